@@ -1,0 +1,232 @@
+"""The actions of the transaction log as values: one JSON line is one action.
+
+Field names on the wire are the protocol's camelCase names; here they are snake_case. Unknown
+actions and unknown fields are ignored on read, as the protocol demands. Null fields are left out
+on write; nulls inside maps are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import Struct, field
+
+from truckee.protocol.deletion_vector import DeletionVectorDescriptor
+
+
+def _true() -> bool:
+    # A default made by a function is never left out on write: the protocol wants `dataChange`
+    # written, while old writers left it out.
+    return True
+
+
+def _false() -> bool:
+    return False
+
+
+class AddFile(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A data file that is part of the table from this version on."""
+
+    path: str
+    partition_values: dict[str, str | None]
+    size: int
+    modification_time: int
+    data_change: bool
+    stats: str | None = None
+    tags: dict[str, str | None] | None = None
+    deletion_vector: DeletionVectorDescriptor | None = None
+    base_row_id: int | None = None
+    default_row_commit_version: int | None = None
+    clustering_provider: str | None = None
+
+
+class RemoveFile(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A data file that is no longer part of the table: its tombstone."""
+
+    path: str
+    deletion_timestamp: int | None = None
+    data_change: bool = field(default_factory=_true)
+    extended_file_metadata: bool | None = None
+    partition_values: dict[str, str | None] | None = None
+    size: int | None = None
+    stats: str | None = None
+    tags: dict[str, str | None] | None = None
+    deletion_vector: DeletionVectorDescriptor | None = None
+    base_row_id: int | None = None
+    default_row_commit_version: int | None = None
+
+
+class AddCDCFile(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A file of change rows. It is never part of the table's state."""
+
+    path: str
+    partition_values: dict[str, str | None]
+    size: int
+    data_change: bool = field(default_factory=_false)
+    tags: dict[str, str | None] | None = None
+
+
+class Format(Struct, frozen=True, kw_only=True):
+    """How the data files are encoded; always Parquet today."""
+
+    provider: str = field(default_factory=lambda: "parquet")
+    options: dict[str, str] = field(default_factory=dict)
+
+
+class Metadata(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The table's identity, schema, partitioning and properties (`metaData` on the wire)."""
+
+    id: str
+    name: str | None = None
+    description: str | None = None
+    format: Format = field(default_factory=lambda: Format())
+    schema_string: str
+    partition_columns: list[str] = field(default_factory=lambda: [])
+    configuration: dict[str, str] = field(default_factory=lambda: {})
+    created_time: int | None = None
+
+
+class Protocol(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """What the table demands of those who read and write it."""
+
+    min_reader_version: int
+    min_writer_version: int
+    reader_features: tuple[str, ...] | None = None
+    writer_features: tuple[str, ...] | None = None
+
+
+class SetTransaction(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The last version that an application has written (`txn` on the wire)."""
+
+    app_id: str
+    version: int
+    last_updated: int | None = None
+
+
+class DomainMetadata(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Configuration that belongs to one named domain."""
+
+    domain: str
+    configuration: str
+    removed: bool = field(default_factory=_false)
+
+
+class CheckpointMetadata(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The version of a V2 checkpoint."""
+
+    version: int
+    tags: dict[str, str | None] | None = None
+
+
+class Sidecar(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A file below `_delta_log/_sidecars` that holds file actions of a V2 checkpoint."""
+
+    path: str
+    size_in_bytes: int
+    modification_time: int
+    tags: dict[str, str | None] | None = None
+
+
+class CommitInfo(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Who wrote a commit, and how. The protocol leaves its content free, so types are wide."""
+
+    in_commit_timestamp: int | None = None
+    timestamp: Any = None
+    user_id: Any = None
+    user_name: Any = None
+    operation: str | None = None
+    operation_parameters: dict[str, Any] | None = None
+    job: Any = None
+    notebook: Any = None
+    cluster_id: Any = None
+    read_version: Any = None
+    isolation_level: Any = None
+    is_blind_append: bool | None = None
+    operation_metrics: dict[str, Any] | None = None
+    user_metadata: Any = None
+    tags: dict[str, Any] | None = None
+    engine_info: Any = None
+    txn_id: Any = None
+
+
+Action: TypeAlias = (
+    AddFile
+    | RemoveFile
+    | AddCDCFile
+    | Metadata
+    | Protocol
+    | SetTransaction
+    | DomainMetadata
+    | CommitInfo
+    | CheckpointMetadata
+    | Sidecar
+)
+FileAction: TypeAlias = AddFile | RemoveFile
+
+
+class Line(Struct, omit_defaults=True):
+    """One line of a commit: an object whose one key names the action.
+
+    In-commit timestamps demand that `commitInfo` can be found first; nothing else depends on the
+    order of lines.
+    """
+
+    commitInfo: CommitInfo | None = None
+    add: AddFile | None = None
+    remove: RemoveFile | None = None
+    cdc: AddCDCFile | None = None
+    metaData: Metadata | None = None
+    protocol: Protocol | None = None
+    txn: SetTransaction | None = None
+    domainMetadata: DomainMetadata | None = None
+    checkpointMetadata: CheckpointMetadata | None = None
+    sidecar: Sidecar | None = None
+
+    def action(self) -> Action | None:
+        """Return the action of this line, or None if it is of a kind that is not known here."""
+        return (
+            self.add
+            or self.remove
+            or self.cdc
+            or self.commitInfo
+            or self.metaData
+            or self.protocol
+            or self.txn
+            or self.domainMetadata
+            or self.sidecar
+            or self.checkpointMetadata
+        )
+
+
+_KEY_OF: dict[type, str] = {
+    AddFile: "add",
+    RemoveFile: "remove",
+    AddCDCFile: "cdc",
+    Metadata: "metaData",
+    Protocol: "protocol",
+    SetTransaction: "txn",
+    DomainMetadata: "domainMetadata",
+    CommitInfo: "commitInfo",
+    CheckpointMetadata: "checkpointMetadata",
+    Sidecar: "sidecar",
+}
+
+_decoder = msgspec.json.Decoder(Line)
+_encoder = msgspec.json.Encoder()
+
+
+def decode_actions(data: bytes) -> list[Action]:
+    """Return the actions of a commit in the order of its lines.
+
+    Raises `msgspec.DecodeError` where a line is not whole JSON or a field has the wrong type; the
+    caller knows which file that was.
+    """
+    lines = _decoder.decode_lines(data)
+    return [action for line in lines if (action := line.action()) is not None]
+
+
+def encode_actions(actions: Iterable[Action]) -> bytes:
+    """Return the bytes of a commit: one line an action, in the given order."""
+    return _encoder.encode_lines([{_KEY_OF[type(action)]: action} for action in actions])
