@@ -1,0 +1,192 @@
+"""The descriptor of a deletion vector: its unique id, and where its bytes are.
+
+| storage type | `path_or_inline_dv`                          | the bytes are in                      |
+|--------------|----------------------------------------------|---------------------------------------|
+| `u`          | a random prefix (or none), 20 digits of Z85  | `[prefix/]deletion_vector_<uuid>.bin` |
+| `i`          | Z85 of the vector itself                     | the descriptor                        |
+| `p`          | an absolute URI, escaped like `add.path`     | that file                             |
+| `r`          | a relative path, escaped like `add.path`     | that file below the table's root      |
+
+`r` belongs to a preview feature: it is read and never written.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+from urllib.parse import quote, unquote, urlsplit
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct
+
+from truckee.errors.deletion_vectors import InvalidDescriptorError, UnknownStorageTypeError
+from truckee.protocol import z85
+
+UUID_RELATIVE = "u"
+INLINE = "i"
+ABSOLUTE_PATH = "p"
+RELATIVE_PATH = "r"
+
+_UUID_DIGITS = 20
+# What Hadoop's Path leaves alone when it becomes a URI.
+_UNESCAPED = "/:@!$&'()*+,;=~"
+
+
+class DeletionVectorDescriptor(
+    Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
+):
+    """Which rows of one data file are gone, told by pointing at a bitmap of their indexes.
+
+    `offset` is the position of the vector's size field in its file. `size_in_bytes` counts the
+    magic and the bitmap, but neither the size field nor the checksum around them.
+    """
+
+    storage_type: str
+    path_or_inline_dv: str
+    offset: int | None = None
+    size_in_bytes: int
+    cardinality: int
+
+    @property
+    def unique_id(self) -> str:
+        """The id that, beside the path, tells logical files apart; no offset differs from 0."""
+        at = "" if self.offset is None else f"@{self.offset}"
+        return f"{self.storage_type}{self.path_or_inline_dv}{at}"
+
+    @property
+    def is_inline(self) -> bool:
+        """Whether the vector lies in the descriptor itself."""
+        return self.storage_type == INLINE
+
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether the vector lies in a file."""
+        return not self.is_inline
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no row is gone; the bytes of such a vector are never looked at."""
+        return self.cardinality == 0
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether the vector's file moves along with the table."""
+        return self.storage_type in (UUID_RELATIVE, RELATIVE_PATH)
+
+    @property
+    def file_path(self) -> str:
+        """The vector's file as storage takes it: below the root, or absolute; not escaped.
+
+        Raises `InvalidDescriptorError` for inline vectors and for text that is no such path, and
+        `UnknownStorageTypeError` for any other storage type.
+        """
+        text = self.path_or_inline_dv
+        match self.storage_type:
+            case "u":
+                if len(text) < _UUID_DIGITS:
+                    self._refuse("a UUID in base85 has 20 digits")
+                prefix, digits = text[:-_UUID_DIGITS], text[-_UUID_DIGITS:]
+                return relative_path(UUID(bytes=z85.decode(digits)), prefix)
+            case "p":
+                if not urlsplit(text).scheme:
+                    self._refuse("storage type 'p' needs an absolute URI")
+                return unquote(text)
+            case "r":
+                if urlsplit(text).scheme or text.startswith("/") or not text:
+                    self._refuse("storage type 'r' needs a path relative to the table")
+                return unquote(text)
+            case "i":
+                self._refuse("an inline vector has no file")
+        raise UnknownStorageTypeError(storage_type=self.storage_type)
+
+    def absolute_path(self, table_root: str) -> str:
+        """Return the vector's file as an absolute path or URL, not escaped."""
+        path = self.file_path
+        return f"{table_root.rstrip('/')}/{path}" if self.is_relative else path
+
+    def inline_data(self) -> bytes:
+        """Return the bytes of an inline vector, cut to their true length."""
+        if not self.is_inline:
+            self._refuse("only storage type 'i' holds its own bytes")
+        data = z85.decode(self.path_or_inline_dv)
+        if not 0 <= len(data) - self.size_in_bytes < 4:
+            self._refuse(f"it holds {len(data)} bytes, but its size is {self.size_in_bytes}")
+        return data[: self.size_in_bytes]
+
+    def copy_with_absolute_path(self, table_root: str) -> DeletionVectorDescriptor:
+        """Return a descriptor of the same bytes that is right in any table; a shallow clone's."""
+        if not self.is_relative:
+            return self
+        uri = _escaped_uri(self.absolute_path(table_root))
+        return msgspec.structs.replace(self, storage_type=ABSOLUTE_PATH, path_or_inline_dv=uri)
+
+    def copy_with_new_relative_path(self, uuid: UUID, prefix: str = "") -> DeletionVectorDescriptor:
+        """Return a descriptor of the same bytes in another file below the table's root."""
+        if self.is_inline:
+            return self
+        text = prefix + z85.encode(uuid.bytes)
+        return msgspec.structs.replace(self, storage_type=UUID_RELATIVE, path_or_inline_dv=text)
+
+    def _refuse(self, reason: str) -> NoReturn:
+        raise InvalidDescriptorError(unique_id=self.unique_id, reason=reason)
+
+
+EMPTY = DeletionVectorDescriptor(
+    storage_type=INLINE, path_or_inline_dv="", size_in_bytes=0, cardinality=0
+)
+"""No row is gone. Never written: a file without deleted rows has no descriptor at all."""
+
+
+def on_disk_with_relative_path(
+    uuid: UUID, *, prefix: str = "", size_in_bytes: int, cardinality: int, offset: int
+) -> DeletionVectorDescriptor:
+    """Return the descriptor of a vector in a file of this table that is named by a UUID."""
+    return DeletionVectorDescriptor(
+        storage_type=UUID_RELATIVE,
+        path_or_inline_dv=prefix + z85.encode(uuid.bytes),
+        offset=offset,
+        size_in_bytes=size_in_bytes,
+        cardinality=cardinality,
+    )
+
+
+def on_disk_with_absolute_path(
+    path: str, *, size_in_bytes: int, cardinality: int, offset: int
+) -> DeletionVectorDescriptor:
+    """Return the descriptor of a vector in a file anywhere; `path` is absolute, not escaped."""
+    return DeletionVectorDescriptor(
+        storage_type=ABSOLUTE_PATH,
+        path_or_inline_dv=_escaped_uri(path),
+        offset=offset,
+        size_in_bytes=size_in_bytes,
+        cardinality=cardinality,
+    )
+
+
+def inline_in_log(data: bytes, *, cardinality: int) -> DeletionVectorDescriptor:
+    """Return the descriptor that holds the vector itself; for small ones."""
+    return DeletionVectorDescriptor(
+        storage_type=INLINE,
+        path_or_inline_dv=z85.encode(data),
+        size_in_bytes=len(data),
+        cardinality=cardinality,
+    )
+
+
+def relative_path(uuid: UUID, prefix: str = "") -> str:
+    """Return the name of a vector's file, below its prefix folder if it has a prefix."""
+    name = f"deletion_vector_{uuid}.bin"
+    return f"{prefix}/{name}" if prefix else name
+
+
+def assemble_deletion_vector_path(parent: str, uuid: UUID, prefix: str = "") -> str:
+    """Return the path of a vector's file below `parent`."""
+    return f"{parent.rstrip('/')}/{relative_path(uuid, prefix)}"
+
+
+def _escaped_uri(path: str) -> str:
+    """Return an absolute path or URL as an escaped URI; a path of the local disk gets `file:`."""
+    scheme, separator, rest = path.partition("://")
+    if not separator:
+        return "file:" + quote(path.removeprefix("file:"), safe=_UNESCAPED)
+    return f"{scheme}://{quote(rest, safe=_UNESCAPED)}"
