@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from typing import NoReturn
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import msgspec
@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from truckee.errors.deletion_vectors import InvalidDescriptorError, UnknownStorageTypeError
 from truckee.protocol import z85
+from truckee.protocol.paths import decode_path, encode_path
 
 UUID_RELATIVE = "u"
 INLINE = "i"
@@ -28,8 +29,6 @@ ABSOLUTE_PATH = "p"
 RELATIVE_PATH = "r"
 
 _UUID_DIGITS = 20
-# What Hadoop's Path leaves alone when it becomes a URI.
-_UNESCAPED = "/:@!$&'()*+,;=~"
 
 
 class DeletionVectorDescriptor(
@@ -90,11 +89,11 @@ class DeletionVectorDescriptor(
             case "p":
                 if not urlsplit(text).scheme:
                     self._refuse("storage type 'p' needs an absolute URI")
-                return unquote(text)
+                return decode_path(text)
             case "r":
                 if urlsplit(text).scheme or text.startswith("/") or not text:
                     self._refuse("storage type 'r' needs a path relative to the table")
-                return unquote(text)
+                return decode_path(text)
             case "i":
                 self._refuse("an inline vector has no file")
         raise UnknownStorageTypeError(storage_type=self.storage_type)
@@ -117,7 +116,7 @@ class DeletionVectorDescriptor(
         """Return a descriptor of the same bytes that is right in any table; a shallow clone's."""
         if not self.is_relative:
             return self
-        uri = _escaped_uri(self.absolute_path(table_root))
+        uri = encode_path(self.absolute_path(table_root))
         return msgspec.structs.replace(self, storage_type=ABSOLUTE_PATH, path_or_inline_dv=uri)
 
     def copy_with_new_relative_path(self, uuid: UUID, prefix: str = "") -> DeletionVectorDescriptor:
@@ -156,7 +155,7 @@ def on_disk_with_absolute_path(
     """Return the descriptor of a vector in a file anywhere; `path` is absolute, not escaped."""
     return DeletionVectorDescriptor(
         storage_type=ABSOLUTE_PATH,
-        path_or_inline_dv=_escaped_uri(path),
+        path_or_inline_dv=encode_path(path),
         offset=offset,
         size_in_bytes=size_in_bytes,
         cardinality=cardinality,
@@ -182,11 +181,3 @@ def relative_path(uuid: UUID, prefix: str = "") -> str:
 def assemble_deletion_vector_path(parent: str, uuid: UUID, prefix: str = "") -> str:
     """Return the path of a vector's file below `parent`."""
     return f"{parent.rstrip('/')}/{relative_path(uuid, prefix)}"
-
-
-def _escaped_uri(path: str) -> str:
-    """Return an absolute path or URL as an escaped URI; a path of the local disk gets `file:`."""
-    scheme, separator, rest = path.partition("://")
-    if not separator:
-        return "file:" + quote(path.removeprefix("file:"), safe=_UNESCAPED)
-    return f"{scheme}://{quote(rest, safe=_UNESCAPED)}"
