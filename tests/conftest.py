@@ -1,0 +1,75 @@
+"""What every test may ask for: one Spark session per run, and the corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from corpus import CorpusTable, corpus_root
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_corpus_tables_run: set[CorpusTable] = set()
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The one Spark session of the run, started when the first test asks for it."""
+    from truckee.spark.session import session
+
+    workdir = tmp_path_factory.mktemp("spark")
+    started = session(
+        "truckee-tests",
+        **{
+            "master": "local[2]",
+            "spark.driver.memory": "2g",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.session.timeZone": "UTC",
+            "spark.sql.warehouse.dir": str(workdir / "warehouse"),
+            "spark.local.dir": str(workdir / "local"),
+            "spark.ui.enabled": "false",
+        },
+    )
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def corpus() -> Path:
+    """Where the conformance corpus is; the test is skipped where there is none."""
+    root = corpus_root()
+    if not root.is_dir():
+        pytest.skip(f"no corpus at {root}; TRUCKEE_CORPUS can name another place")
+    return root
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test that asks for the Spark session, so that no one has to remember to."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    table = dict(report.user_properties).get("corpus_table")
+    if report.when == "call" and isinstance(table, CorpusTable):
+        _corpus_tables_run.add(table)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    callspec = getattr(item, "callspec", None)
+    for value in callspec.params.values() if callspec is not None else ():
+        if isinstance(value, CorpusTable):
+            item.user_properties.append(("corpus_table", value))
+    return (yield)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if not corpus_root().is_dir():
+        terminalreporter.write_line(f"corpus: none at {corpus_root()}, its tests were left out")
+    elif _corpus_tables_run:
+        terminalreporter.write_line(f"corpus: {len(_corpus_tables_run)} tables were read")
