@@ -1,0 +1,115 @@
+"""Can rows of one schema be read with another? Two questions, asked of any two schemas of a table.
+
+By name and type: `can_read`. By column mapping, which follows a column through its physical name
+and so tells a rename from a drop: `column_mapping_change`. A change feed asks both of every schema
+that its range of versions goes through.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from msgspec import Struct
+
+from truckee.protocol.schema import (
+    VOID,
+    ArrayType,
+    DataType,
+    MapType,
+    StructType,
+    nested_fields,
+)
+
+
+def can_read(reader: StructType, data: StructType, *, data_is_newer: bool = False) -> bool:
+    """Return whether rows written with schema `data` can be read with schema `reader`.
+
+    The newer of the two must have every column of the older, with the same name (also in case)
+    and type, at every depth; it may have more. `void` may have become any type. Either way the
+    reader must not promise NOT NULL where the data allows null, for columns, array elements and
+    map values alike. With reader (id) and data (id, x): False, unless the data is newer.
+    """
+    return _readable(reader, data, data_is_newer)
+
+
+def _readable(reader: DataType, data: DataType, data_is_newer: bool) -> bool:
+    newer, older = (data, reader) if data_is_newer else (reader, data)
+    match reader, data:
+        case StructType(), StructType():
+            return _readable_struct(reader, data, data_is_newer)
+        case ArrayType(), ArrayType():
+            return (reader.contains_null or not data.contains_null) and _readable(
+                reader.element_type, data.element_type, data_is_newer
+            )
+        case MapType(), MapType():
+            return (
+                (reader.value_contains_null or not data.value_contains_null)
+                and _readable(reader.key_type, data.key_type, data_is_newer)
+                and _readable(reader.value_type, data.value_type, data_is_newer)
+            )
+        case _:
+            return older == VOID or newer == older
+
+
+def _readable_struct(reader: StructType, data: StructType, data_is_newer: bool) -> bool:
+    newer, older = (data, reader) if data_is_newer else (reader, data)
+    if not set(older.names) <= set(newer.names):
+        return False
+    in_reader = {field.name: field for field in reader.fields}
+    in_data = {field.name: field for field in data.fields}
+    return all(
+        (in_reader[name].nullable or not in_data[name].nullable)
+        and _readable(in_reader[name].type, in_data[name].type, data_is_newer)
+        for name in older.names
+    )
+
+
+class MappedSchema(Struct, frozen=True):
+    """A schema with what decides how its columns are found in data files."""
+
+    schema: StructType
+    partition_columns: tuple[str, ...] = ()
+    mode: str = "none"
+
+    def names_by_physical_path(self) -> dict[tuple[str, ...], tuple[str, ...]]:
+        """Return the logical path of every column at every depth by its physical path."""
+        mapped = self.mode != "none"
+        return {
+            chain.physical_path if mapped else chain.path: chain.path
+            for chain in nested_fields(self.schema)
+        }
+
+    def physical_partitions(self) -> tuple[str, ...]:
+        """Return the names by which partition values are keyed, in order."""
+        fields = [self.schema.field(name) for name in self.partition_columns]
+        return tuple(field.physical_name for field in fields if field is not None)
+
+
+class ColumnMappingChange(Enum):
+    """Why data of an older schema cannot be followed into a newer one by physical names."""
+
+    RENAMED = "renamed"
+    DROPPED = "dropped"
+    REPARTITIONED = "repartitioned"
+    UNMAPPED = "unmapped"
+
+
+def column_mapping_change(
+    old: MappedSchema, new: MappedSchema
+) -> tuple[ColumnMappingChange, str] | None:
+    """Return the first rename, drop or change of partitioning going from old to new, and of what.
+
+    Nothing is found between two schemas without column mapping. Switching it on counts as giving
+    every column its logical name for a physical one; switching it off is a change in itself.
+    """
+    if new.mode == "none":
+        return None if old.mode == "none" else (ColumnMappingChange.UNMAPPED, "the table")
+    before, after = old.names_by_physical_path(), new.names_by_physical_path()
+    for physical, logical in before.items():
+        if physical not in after:
+            return ColumnMappingChange.DROPPED, ".".join(logical)
+        if after[physical] != logical:
+            return ColumnMappingChange.RENAMED, ".".join(logical)
+    if old.mode != "none" and old.physical_partitions() != new.physical_partitions():
+        return ColumnMappingChange.REPARTITIONED, ", ".join(old.partition_columns)
+    return None
