@@ -1,0 +1,84 @@
+"""What can go wrong between truckee and the place where a table's bytes lie.
+
+    DeltaError
+    └── StorageError                 a read, write or listing failed, and why
+        ├── StoragePermissionError     the store said no
+        ├── WriteOutcomeUnknownError   the file may have been written, or not
+        ├── InvalidUrlError            a path or URL that names no table
+        └── MissingObjectStoreError    a remote URL, and obstore is not installed
+
+A missing file is the built-in FileNotFoundError, and a file that is already there the built-in
+FileExistsError: both are answers that the log asks for, rather than failures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from truckee.errors.base import DeltaError
+
+
+@dataclass(eq=False, kw_only=True)
+class StorageError(DeltaError):
+    """A read, write or listing failed for a reason that lies with the store."""
+
+    code: ClassVar[str] = "DELTA_STORAGE_FAILURE"
+    action: str
+    path: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"cannot {self.action} {self.path}: {self.reason}"
+
+
+@dataclass(eq=False, kw_only=True)
+class StoragePermissionError(StorageError):
+    """The store refused, because of who asked."""
+
+    code: ClassVar[str] = "DELTA_STORAGE_PERMISSION_DENIED"
+
+    def __str__(self) -> str:
+        return (
+            f"no permission to {self.action} {self.path}: {self.reason}\n"
+            "hint: check the owner and mode of the path, or the credentials for its store"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class WriteOutcomeUnknownError(StorageError):
+    """A put-if-absent broke off, and nobody can tell yet whether the file is there."""
+
+    code: ClassVar[str] = "DELTA_STORAGE_WRITE_OUTCOME_UNKNOWN"
+
+    def __str__(self) -> str:
+        return (
+            f"it is not known whether {self.path} was written: {self.reason}\n"
+            "hint: read the file back; if it holds what you meant to write, the write succeeded"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class InvalidUrlError(StorageError):
+    """A path or URL that names no place where a table can lie."""
+
+    code: ClassVar[str] = "DELTA_INVALID_TABLE_URL"
+
+    def __str__(self) -> str:
+        return (
+            f"cannot {self.action} {self.path!r}: {self.reason}\n"
+            "hint: give a local path, or a URL that starts with file:, s3a://, gs:// or abfss://"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class MissingObjectStoreError(StorageError):
+    """A remote store was asked for, and the library that speaks to it is not installed."""
+
+    code: ClassVar[str] = "DELTA_MISSING_OBJECT_STORE_SUPPORT"
+
+    def __str__(self) -> str:
+        return (
+            f"cannot {self.action} {self.path}: {self.reason}\n"
+            "hint: pip install 'truckee[object-store]'"
+        )

@@ -1,0 +1,196 @@
+"""A table on a local disk, or on anything that is mounted as one.
+
+A file appears under its name only when its bytes are whole and on disk, and a put-if-absent by
+one of the three ways of `exclusive`. What a killed process leaves behind is a hidden file
+`.<name>.<unique>.tmp`, which listings of a folder leave out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
+
+from truckee.errors.storage import StorageError, StoragePermissionError, WriteOutcomeUnknownError
+from truckee.storage.base import FileInfo
+from truckee.storage.durable import (
+    fsync_directory,
+    is_staged,
+    make_folder,
+    remove_if_there,
+    staged_path,
+    write_and_fsync,
+)
+from truckee.storage.exclusive import Way, by_claim, by_link, by_rename, name_exclusively
+from truckee.storage.urls import file_url_path, local_root, scheme_of
+
+
+class LocalStorage:
+    """The files below one local folder, which need not exist before the first write."""
+
+    def __init__(self, path: str, *, ways: Sequence[Way] = (by_link, by_rename, by_claim)) -> None:
+        self._root = local_root(path)
+        self._ways = tuple(ways)
+
+    def __repr__(self) -> str:
+        return f"LocalStorage({self._root!r})"
+
+    @property
+    def root(self) -> str:
+        """The absolute path of the folder."""
+        return self._root
+
+    def read(self, path: str) -> bytes:
+        """Return the whole file; FileNotFoundError if there is none."""
+        target = self._resolve(path)
+        with _typed_errors("read", target), open(target, "rb") as file:
+            return file.read()
+
+    def read_range(self, path: str, offset: int, length: int) -> bytes:
+        """Return `length` bytes from `offset` on, fewer if the file ends before."""
+        target = self._resolve(path)
+        with _typed_errors("read", target), open(target, "rb", buffering=0) as file:
+            file.seek(offset)
+            parts: list[bytes] = []
+            while length > 0 and (part := file.read(length)):
+                parts.append(part)
+                length -= len(part)
+            return b"".join(parts)
+
+    def open_input(self, path: str) -> BinaryIO:
+        """Return the file opened for random access."""
+        target = self._resolve(path)
+        with _typed_errors("read", target):
+            return open(target, "rb")
+
+    def list_from(self, path: str) -> Iterator[FileInfo]:
+        """Yield the files beside `path` whose name is not less than its name, in order of name."""
+        folder, first = os.path.split(path)
+        target = self._resolve(folder or ".")
+        with _typed_errors("list", target):
+            entries = [e for e in _entries(target) if e.name >= first and not is_staged(e.name)]
+        entries.sort(key=lambda entry: entry.name)
+        for entry in entries:
+            with _typed_errors("list", entry.path):
+                info = _file_info(os.path.join(folder, entry.name), entry)
+            if info is not None:
+                yield info
+
+    def list_tree(self, folder: str) -> Iterator[FileInfo]:
+        """Yield every file below a folder, in no particular order."""
+        target = self._resolve(folder or ".")
+        with _typed_errors("list", target):
+            entries = list(_entries(target))
+        for entry in entries:
+            path = os.path.join(folder, entry.name)
+            if entry.is_dir(follow_symlinks=False):
+                yield from self.list_tree(path)
+                continue
+            with _typed_errors("list", entry.path):
+                info = _file_info(path, entry)
+            if info is not None:
+                yield info
+
+    def write(self, path: str, data: bytes) -> None:
+        """Create or replace the file as a whole: no reader ever sees half of it."""
+        target = self._resolve(path)
+        with _typed_errors("write", target), _staged(target, data) as staged:
+            remove_if_there(_hadoop_checksum(target))
+            os.replace(staged, target)
+            fsync_directory(os.path.dirname(target))
+
+    def put_if_absent(self, path: str, data: bytes) -> None:
+        """Create `path` whole, or raise FileExistsError and leave what is there untouched."""
+        target = self._resolve(path)
+        with _typed_errors("write", target), _staged(target, data) as staged:
+            name_exclusively(staged, target, self._ways)
+            try:
+                fsync_directory(os.path.dirname(target))
+            except OSError as error:
+                reason = f"its folder could not be synced to disk ({_reason(error)})"
+                raise WriteOutcomeUnknownError(
+                    action="write", path=target, reason=reason
+                ) from error
+
+    def delete(self, path: str) -> None:
+        """Delete the file; it is no error if there is none."""
+        target = self._resolve(path)
+        with _typed_errors("delete", target):
+            remove_if_there(target)
+            remove_if_there(_hadoop_checksum(target))
+
+    def _resolve(self, path: str) -> str:
+        match scheme_of(path):
+            case None:
+                return os.path.normpath(os.path.join(self._root, path))
+            case "file":
+                return os.path.normpath(file_url_path(path))
+        raise StorageError(action="open", path=path, reason="it does not lie on the local disk")
+
+
+@contextmanager
+def _staged(target: str, data: bytes) -> Iterator[str]:
+    """Yield the path of a hidden file beside `target` with its bytes on disk; drop it at the end.
+
+    Its folder is created first.
+    """
+    make_folder(os.path.dirname(target))
+    staged = staged_path(target)
+    try:
+        write_and_fsync(staged, data)
+        yield staged
+    finally:
+        # A leftover is hidden and harms nobody, while an error here would hide the outcome.
+        with suppress(OSError):
+            remove_if_there(staged)
+
+
+def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from entries
+    except (FileNotFoundError, NotADirectoryError):
+        return
+
+
+def _file_info(path: str, entry: os.DirEntry[str]) -> FileInfo | None:
+    """Return what a listing shows of an entry; None for a folder, or a file deleted meanwhile."""
+    try:
+        if not entry.is_file():
+            return None
+        status = entry.stat()
+    except FileNotFoundError:
+        return None
+    return FileInfo(path, status.st_size, status.st_mtime_ns // 1_000_000)
+
+
+def _hadoop_checksum(target: str) -> str:
+    """Return where Hadoop keeps its checksum of a local file.
+
+    It verifies a file by its checksum file if there is one, so bytes that did not come through
+    Hadoop are readable to Spark only without it.
+    """
+    folder, name = os.path.split(target)
+    return os.path.join(folder, f".{name}.crc")
+
+
+@contextmanager
+def _typed_errors(action: str, path: str) -> Iterator[None]:
+    """Turn the operating system's errors into ours, but for a file that is missing or is there."""
+    try:
+        yield
+    except (FileNotFoundError, FileExistsError):
+        raise
+    except NotADirectoryError as error:
+        if action == "read":
+            raise FileNotFoundError(error.errno, error.strerror, path) from error
+        raise StorageError(action=action, path=path, reason=_reason(error)) from error
+    except PermissionError as error:
+        raise StoragePermissionError(action=action, path=path, reason=_reason(error)) from error
+    except OSError as error:
+        raise StorageError(action=action, path=path, reason=_reason(error)) from error
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
