@@ -1,0 +1,166 @@
+"""RowBitmap: a set of row indexes of one data file, with the algebra of sets.
+
+A row index counts the rows of the whole file from 0. Inside is a 64-bit Roaring bitmap, so a set
+costs about two bytes a row where rows are sparse and next to nothing where they are dense.
+"""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pyroaring import BitMap64, FrozenBitMap64
+
+from truckee.errors.deletion_vectors import RowIndexOutOfRangeError
+
+LARGEST_ROW_INDEX = 0x7FFFFFFE80000000
+"""The largest index that every reader of deletion vectors can hold."""
+
+LARGEST_KEYED_ROW_INDEX = 0xFFFFFFFF
+"""The largest index that fits beside a file id in 64 bits."""
+
+_LARGEST_FILE_ID = 0x7FFFFFFF
+
+
+class RowBitmap:
+    """An immutable set of row indexes; `|`, `&`, `-` and comparisons are those of sets."""
+
+    __slots__ = ("_rows",)
+
+    def __init__(self, rows: Iterable[int] = ()) -> None:
+        # An iterator could not be looked through again for the row that is out of range.
+        again = list(rows) if isinstance(rows, Iterator) else rows
+        try:
+            bitmap = FrozenBitMap64(again)
+        except OverflowError:
+            strange = next(row for row in again if not 0 <= row <= LARGEST_ROW_INDEX)
+            raise _out_of_range(strange) from None
+        if bitmap and bitmap.max() > LARGEST_ROW_INDEX:
+            raise _out_of_range(bitmap.max())
+        self._rows = bitmap
+
+    @classmethod
+    def from_array(cls, rows: Any) -> RowBitmap:
+        """Return the set of the 64-bit integers of an array, such as one of numpy or pyarrow.
+
+        Anything with the buffer protocol is taken whole, without an object per row.
+        """
+        values = array("Q")
+        values.frombytes(memoryview(rows).cast("B"))
+        return cls(values)
+
+    @classmethod
+    def union(cls, bitmaps: Iterable[RowBitmap]) -> RowBitmap:
+        """Return the rows that are in any of the sets."""
+        return _wrap(FrozenBitMap64().union(*(bitmap._rows for bitmap in bitmaps)))
+
+    @classmethod
+    def deserialize_portable(cls, data: bytes) -> RowBitmap:
+        """Return the set that `serialize_portable` gave these bytes for.
+
+        Raises ValueError where the bytes are no 64-bit Roaring bitmap, or hold an index that no
+        row can have.
+        """
+        # Of an empty buffer, pyroaring would take the address of its first byte.
+        if not data:
+            raise ValueError("there are no bytes")
+        bitmap = FrozenBitMap64.deserialize(data)
+        if bitmap and bitmap.max() > LARGEST_ROW_INDEX:
+            raise ValueError(f"row index {bitmap.max()} is larger than {LARGEST_ROW_INDEX}")
+        return _wrap(bitmap)
+
+    def serialize_portable(self) -> bytes:
+        """Return the set in the portable 64-bit format of Roaring, runs included."""
+        copy = BitMap64(self._rows)
+        copy.run_optimize()
+        return copy.serialize()
+
+    @property
+    def max(self) -> int | None:
+        """The largest row index, or None if there is no row."""
+        return int(self._rows.max()) if self._rows else None
+
+    def to_array(self) -> array[int]:
+        """Return the row indexes in ascending order as unsigned 64-bit integers."""
+        return array("Q", self._rows.to_array().tobytes())
+
+    def isdisjoint(self, other: RowBitmap) -> bool:
+        """Whether no row is in both sets."""
+        return bool(self._rows.isdisjoint(other._rows))
+
+    def __or__(self, other: RowBitmap) -> RowBitmap:
+        return _wrap(self._rows | other._rows)
+
+    def __and__(self, other: RowBitmap) -> RowBitmap:
+        return _wrap(self._rows & other._rows)
+
+    def __sub__(self, other: RowBitmap) -> RowBitmap:
+        return _wrap(self._rows - other._rows)
+
+    def __le__(self, other: RowBitmap) -> bool:
+        return bool(self._rows.issubset(other._rows))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RowBitmap) and bool(self._rows == other._rows)
+
+    def __hash__(self) -> int:
+        return hash(self._rows)
+
+    def __contains__(self, row: int) -> bool:
+        return 0 <= row <= LARGEST_ROW_INDEX and row in self._rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._rows)
+
+    def __repr__(self) -> str:
+        shown = [str(row) for _, row in zip(range(8), self._rows, strict=False)]
+        more = [f"... {len(self)} rows"] if len(self) > len(shown) else []
+        return f"RowBitmap({{{', '.join(shown + more)}}})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RowBitmap.deserialize_portable, (self._rows.serialize(),)
+
+
+NO_ROWS = RowBitmap()
+
+
+def keyed_portable(bitmaps: Mapping[int, RowBitmap]) -> bytes:
+    """Return one portable bitmap of the values `file_id << 32 | row_index` of many files.
+
+    A set below 2^32 is one bucket with key 0 in the portable format; the sets become one by
+    putting their buckets in a row with the file ids as keys, whatever the number of rows:
+
+    | bytes | meaning                                        |
+    |-------|------------------------------------------------|
+    | 8     | number of buckets, little-endian               |
+    | 4     | key of the first bucket: a file id             |
+    | ...   | its 32-bit Roaring bitmap; then the next key   |
+
+    Raises `RowIndexOutOfRangeError` where a row index does not fit into 32 bits.
+    """
+    buckets = []
+    for file_id, bitmap in sorted(bitmaps.items(), key=lambda item: item[0]):
+        assert 0 <= file_id <= _LARGEST_FILE_ID, file_id
+        largest = bitmap.max
+        if largest is None:
+            continue
+        if largest > LARGEST_KEYED_ROW_INDEX:
+            raise RowIndexOutOfRangeError(row_index=largest, largest=LARGEST_KEYED_ROW_INDEX)
+        buckets.append(struct.pack("<I", file_id))
+        buckets.append(bitmap._rows.serialize()[12:])
+    return b"".join([struct.pack("<Q", len(buckets) // 2), *buckets])
+
+
+def _wrap(rows: FrozenBitMap64) -> RowBitmap:
+    bitmap = RowBitmap.__new__(RowBitmap)
+    bitmap._rows = rows
+    return bitmap
+
+
+def _out_of_range(row: int) -> RowIndexOutOfRangeError:
+    return RowIndexOutOfRangeError(row_index=row, largest=LARGEST_ROW_INDEX)
