@@ -1,0 +1,57 @@
+"""Errors of the engine: a Spark that cannot start, files that it cannot read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from truckee.errors.base import DeltaError
+
+
+@dataclass(eq=False, kw_only=True)
+class JavaNotFoundError(DeltaError):
+    """There is no Java on this machine that Spark could run on."""
+
+    code: ClassVar[str] = "TRUCKEE_JAVA_NOT_FOUND"
+    found: str
+
+    def __str__(self) -> str:
+        return (
+            f"Spark needs Java 17 or later, and {self.found}\n"
+            "hint: install one (Debian and Ubuntu: apt-get install openjdk-17-jre-headless) "
+            "or set JAVA_HOME to it"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class DataFileNotFoundError(DeltaError):
+    """A file that the table's log names is gone."""
+
+    code: ClassVar[str] = "DELTA_FILE_NOT_FOUND"
+    path: str
+    version: int
+    detail: str = ""
+
+    def __str__(self) -> str:
+        more = f": {self.detail}" if self.detail else ""
+        return (
+            f"the data file {self.path}, which version {self.version} of the table names, "
+            f"does not exist{more}\n"
+            "hint: it was deleted by hand or by a VACUUM; read a later version, or restore the file"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class DataFileUnreadableError(DeltaError):
+    """A file that the table's log names cannot be read as what the log says it is."""
+
+    code: ClassVar[str] = "DELTA_CANNOT_READ_DATA_FILE"
+    path: str
+    version: int
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"the data file {self.path}, which version {self.version} of the table names, "
+            f"cannot be read: {self.reason}"
+        )

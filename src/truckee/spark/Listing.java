@@ -1,0 +1,154 @@
+package truckee;
+
+import java.util.function.BiFunction;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.BoundReference;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.In;
+import org.apache.spark.sql.catalyst.expressions.InSet;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.execution.datasources.FileIndex;
+import org.apache.spark.sql.execution.datasources.PartitionDirectory;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
+import scala.Function1;
+import scala.collection.immutable.ArraySeq;
+import scala.collection.immutable.Seq;
+import scala.runtime.AbstractPartialFunction;
+
+/**
+ * The JVM's half of the file index. It lives on the driver alone, and decides nothing: which files
+ * there are is asked of Python, once a query. What is here is what would cost a call a file, or what
+ * Spark asks so often (names, equality, sizes) that a call each would be felt.
+ */
+public class Listing implements FileIndex {
+  private static final long BLOCK = 128L << 20;
+
+  private final String name;
+  private final Seq rootPaths;
+  private final StructType partitionSchema;
+  private final long sizeInBytes;
+  private final BiFunction files;
+
+  public Listing(
+      String name, String root, StructType partitionSchema, long sizeInBytes, BiFunction files) {
+    this.name = name;
+    this.rootPaths = seq(new Path[] {new Path(root)});
+    this.partitionSchema = partitionSchema;
+    this.sizeInBytes = sizeInBytes;
+    this.files = files;
+  }
+
+  public Seq rootPaths() { return rootPaths; }
+
+  public StructType partitionSchema() { return partitionSchema; }
+
+  public long sizeInBytes() { return sizeInBytes; }
+
+  public void refresh() {}
+
+  public String toString() { return name; }
+
+  public Seq listFiles(Seq partitionFilters, Seq dataFilters) {
+    PartitionDirectory[] all = (PartitionDirectory[]) files.apply(partitionFilters, dataFilters);
+    if (partitionFilters.isEmpty()) return seq(all);
+    // Spark takes these filters out of its plan, so they are applied here to the letter.
+    Expression[] bound = new Expression[partitionFilters.size()];
+    for (int i = 0; i < bound.length; i++) {
+      bound[i] = (Expression) ((Expression) partitionFilters.apply(i)).transform(new Bind(partitionSchema));
+    }
+    java.util.ArrayList kept = new java.util.ArrayList();
+    for (int i = 0; i < all.length; i++) {
+      boolean keep = true;
+      for (int j = 0; keep && j < bound.length; j++) {
+        keep = Boolean.TRUE.equals(bound[j].eval(all[i].values()));
+      }
+      if (keep) kept.add(all[i]);
+    }
+    return seq(kept.toArray(new PartitionDirectory[kept.size()]));
+  }
+
+  public String[] inputFiles() {
+    Seq none = seq(new Object[0]);
+    PartitionDirectory[] all = (PartitionDirectory[]) files.apply(none, none);
+    java.util.TreeSet paths = new java.util.TreeSet();
+    for (int i = 0; i < all.length; i++) {
+      paths.add(((org.apache.spark.sql.execution.datasources.FileStatusWithMetadata)
+          all[i].files().head()).getPath().toUri().toString());
+    }
+    return (String[]) paths.toArray(new String[paths.size()]);
+  }
+
+  /**
+   * The files of one packed text. Its fields are parted by NUL, which no path can hold: for each file
+   * its path, size and modification time, then one field a constant: "-" for null, "+" and the text
+   * of the value otherwise. `casts` turn a row of those texts into the typed constants.
+   */
+  public static PartitionDirectory[] unpack(String packed, int count, Expression[] casts) {
+    PartitionDirectory[] all = new PartitionDirectory[count];
+    int at = 0;
+    String[] fields = new String[3 + casts.length];
+    for (int i = 0; i < count; i++) {
+      for (int j = 0; j < fields.length; j++) {
+        int end = packed.indexOf('\0', at);
+        fields[j] = packed.substring(at, end);
+        at = end + 1;
+      }
+      Object[] texts = new Object[casts.length];
+      for (int j = 0; j < texts.length; j++) {
+        String field = fields[3 + j];
+        texts[j] = field.charAt(0) == '-' ? null : UTF8String.fromString(field.substring(1));
+      }
+      InternalRow row = new GenericInternalRow(texts);
+      Object[] values = new Object[casts.length];
+      for (int j = 0; j < values.length; j++) values[j] = casts[j].eval(row);
+      long size = Long.parseLong(fields[1]);
+      long modified = Long.parseLong(fields[2]);
+      FileStatus status = new FileStatus(size, false, 1, BLOCK, modified, new Path(fields[0]));
+      all[i] = PartitionDirectory.apply(new GenericInternalRow(values), new FileStatus[] {status});
+    }
+    return all;
+  }
+
+  /** A filter as JSON, with sets of values spelt out as lists (as JSON, Spark leaves sets empty). */
+  public static String json(Expression filter) {
+    return ((Expression) filter.transform(new SpellOut())).toJSON();
+  }
+
+  private static Seq seq(Object[] items) { return ArraySeq.unsafeWrapArray(items); }
+
+  /** A column by name becomes a position in the row of constants. */
+  public static class Bind extends AbstractPartialFunction {
+    private final StructType schema;
+
+    public Bind(StructType schema) { this.schema = schema; }
+
+    public boolean isDefinedAt(Object node) { return node instanceof AttributeReference; }
+
+    public Object applyOrElse(Object node, Function1 otherwise) {
+      if (!isDefinedAt(node)) return otherwise.apply(node);
+      int index = schema.fieldIndex(((AttributeReference) node).name());
+      return new BoundReference(index, schema.apply(index).dataType(), true);
+    }
+  }
+
+  /** `InSet` becomes `In`. */
+  public static class SpellOut extends AbstractPartialFunction {
+    public boolean isDefinedAt(Object node) { return node instanceof InSet; }
+
+    public Object applyOrElse(Object node, Function1 otherwise) {
+      if (!isDefinedAt(node)) return otherwise.apply(node);
+      InSet set = (InSet) node;
+      Object[] values = new Object[set.hset().size()];
+      scala.collection.Iterator each = set.hset().iterator();
+      for (int i = 0; i < values.length; i++) {
+        values[i] = new Literal(each.next(), set.child().dataType());
+      }
+      return new In(set.child(), seq(values));
+    }
+  }
+}

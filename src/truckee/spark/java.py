@@ -1,0 +1,55 @@
+"""Finding a Java that Spark can run on."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from truckee.errors.spark import JavaNotFoundError
+
+OLDEST_JAVA = 17
+_VERSION = re.compile(r'version "(\d+)(?:\.(\d+))?')
+
+
+def ensure_java() -> None:
+    """Point JAVA_HOME at a Java of at least version 17, or raise JavaNotFoundError.
+
+    A JAVA_HOME that is good enough, or a good enough `java` on the PATH, is left as it is.
+    """
+    seen: list[str] = []
+    for home in _candidates():
+        java = home / "bin" / "java"
+        version = _java_version(java) if java.exists() else None
+        if version is not None and version >= OLDEST_JAVA:
+            os.environ["JAVA_HOME"] = str(home)
+            return
+        if version is not None:
+            seen.append(f"{home} is Java {version}")
+    raise JavaNotFoundError(found=", ".join(seen) if seen else "none was found")
+
+
+def _candidates() -> Iterator[Path]:
+    if home := os.environ.get("JAVA_HOME"):
+        yield Path(home)
+    if java := shutil.which("java"):
+        yield Path(java).resolve().parent.parent
+    folders = ("/usr/lib/jvm", "/usr/java", "/opt/java", "/Library/Java/JavaVirtualMachines")
+    for folder in map(Path, folders):
+        for home in sorted(folder.glob("*"), reverse=True):
+            yield home / "Contents" / "Home" if (home / "Contents").exists() else home
+
+
+def _java_version(java: Path) -> int | None:
+    try:
+        done = subprocess.run([str(java), "-version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    found = _VERSION.search(done.stderr + done.stdout)
+    if found is None:
+        return None
+    first, second = int(found[1]), int(found[2] or 0)
+    return second if first == 1 else first  # Java 8 calls itself 1.8

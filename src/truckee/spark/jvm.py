@@ -1,0 +1,145 @@
+"""The way into the JVM: the compiled half of the file index, callbacks, and errors on their way out.
+
+This and the modules beside it are the only ones that know Py4J or Spark's own classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import resources
+from itertools import count
+from typing import Any
+
+from py4j.java_gateway import JavaObject
+from pyspark.errors.exceptions import captured
+from pyspark.java_gateway import ensure_callback_server_started
+from pyspark.sql import Column, SparkSession
+
+from truckee.errors.base import DeltaError
+
+_MARK = "truckee-error-"
+_raised: dict[str, BaseException] = {}
+_numbers = count()
+_translators: list[Callable[[str], BaseException | None]] = []
+_listing_classes: dict[int, JavaObject] = {}
+
+
+def gateway(spark: SparkSession) -> Any:
+    """Return the Py4J gateway of the session, ready for callbacks."""
+    found = spark.sparkContext._gateway
+    ensure_callback_server_started(found)
+    _install_translation()
+    return found
+
+
+def listing_class(spark: SparkSession) -> Any:
+    """Return the class of `Listing.java`, compiled on the driver once for each JVM.
+
+    Janino, which compiles it, is what Spark's own code generation uses. As the class never leaves
+    the driver, no executor has to know it.
+    """
+    jvm = gateway(spark).jvm
+    key = id(spark.sparkContext._gateway)
+    if key not in _listing_classes:
+        source = (resources.files("truckee.spark") / "Listing.java").read_text()
+        compiler = jvm.org.codehaus.janino.SimpleCompiler()
+        loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+        compiler.setParentClassLoader(loader)
+        compiler.cook(source)
+        _listing_classes[key] = compiler.getClassLoader().loadClass("truckee.Listing")
+    return _listing_classes[key]
+
+
+def java_array(spark: SparkSession, kind: str, items: list[Any]) -> Any:
+    """Return a Java array of objects of the class named `kind`."""
+    found = gateway(spark)
+    array = found.new_array(getattr(found.jvm, kind), len(items))
+    for index, item in enumerate(items):
+        array[index] = item
+    return array
+
+
+def scala_seq(spark: SparkSession, items: list[Any]) -> Any:
+    """Return a Scala `Seq` of Java objects."""
+    return gateway(spark).jvm.PythonUtils.toSeq(items)
+
+
+def to_column(spark: SparkSession, expression: Any) -> Column:
+    """Return a Catalyst expression as a Column."""
+    from pyspark.sql.classic.column import Column as ClassicColumn
+
+    utils = getattr(gateway(spark).jvm, "org.apache.spark.sql.classic.ExpressionUtils")
+    return ClassicColumn(utils.column(expression))
+
+
+def to_expression(spark: SparkSession, column: Column) -> Any:
+    """Return a Column as a Catalyst expression, not resolved yet."""
+    utils = getattr(gateway(spark).jvm, "org.apache.spark.sql.classic.ExpressionUtils")
+    return utils.expression(column._jc)  # type: ignore[attr-defined]
+
+
+class Callback:
+    """A Python function that the JVM may call as a `BiFunction`.
+
+    An error that it raises is kept, and stands in for whatever Spark makes of the failed call.
+    """
+
+    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+        self._function = function
+
+    def apply(self, first: Any, second: Any) -> Any:
+        try:
+            return self._function(first, second)
+        except BaseException as error:
+            mark = f"{_MARK}{next(_numbers)};"
+            _raised[mark] = error
+            raise RuntimeError(mark) from error
+
+    class Java:
+        implements = ["java.util.function.BiFunction"]  # noqa: RUF012  read by Py4J
+
+
+def translate_with(translator: Callable[[str], BaseException | None]) -> None:
+    """Let `translator` turn the text of a Spark failure into an error of ours, or None."""
+    if translator not in _translators:
+        _translators.append(translator)
+
+
+def _install_translation() -> None:
+    """Make PySpark's conversion of JVM exceptions look for ours first.
+
+    PySpark turns every exception of the JVM into a Python one at a single place. There is no other
+    spot that sees errors of any DataFrame, whatever was done to it since we made it.
+    """
+    original = captured.convert_exception
+    if getattr(original, "knows_truckee", False):
+        return
+
+    def convert(error: Any) -> Any:
+        return _ours(error) or original(error)
+
+    convert.knows_truckee = True  # type: ignore[attr-defined]
+    captured.convert_exception = convert
+
+
+def _ours(error: Any) -> BaseException | None:
+    for text in _messages(error):
+        if _MARK in text:
+            mark = text[text.index(_MARK) :]
+            mark = mark[: mark.index(";") + 1]
+            kept = _raised.get(mark)
+            if isinstance(kept, DeltaError):
+                return kept
+        for translator in _translators:
+            if (translated := translator(text)) is not None:
+                return translated
+    return None
+
+
+def _messages(error: Any) -> Iterator[str]:
+    """Yield the text of a JVM exception and of its causes, outermost first."""
+    seen = 0
+    while error is not None and seen < 12:
+        yield str(error.toString())
+        error = error.getCause()
+        seen += 1

@@ -1,0 +1,54 @@
+"""A Spark session that works: Java found, workers on this interpreter, no chatter."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import resources
+
+from pyspark.sql import SparkSession
+
+from truckee.spark.java import ensure_java
+
+# What a session gets unless its builder says otherwise.
+_DEFAULTS = {
+    "spark.ui.showConsoleProgress": "false",
+}
+_LOCAL_DEFAULTS = {
+    # A laptop's host name often resolves to nothing, or to an address of a network it has left.
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "localhost",
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": str(max(2, os.cpu_count() or 2)),
+}
+
+
+def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
+    """Return the builder with what truckee needs added, and nothing of the caller's changed."""
+    ensure_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    given = builder._options  # type: ignore[attr-defined]
+    defaults = dict(_DEFAULTS)
+    if given.get("spark.master", "local").startswith("local"):
+        defaults |= _LOCAL_DEFAULTS
+    if "spark.driver.extraJavaOptions" not in given:
+        quiet = resources.files("truckee.spark") / "log4j2-quiet.properties"
+        defaults["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile=file:{quiet}"
+    for key, value in defaults.items():
+        if key not in given:
+            builder = builder.config(key, value)
+    return builder
+
+
+def session(app_name: str = "truckee", **conf: object) -> SparkSession:
+    """Return the running Spark session, or start a local one.
+
+    Settings are Spark's own, by keyword: `session(**{"spark.sql.shuffle.partitions": 4})`;
+    `master` stands for `spark.master`.
+    """
+    builder = SparkSession.builder.appName(app_name)
+    builder = builder.master(str(conf.pop("master", "local[*]")))
+    for key, value in conf.items():
+        builder = builder.config(key, str(value))
+    return configure(builder).getOrCreate()
