@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
 from corpus import CorpusTable, corpus_root
 
 if TYPE_CHECKING:
@@ -53,19 +54,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("spark")
 
 
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    table = dict(report.user_properties).get("corpus_table")
-    if report.when == "call" and isinstance(table, CorpusTable):
-        _corpus_tables_run.add(table)
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Count the tables of the corpus that a test took as a parameter, unless it was skipped."""
+    result = yield
     callspec = getattr(item, "callspec", None)
-    for value in callspec.params.values() if callspec is not None else ():
-        if isinstance(value, CorpusTable):
-            item.user_properties.append(("corpus_table", value))
-    return (yield)
+    if callspec is not None:
+        tables = (value for value in callspec.params.values() if isinstance(value, CorpusTable))
+        _corpus_tables_run.update(tables)
+    return result
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

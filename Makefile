@@ -1,0 +1,67 @@
+# Every target sets up what it needs: a virtual environment of its own, and Java where it starts
+# Spark. `make help` lists them.
+
+SHELL := /bin/sh
+PYTHON ?= $(shell scripts/find_python.sh)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DELTA_VENV := .venv-delta
+DELTA_READY := $(DELTA_VENV)/.ready
+SCALE ?= small
+CASE ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-fast lint format test-matrix bench interop lock docs clean
+
+help:
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
+
+demo: $(READY) ## show what truckee does
+	@$(BIN)/truckee --help
+
+test: test-fast ## all tests: first those without a JVM, then those with Spark
+	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
+		echo "== tests with Spark" && scripts/run_pytest.sh $(BIN)/python -m "spark and not interop"
+	@echo "== all tests passed"
+
+test-fast: $(READY) ## the tests that need no JVM
+	@echo "== tests without a JVM" && \
+		scripts/run_pytest.sh $(BIN)/python -m "not spark and not interop"
+
+lint: $(READY) ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY) ## put the code in shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test-matrix: ## the tests on every supported Spark, with the oldest and newest Python found
+	@scripts/test_matrix.sh
+
+bench: $(READY) $(DELTA_READY) ## measure: CASE=name[,name] SCALE=small|full
+	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
+		$(BIN)/python -m benchmarks.run --scale $(SCALE) $(if $(CASE),--case $(CASE))
+
+interop: $(READY) $(DELTA_READY) ## truckee and delta-spark on the same tables
+	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
+		echo "== tests beside delta-spark" && scripts/run_pytest.sh $(BIN)/python -m interop
+
+docs: $(READY) ## check that the documentation's examples run
+	@scripts/run_pytest.sh $(BIN)/python tests/test_docs.py
+
+lock: ## make the lock files anew
+	@scripts/lock.sh
+
+clean: ## remove environments and caches
+	rm -rf .venv .venv-* build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache \
+		.hypothesis benchmarks/.cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): requirements.lock pyproject.toml
+	@scripts/make_venv.sh "$(PYTHON)" $(VENV) requirements.lock editable
+
+$(DELTA_READY): requirements-delta.lock
+	@scripts/make_venv.sh "$(PYTHON)" $(DELTA_VENV) requirements-delta.lock
