@@ -1,0 +1,195 @@
+"""What can be wrong with a transaction log.
+
+DeltaError
+  NotADeltaTableError            no commit and no checkpoint where a table was expected
+  LogFileNotFoundError           a file that the log names is gone
+  CorruptLogFileError            a file of the log that cannot be understood
+  TruncatedLogError              the first commits are gone, and no checkpoint replaces them
+  VersionsNotContiguousError     a commit in the middle is gone
+  VersionNotFoundError           no such version, or no longer
+  StateNotRecoverableError       no protocol or no metadata in the whole log
+  TimestampTooEarlyError         before the first commit that is left
+  TimestampTooLateError          after the last commit
+  ChecksumMismatchError          a version's checksum and its state disagree
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import ClassVar
+
+from truckee.errors.base import DeltaError
+
+
+@dataclass(eq=False, kw_only=True)
+class NotADeltaTableError(DeltaError):
+    """No commit and no checkpoint lies where a table was expected."""
+
+    code: ClassVar[str] = "DELTA_MISSING_DELTA_TABLE"
+    table: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table} is not a Delta table: _delta_log has no commit and no checkpoint"
+            "\nhint: give the folder that holds _delta_log"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class LogFileNotFoundError(DeltaError):
+    """A file that the log names is gone."""
+
+    code: ClassVar[str] = "DELTA_LOG_FILE_NOT_FOUND"
+    table: str
+    path: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.path} of {self.table} is gone, though the log needs it"
+            "\nhint: a clean-up may have run meanwhile; open the table again"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class CorruptLogFileError(DeltaError):
+    """A file of the log cannot be understood. `line` counts from 1; 0 where lines mean nothing."""
+
+    code: ClassVar[str] = "DELTA_LOG_FILE_MALFORMED"
+    table: str
+    path: str
+    line: int = 0
+    reason: str
+
+    def __str__(self) -> str:
+        where = f"line {self.line} of {self.path}" if self.line else self.path
+        return (
+            f"{where} of {self.table} cannot be read: {self.reason}"
+            "\nhint: the file may be half-written; restore it from a copy"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class TruncatedLogError(DeltaError):
+    """The first commits are gone, and no complete checkpoint stands for them."""
+
+    code: ClassVar[str] = "DELTA_TRUNCATED_TRANSACTION_LOG"
+    table: str
+    first: int
+
+    def __str__(self) -> str:
+        return (
+            f"the log of {self.table} starts at version {self.first}, and no complete checkpoint "
+            "stands for what came before"
+            "\nhint: restore the earlier commits or a checkpoint"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class VersionsNotContiguousError(DeltaError):
+    """A commit between others is gone."""
+
+    code: ClassVar[str] = "DELTA_VERSIONS_NOT_CONTIGUOUS"
+    table: str
+    missing: int
+    found: int
+
+    def __str__(self) -> str:
+        return (
+            f"the log of {self.table} has a gap: version {self.missing} is missing, "
+            f"while version {self.found} is there"
+            f"\nhint: restore _delta_log/{self.missing:020d}.json"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class VersionNotFoundError(DeltaError):
+    """A version was asked for that is not there, or no longer. The bounds are what can be read."""
+
+    code: ClassVar[str] = "DELTA_VERSION_NOT_FOUND"
+    table: str
+    version: int
+    earliest: int
+    latest: int
+
+    def __str__(self) -> str:
+        return (
+            f"version {self.version} of {self.table} is not available"
+            f"\nhint: versions {self.earliest} to {self.latest} can be read"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class StateNotRecoverableError(DeltaError):
+    """The whole log holds no protocol, or no metadata."""
+
+    code: ClassVar[str] = "DELTA_STATE_RECOVER_ERROR"
+    table: str
+    version: int
+    missing: str
+
+    def __str__(self) -> str:
+        return (
+            f"version {self.version} of {self.table} has no {self.missing} action in its log"
+            "\nhint: files of _delta_log may have been deleted by hand; restore them"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class TimestampTooEarlyError(DeltaError):
+    """The timestamp lies before the earliest commit that can still be read."""
+
+    code: ClassVar[str] = "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION"
+    table: str
+    timestamp_ms: int
+    earliest_ms: int
+    earliest: int
+
+    def __str__(self) -> str:
+        return (
+            f"timestamp {utc_text(self.timestamp_ms)} is before the earliest version of "
+            f"{self.table} that can be read, version {self.earliest} at "
+            f"{utc_text(self.earliest_ms)}"
+            "\nhint: use that time or a later one"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class TimestampTooLateError(DeltaError):
+    """The timestamp lies after the latest commit."""
+
+    code: ClassVar[str] = "DELTA_TIMESTAMP_GREATER_THAN_COMMIT"
+    table: str
+    timestamp_ms: int
+    latest_ms: int
+    latest: int
+
+    def __str__(self) -> str:
+        return (
+            f"timestamp {utc_text(self.timestamp_ms)} is after the latest version of "
+            f"{self.table}, version {self.latest} at {utc_text(self.latest_ms)}"
+            "\nhint: use that time or an earlier one"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ChecksumMismatchError(DeltaError):
+    """A version's checksum file and the state replayed from its log disagree."""
+
+    code: ClassVar[str] = "DELTA_TXN_LOG_FAILED_INTEGRITY"
+    table: str
+    version: int
+    differences: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"version {self.version} of {self.table} disagrees with its checksum: "
+            f"{'; '.join(self.differences)}"
+            "\nhint: the log or the checksum was changed after it was written; compare with a copy"
+        )
+
+
+def utc_text(timestamp_ms: int) -> str:
+    """Return a timestamp as people read it: `2024-01-02T03:04:05.678Z`."""
+    moment = datetime.fromtimestamp(timestamp_ms // 1000, tz=timezone.utc)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{timestamp_ms % 1000:03d}Z"

@@ -1,0 +1,118 @@
+"""The Arrow schemas of a snapshot's files and of the checkpoints they are read from.
+
+Inside, files are columns with the names of `AddFile` and `RemoveFile`. On the wire they are the
+children of one nullable struct column per action kind, named as in JSON.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+STRING_MAP = pa.map_(pa.string(), pa.string())
+
+DELETION_VECTOR = pa.struct(
+    [
+        pa.field("storage_type", pa.string()),
+        pa.field("path_or_inline_dv", pa.string()),
+        pa.field("offset", pa.int32()),
+        pa.field("size_in_bytes", pa.int32()),
+        pa.field("cardinality", pa.int64()),
+    ]
+)
+
+FILES = pa.schema(
+    [
+        pa.field("path", pa.string()),
+        pa.field("partition_values", STRING_MAP),
+        pa.field("size", pa.int64()),
+        pa.field("modification_time", pa.int64()),
+        pa.field("stats", pa.string()),
+        pa.field("tags", STRING_MAP),
+        pa.field("deletion_vector", DELETION_VECTOR),
+        pa.field("base_row_id", pa.int64()),
+        pa.field("default_row_commit_version", pa.int64()),
+        pa.field("clustering_provider", pa.string()),
+    ]
+)
+"""The columns of a snapshot's live files; `path` is spelled as in `add.path`."""
+
+TOMBSTONES = pa.schema(
+    [
+        pa.field("path", pa.string()),
+        pa.field("deletion_timestamp", pa.int64()),
+        pa.field("extended_file_metadata", pa.bool_()),
+        pa.field("partition_values", STRING_MAP),
+        pa.field("size", pa.int64()),
+        pa.field("deletion_vector", DELETION_VECTOR),
+        pa.field("base_row_id", pa.int64()),
+        pa.field("default_row_commit_version", pa.int64()),
+    ]
+)
+"""The columns of a snapshot's removed files; a checkpoint keeps neither their tags nor stats."""
+
+
+def wire_name(name: str) -> str:
+    """Return the camelCase name that a field has in JSON and in checkpoints."""
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def wire_type(data_type: pa.DataType) -> pa.DataType:
+    """Return a type with the fields of its structs named as on the wire."""
+    if not pa.types.is_struct(data_type):
+        return data_type
+    return pa.struct([field.with_name(wire_name(field.name)) for field in data_type])
+
+
+def wire_struct(schema: pa.Schema, *extra: pa.Field) -> pa.StructType:
+    """Return the struct that holds such rows in a checkpoint, with `extra` fields at its end."""
+    fields = [pa.field(wire_name(f.name), wire_type(f.type)) for f in schema]
+    return pa.struct([*fields, *extra])
+
+
+PROTOCOL = pa.struct(
+    [
+        pa.field("minReaderVersion", pa.int32()),
+        pa.field("minWriterVersion", pa.int32()),
+        pa.field("readerFeatures", pa.list_(pa.string())),
+        pa.field("writerFeatures", pa.list_(pa.string())),
+    ]
+)
+METADATA = pa.struct(
+    [
+        pa.field("id", pa.string()),
+        pa.field("name", pa.string()),
+        pa.field("description", pa.string()),
+        pa.field(
+            "format",
+            pa.struct([pa.field("provider", pa.string()), pa.field("options", STRING_MAP)]),
+        ),
+        pa.field("schemaString", pa.string()),
+        pa.field("partitionColumns", pa.list_(pa.string())),
+        pa.field("configuration", STRING_MAP),
+        pa.field("createdTime", pa.int64()),
+    ]
+)
+SET_TRANSACTION = pa.struct(
+    [
+        pa.field("appId", pa.string()),
+        pa.field("version", pa.int64()),
+        pa.field("lastUpdated", pa.int64()),
+    ]
+)
+DOMAIN_METADATA = pa.struct(
+    [
+        pa.field("domain", pa.string()),
+        pa.field("configuration", pa.string()),
+        pa.field("removed", pa.bool_()),
+    ]
+)
+CHECKPOINT_METADATA = pa.struct([pa.field("version", pa.int64()), pa.field("tags", STRING_MAP)])
+SIDECAR = pa.struct(
+    [
+        pa.field("path", pa.string()),
+        pa.field("sizeInBytes", pa.int64()),
+        pa.field("modificationTime", pa.int64()),
+        pa.field("tags", STRING_MAP),
+    ]
+)
