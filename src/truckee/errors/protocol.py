@@ -36,3 +36,77 @@ class DuplicateColumnsError(DeltaError):
             f"column {self.column} is found more than once in the schema, upper and lower case"
             " being the same\nhint: rename one of the columns"
         )
+
+
+@dataclass(eq=False, kw_only=True)
+class InvalidTablePropertyError(DeltaError):
+    """A table property has a value of the wrong kind."""
+
+    code: ClassVar[str] = "DELTA_VIOLATE_TABLE_PROPERTY_VALIDATION_FAILED"
+    key: str
+    value: str
+    needs: str
+
+    def __str__(self) -> str:
+        return (
+            f"table property {self.key} is {self.value!r}, but needs to be {self.needs}\n"
+            f"hint: set {self.key} to a value of that kind"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class InvalidIntervalError(InvalidTablePropertyError):
+    """A table property that is a duration has a value that is none."""
+
+    code: ClassVar[str] = "DELTA_INVALID_INTERVAL"
+
+
+@dataclass(eq=False, kw_only=True)
+class InvalidIsolationLevelError(InvalidTablePropertyError):
+    """A table asks for an isolation level that there is not."""
+
+    code: ClassVar[str] = "DELTA_INVALID_ISOLATION_LEVEL"
+
+
+@dataclass(eq=False, kw_only=True)
+class UnknownTablePropertyError(DeltaError):
+    """A property with the prefix `delta.`, which is Delta's own, has a name Delta does not know."""
+
+    code: ClassVar[str] = "DELTA_UNKNOWN_CONFIGURATION"
+    key: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.key} is not a table property of Delta\n"
+            "hint: check the spelling, or leave out the prefix delta. for a property of your own"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class UnsettableTablePropertyError(DeltaError):
+    """A property that writers keep themselves was set by a user."""
+
+    code: ClassVar[str] = "DELTA_CANNOT_MODIFY_TABLE_PROPERTY"
+    key: str
+
+    def __str__(self) -> str:
+        return (
+            f"table property {self.key} is kept by Delta and cannot be set\n"
+            "hint: leave it out of the properties"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class RetentionMismatchError(DeltaError):
+    """The log would be cleaned up before the files that it says were deleted."""
+
+    code: ClassVar[str] = "DELTA_VIOLATE_TABLE_PROPERTY_VALIDATION_FAILED"
+    log_retention_ms: int
+    deleted_file_retention_ms: int
+
+    def __str__(self) -> str:
+        return (
+            f"delta.logRetentionDuration ({self.log_retention_ms} ms) is shorter than"
+            f" delta.deletedFileRetentionDuration ({self.deleted_file_retention_ms} ms)\n"
+            "hint: keep the log at least as long as deleted files"
+        )
