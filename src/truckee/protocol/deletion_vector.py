@@ -1,11 +1,11 @@
 """The descriptor of a deletion vector: its unique id, and where its bytes are.
 
-| storage type | `path_or_inline_dv`                          | the bytes are in                      |
-|--------------|----------------------------------------------|---------------------------------------|
-| `u`          | a random prefix (or none), 20 digits of Z85  | `[prefix/]deletion_vector_<uuid>.bin` |
-| `i`          | Z85 of the vector itself                     | the descriptor                        |
-| `p`          | an absolute URI, escaped like `add.path`     | that file                             |
-| `r`          | a relative path, escaped like `add.path`     | that file below the table's root      |
+| type | `path_or_inline_dv`                         | the bytes are in                      |
+|------|---------------------------------------------|---------------------------------------|
+| `u`  | a random prefix (or none), 20 digits of Z85 | `[prefix/]deletion_vector_<uuid>.bin` |
+| `i`  | Z85 of the vector itself                    | the descriptor                        |
+| `p`  | an absolute URI, escaped like `add.path`    | that file                             |
+| `r`  | a relative path, escaped like `add.path`    | that file below the table's root      |
 
 `r` belongs to a preview feature: it is read and never written.
 """
