@@ -110,3 +110,110 @@ class RetentionMismatchError(DeltaError):
             f" delta.deletedFileRetentionDuration ({self.deleted_file_retention_ms} ms)\n"
             "hint: keep the log at least as long as deleted files"
         )
+
+
+@dataclass(eq=False, kw_only=True)
+class UnsupportedProtocolVersionError(DeltaError):
+    """A table's protocol versions are beyond truckee, or contradict its lists of features."""
+
+    code: ClassVar[str] = "DELTA_INVALID_PROTOCOL_VERSION"
+    table: str
+    reader_version: int
+    writer_version: int
+    reader_features: tuple[str, ...] = ()
+    writer_features: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return (
+            f"{_named(self.table)} requires reader version {self.reader_version} and writer version"
+            f" {self.writer_version}, but truckee supports reader versions 1 to 3 and writer"
+            f" versions 1 to 7{self._contradiction()}\n"
+            "hint: upgrade truckee, or use the engine that wrote the table"
+        )
+
+    def _contradiction(self) -> str:
+        if self.reader_features and self.reader_version != 3:
+            return ", and lists of reader features only with reader version 3"
+        if self.writer_features and self.writer_version != 7:
+            return ", and lists of writer features only with writer version 7"
+        return ""
+
+
+@dataclass(eq=False, kw_only=True)
+class UnsupportedReaderFeaturesError(DeltaError):
+    """A table demands features of its readers that truckee does not have."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_FEATURES_FOR_READ"
+    table: str
+    features: dict[str, str]
+
+    def __str__(self) -> str:
+        return (
+            f"{_named(self.table)} cannot be read, for it uses {_listed(self.features)}\n"
+            "hint: upgrade truckee, or drop the feature with the engine that wrote the table"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class UnsupportedWriterFeaturesError(DeltaError):
+    """A table demands features of its writers that truckee does not have."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"
+    table: str
+    features: dict[str, str]
+
+    def __str__(self) -> str:
+        return (
+            f"{_named(self.table)} cannot be written to, for it uses {_listed(self.features)}\n"
+            "hint: reading it is possible; write with an engine that supports the feature"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class UnknownFeatureRequestError(DeltaError):
+    """A table property asks for a feature that is not known."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_FEATURES_IN_CONFIG"
+    key: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.key} asks for a table feature that truckee does not know\n"
+            "hint: check the spelling, or leave the property out"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class FeatureStatusError(DeltaError):
+    """A feature was asked for in a way other than `supported`."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_FEATURE_STATUS"
+    feature: str
+    status: str
+
+    def __str__(self) -> str:
+        return (
+            f"the status of table feature {self.feature} is {self.status!r}, but needs to be"
+            f" 'supported'\nhint: set delta.feature.{self.feature} to supported"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ColumnDefaultsNotEnabledError(DeltaError):
+    """A column has a default, while the table does not support column defaults."""
+
+    code: ClassVar[str] = "WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED"
+
+    def __str__(self) -> str:
+        return (
+            "a column has a DEFAULT, but the table feature allowColumnDefaults is not enabled\n"
+            "hint: set the table property delta.feature.allowColumnDefaults to supported"
+        )
+
+
+def _named(table: str) -> str:
+    return f"the table {table}" if table else "the table"
+
+
+def _listed(features: dict[str, str]) -> str:
+    return ", ".join(f"{name} ({why})" for name, why in features.items())
