@@ -1,6 +1,22 @@
 """Every error, one tree. Each module below holds the errors of one station of the path."""
 
 from truckee.errors.base import DeltaError
+from truckee.errors.protocol import (
+    ColumnDefaultsNotEnabledError,
+    DuplicateColumnsError,
+    FeatureStatusError,
+    InvalidIntervalError,
+    InvalidIsolationLevelError,
+    InvalidSchemaError,
+    InvalidTablePropertyError,
+    RetentionMismatchError,
+    UnknownFeatureRequestError,
+    UnknownTablePropertyError,
+    UnsettableTablePropertyError,
+    UnsupportedProtocolVersionError,
+    UnsupportedReaderFeaturesError,
+    UnsupportedWriterFeaturesError,
+)
 from truckee.errors.storage import (
     InvalidUrlError,
     MissingObjectStoreError,
@@ -10,10 +26,24 @@ from truckee.errors.storage import (
 )
 
 __all__ = [
+    "ColumnDefaultsNotEnabledError",
     "DeltaError",
+    "DuplicateColumnsError",
+    "FeatureStatusError",
+    "InvalidIntervalError",
+    "InvalidIsolationLevelError",
+    "InvalidSchemaError",
+    "InvalidTablePropertyError",
     "InvalidUrlError",
     "MissingObjectStoreError",
+    "RetentionMismatchError",
     "StorageError",
     "StoragePermissionError",
+    "UnknownFeatureRequestError",
+    "UnknownTablePropertyError",
+    "UnsettableTablePropertyError",
+    "UnsupportedProtocolVersionError",
+    "UnsupportedReaderFeaturesError",
+    "UnsupportedWriterFeaturesError",
     "WriteOutcomeUnknownError",
 ]
