@@ -267,7 +267,7 @@ def _demanded(
     # A table on the preview of a feature stays on it; the final one would ask for more than needed.
     demanded -= {name for name in demanded if f"{name}-preview" in supported}
     if "allowColumnDefaults" in active - supported - demanded:
-        raise ColumnDefaultsNotEnabledError()
+        raise ColumnDefaultsNotEnabledError
     return frozenset(demanded)
 
 

@@ -180,7 +180,7 @@ class Property(Generic[T]):
         *,
         aliases: tuple[str, ...] = (),
         settable: bool = True,
-        accepts: Callable[[T], bool] = lambda value: True,
+        accepts: Callable[[T], bool] | None = None,
     ) -> None:
         self.key = f"delta.{name}"
         self.kind = kind
@@ -216,7 +216,8 @@ class Property(Generic[T]):
         """Raise unless a user may set this property to this text."""
         if not self.settable:
             raise UnsettableTablePropertyError(key=self.key)
-        if not self.accepts(self.parse(text)):
+        value = self.parse(text)
+        if self.accepts is not None and not self.accepts(value):
             raise self._refusal(text)
 
     def _refusal(self, text: str) -> InvalidTablePropertyError:
