@@ -1,0 +1,234 @@
+"""Errors of the change feed: its range, what was recorded, and what is left of it.
+
+DeltaError
+  NoStartError                   neither a starting version nor a starting timestamp
+  MultipleBoundariesError        one bound given both as a version and as a timestamp
+  NullBoundaryError              a bound that is nothing
+  StartAfterLatestError          the range starts after the latest version
+  InvalidRangeError              the range ends before it starts
+  BeyondRetentionError           the start is older than deleted files are kept for
+  ChangeDataNotRecordedError     the feed was off at some version of the range
+  IncompatibleSchemaChangeError  the schema changed within the range
+  IncompatibleDataSchemaError    the schema at the start is not the one to read with
+  ContradictingActionsError      one commit adds and removes the same logical file
+  MissingExtendedMetadataError   a removed file without what the feed needs to know of it
+  ChangeDataFileNotFoundError    a file that the feed needs was deleted
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from truckee.errors.base import DeltaError
+from truckee.errors.log import utc_text
+
+
+@dataclass(eq=False, kw_only=True)
+class NoStartError(DeltaError):
+    """A change feed has to start somewhere."""
+
+    code: ClassVar[str] = "DELTA_NO_START_FOR_CDC_READ"
+
+    def __str__(self) -> str:
+        return (
+            "a change feed needs a start, and none was given\n"
+            "hint: set startingVersion or startingTimestamp"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class MultipleBoundariesError(DeltaError):
+    """One end of the range was given twice. `bound` is `starting` or `ending`."""
+
+    code: ClassVar[str] = "DELTA_MULTIPLE_CDC_BOUNDARY"
+    bound: str
+
+    def __str__(self) -> str:
+        return (
+            f"both {self.bound}Version and {self.bound}Timestamp are set, expected one of them\n"
+            f"hint: leave out {self.bound}Version or {self.bound}Timestamp"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class NullBoundaryError(DeltaError):
+    """An end of the range is NULL."""
+
+    code: ClassVar[str] = "DELTA_CDC_READ_NULL_RANGE_BOUNDARY"
+    argument: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.argument} of the change feed is NULL\n"
+            "hint: give a version as an integer, or a timestamp as text"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class StartAfterLatestError(DeltaError):
+    """The range starts after the latest version."""
+
+    code: ClassVar[str] = "DELTA_CDC_START_VERSION_AFTER_LATEST"
+    table: str
+    start: int
+    latest: int
+
+    def __str__(self) -> str:
+        return (
+            f"the change feed of {self.table} was asked for from version {self.start} on, "
+            f"but its latest version is {self.latest}\n"
+            f"hint: start at version {self.latest} or before, or set "
+            "changeDataFeed.timestampOutOfRange.enabled to get no rows instead"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class InvalidRangeError(DeltaError):
+    """The range ends before it starts."""
+
+    code: ClassVar[str] = "DELTA_INVALID_CDC_RANGE"
+    start: int
+    end: int
+
+    def __str__(self) -> str:
+        return (
+            f"the change feed was asked for from version {self.start} to version {self.end}, "
+            "which ends before it starts\n"
+            "hint: exchange start and end; both belong to the range"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class BeyondRetentionError(DeltaError):
+    """The range starts before the time from which on deleted files are kept."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION"
+    table: str
+    version: int
+    timestamp_ms: int
+    oldest_ms: int
+    retention_ms: int
+
+    def __str__(self) -> str:
+        hours = self.retention_ms / 3_600_000
+        return (
+            f"version {self.version} of {self.table} is from {utc_text(self.timestamp_ms)}, but "
+            f"deleted files are only kept for {hours:g} hours, since {utc_text(self.oldest_ms)}\n"
+            "hint: start at a later version, or raise delta.deletedFileRetentionDuration"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ChangeDataNotRecordedError(DeltaError):
+    """The feed was off at some version of the range that was asked for."""
+
+    code: ClassVar[str] = "DELTA_MISSING_CHANGE_DATA"
+    version: int
+    start: int
+    end: int
+
+    def __str__(self) -> str:
+        return (
+            f"no change data was recorded at version {self.version} "
+            f"of the range {self.start}..{self.end}: the change feed was off\n"
+            "hint: read a range in which delta.enableChangeDataFeed is true throughout"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class IncompatibleSchemaChangeError(DeltaError):
+    """A commit of the range changed the schema so that one schema cannot read both sides."""
+
+    code: ClassVar[str] = "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE"
+    start: int
+    end: int
+    schema: str
+    schema_version: int
+    version: int
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"the change feed {self.start}..{self.end} cannot be read with the schema of version "
+            f"{self.schema_version}, {self.schema}: version {self.version} changed the schema "
+            f"incompatibly, {self.reason}\n"
+            f"hint: read {self.start}..{self.version - 1} and {self.version}..{self.end} "
+            "as two ranges"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class IncompatibleDataSchemaError(DeltaError):
+    """The table had another schema at the start of the range."""
+
+    code: ClassVar[str] = "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_DATA_SCHEMA"
+    start: int
+    end: int
+    schema: str
+    schema_version: int
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"the change feed {self.start}..{self.end} cannot be read with the schema of version "
+            f"{self.schema_version}, {self.schema}: the data of version {self.start} has "
+            f"another schema, {self.reason}\n"
+            "hint: end the range before the schema changed, or start it after that"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ContradictingActionsError(DeltaError):
+    """One commit adds and removes a file, with no deletion vector to tell the two apart."""
+
+    code: ClassVar[str] = "DELTA_DUPLICATE_ACTIONS_FOUND"
+    version: int
+    path: str
+
+    def __str__(self) -> str:
+        return (
+            f"version {self.version} both adds and removes '{self.path}' with no deletion vector\n"
+            "hint: the writer of this commit is at fault; read the versions before and after it"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class MissingExtendedMetadataError(DeltaError):
+    """A removed file that lacks the partition values and the size that the feed needs."""
+
+    code: ClassVar[str] = "DELTA_REMOVE_FILE_CDC_MISSING_EXTENDED_METADATA"
+    version: int
+    path: str
+
+    def __str__(self) -> str:
+        return (
+            f"version {self.version} removes '{self.path}' without extended file metadata, "
+            "so its rows cannot be shown as deleted\n"
+            "hint: read the versions before and after it"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ChangeDataFileNotFoundError(DeltaError):
+    """A file of the feed is gone; most likely VACUUM deleted it.
+
+    `readable_from` is the first version from which on every file is still there, None if even
+    the last version of the range lacks one.
+    """
+
+    code: ClassVar[str] = "DELTA_CHANGE_DATA_FILE_NOT_FOUND"
+    table: str
+    path: str
+    version: int
+    end: int
+    readable_from: int | None
+
+    def __str__(self) -> str:
+        gone = (
+            f"'{self.path}' is gone, which the change feed of {self.table} "
+            f"needs for version {self.version}"
+        )
+        if self.readable_from is None:
+            return f"{gone}\nhint: no version up to {self.end} can be read any more"
+        return f"{gone}\nhint: the feed can still be read from version {self.readable_from} on"

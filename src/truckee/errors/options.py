@@ -1,0 +1,75 @@
+"""Errors of options and arguments: text that means nothing where it was given.
+
+DeltaError
+  IllegalOptionError         an option whose value is not one of those it may have
+  InvalidVersionError        a version that is no integer
+  InvalidTimestampError      a timestamp that Spark could not read either
+  TimeTravelWithFeedError    versionAsOf or timestampAsOf beside readChangeFeed
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from truckee.errors.base import DeltaError
+
+
+@dataclass(eq=False, kw_only=True)
+class IllegalOptionError(DeltaError):
+    """An option has a value that it may not have."""
+
+    code: ClassVar[str] = "DELTA_ILLEGAL_OPTION"
+    option: str
+    value: str
+    needs: str
+
+    def __str__(self) -> str:
+        return (
+            f"option {self.option} is {self.value!r}, but needs to be {self.needs}\n"
+            f"hint: set {self.option} to such a value, or leave it out"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class InvalidVersionError(DeltaError):
+    """A version that is no 64-bit integer."""
+
+    code: ClassVar[str] = "DELTA_VERSION_INVALID"
+    option: str
+    value: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.option} is {self.value!r}, which is not a version\n"
+            "hint: give an integer such as 0 or 42"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class InvalidTimestampError(DeltaError):
+    """A timestamp that Spark could not cast to TIMESTAMP."""
+
+    code: ClassVar[str] = "DELTA_TIMESTAMP_INVALID"
+    option: str
+    value: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.option} is {self.value!r}, which is not a timestamp\n"
+            "hint: write it as '2024-01-31', '2024-01-31 23:59:59' or '2024-01-31T23:59:59.999Z'"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class TimeTravelWithFeedError(DeltaError):
+    """A change feed has versions of its own, so it cannot be read as of another one."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_TIME_TRAVEL_VIEWS"
+    option: str
+
+    def __str__(self) -> str:
+        return (
+            f"option {self.option} is set, but a change feed cannot be read as of a version\n"
+            "hint: give the range with startingVersion and endingVersion, or their timestamps"
+        )

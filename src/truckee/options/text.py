@@ -1,0 +1,77 @@
+"""Options by name, in any case: what users wrote, before it means anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+
+from truckee.errors.options import IllegalOptionError, InvalidVersionError
+
+_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+
+
+class Options(Mapping[str, str]):
+    """Options whose names are the same in upper and lower case.
+
+    Values are text, as Spark keeps them: True is `true`, None is `null`, numbers are their digits.
+    Of names that differ in case only, the last one is kept.
+    """
+
+    def __init__(self, options: Mapping[str, object] | None = None) -> None:
+        self._by_name: dict[str, tuple[str, str]] = {}
+        for name, value in (options or {}).items():
+            self._by_name[name.casefold()] = name, _text(value)
+
+    def __getitem__(self, name: str) -> str:
+        return self._by_name[name.casefold()][1]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name.casefold() in self._by_name
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, _ in self._by_name.values())
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __repr__(self) -> str:
+        return f"Options({dict(self._by_name.values())!r})"
+
+    def boolean(self, name: str, default: bool = False) -> bool:
+        """Return a switch; IllegalOptionError unless it says true or false, in any case."""
+        return boolean(name, self[name]) if name in self else default
+
+    def version(self, name: str) -> int | None:
+        """Return a version, None if it is not set; InvalidVersionError if it is no integer."""
+        return version_number(name, self[name]) if name in self else None
+
+
+def boolean(name: str, text: str) -> bool:
+    """Return what `true` or `false` says, in any case; IllegalOptionError for other text."""
+    if text.strip().lower() not in ("true", "false"):
+        raise IllegalOptionError(option=name, value=text, needs="true or false")
+    return text.strip().lower() == "true"
+
+
+def version_number(name: str, text: str) -> int:
+    """Return the version that a text says; InvalidVersionError unless it is a 64-bit integer."""
+    if _INTEGER.fullmatch(text):
+        number = int(text)
+        if -(1 << 63) <= number < 1 << 63:
+            return number
+    raise InvalidVersionError(option=name, value=text)
+
+
+def unknown_options(options: Options, known: Iterable[str]) -> dict[str, str | None]:
+    """Return the options that are not known, each with the known name nearest to it, if any."""
+    names = {name.casefold(): name for name in known}
+    unknown = [name for name in options if name.casefold() not in names]
+    nearest = {name: get_close_matches(name.casefold(), names, n=1) for name in unknown}
+    return {name: names[found[0]] if found else None for name, found in nearest.items()}
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)
