@@ -1,0 +1,1 @@
+"""What is measured, how, and the last numbers: see README.md beside this file."""

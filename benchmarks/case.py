@@ -1,0 +1,61 @@
+"""What a case may say of itself, read from its module with the defaults filled in.
+
+Only the standard library is imported here and at the top of a case, since a case is loaded in the
+environment of every engine.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from benchmarks import cases
+
+Params = dict[str, Any]
+Run = Callable[[Any, Params], Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing to measure, and how each engine does it."""
+
+    name: str
+    title: str
+    prepare: Callable[[str, Path], Params]
+    engines: Mapping[str, Run]
+    data_version: int
+    is_fresh: bool
+    needs_spark: bool
+    warmup: int
+    repetitions: int
+    imports: Mapping[str, Sequence[str]]
+    reset: Run | None
+    notes: Mapping[str, str]
+
+
+def case_names() -> list[str]:
+    """Return the names of all cases, in order."""
+    return sorted(module.name for module in pkgutil.iter_modules(cases.__path__))
+
+
+def load_case(name: str) -> Case:
+    """Return the case of that name."""
+    module = import_module(f"benchmarks.cases.{name}")
+    return Case(
+        name=name,
+        title=module.TITLE,
+        prepare=module.prepare,
+        engines=module.ENGINES,
+        data_version=getattr(module, "DATA_VERSION", 1),
+        is_fresh=getattr(module, "FRESH", False),
+        needs_spark=getattr(module, "SPARK", False),
+        warmup=getattr(module, "WARMUP", 1),
+        repetitions=getattr(module, "REPETITIONS", 5),
+        imports=getattr(module, "IMPORTS", {}),
+        reset=getattr(module, "reset", None),
+        notes=getattr(module, "NOTES", {}),
+    )

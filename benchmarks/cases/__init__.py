@@ -1,0 +1,1 @@
+"""One case a module. `benchmarks/README.md` says what a case consists of."""

@@ -1,0 +1,145 @@
+"""The engines, each in a process of its own, spoken to through a pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.case import Case, Params
+from benchmarks.delta_session import NO_JARS
+from benchmarks.memory import TreePeak
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+CACHE = Path(__file__).resolve().parent / ".cache"
+DELTA_PYTHON = REPOSITORY / ".venv-delta" / "bin" / "python"
+
+ENGINES = ("truckee", "spark-parquet", "deltalake", "delta-spark")
+TIMEOUT_S = 1800
+
+
+class EngineError(Exception):
+    """An engine could not be started, or failed at what it was asked for."""
+
+
+class EngineMissingError(EngineError):
+    """An engine is left out of the run, for a reason that is no fault of the case."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One run of one engine."""
+
+    seconds: float
+    peak_mb: float
+    answer: Any
+
+
+class EngineProcess:
+    """A worker of one engine for one case; a `with` block ends it."""
+
+    def __init__(self, engine: str, case: Case) -> None:
+        self.engine = engine
+        CACHE.mkdir(exist_ok=True)
+        self._log = CACHE / f"{case.name}-{engine}.log"
+        environment = os.environ | {"PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'src'}"}
+        environment.pop("SPARK_HOME", None)
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(
+                [str(_python(engine)), "-m", "benchmarks.worker", engine, case.name],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                cwd=REPOSITORY,
+                env=environment,
+            )
+        try:
+            self.version = self._hear()["version"]
+        except EngineError as error:
+            self.close()
+            raise self._reason(error) from None
+
+    def __enter__(self) -> EngineProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def measure(self, params: Params) -> Measurement:
+        """Return the time and peak memory of one run, after the untimed reset of the case."""
+        self._ask("reset", params)
+        with TreePeak(self._process.pid) as tree:
+            reply = self._ask("run", params)
+        return Measurement(reply["seconds"], max(tree.mb, reply["peak_mb"]), reply["answer"])
+
+    def close(self) -> None:
+        """End the worker."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            pipe.close()
+        try:
+            self._process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _ask(self, op: str, params: Params) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"op": op, "params": params}) + "\n")
+        self._process.stdin.flush()
+        return self._hear()
+
+    def _hear(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        ready, _, _ = select.select([self._process.stdout], [], [], TIMEOUT_S)
+        if not ready:
+            self._process.kill()
+            raise EngineError(f"{self.engine} did not answer in {TIMEOUT_S} s")
+        line = self._process.stdout.readline()
+        if not line:
+            raise EngineError(f"{self.engine} ended without an answer, see {self._log}")
+        reply: dict[str, Any] = json.loads(line)
+        if "error" in reply:
+            last_line = reply["error"].strip().splitlines()[-1]
+            raise EngineError(last_line.replace(str(REPOSITORY), "."))
+        return reply
+
+    def _reason(self, error: EngineError) -> EngineError:
+        log = self._log.read_text(errors="replace")
+        if NO_JARS in log:
+            return EngineMissingError("its JARs could not be had from Maven")
+        return error
+
+
+def prepare_engine(engine: str, case: Case) -> None:
+    """Set up what an engine needs beyond this environment, or raise EngineMissingError."""
+    if case.needs_spark and "JAVA_HOME" not in os.environ:
+        os.environ["JAVA_HOME"] = _output_of("scripts/ensure_java.sh")
+    if engine == "delta-spark":
+        python = _output_of("scripts/find_python.sh")
+        arguments = (python, ".venv-delta", "requirements-delta.lock")
+        _output_of("scripts/make_venv.sh", *arguments)
+
+
+def _python(engine: str) -> Path:
+    return DELTA_PYTHON if engine == "delta-spark" else Path(sys.executable)
+
+
+def _output_of(script: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [str(REPOSITORY / script), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=REPOSITORY,
+    )
+    if done.returncode != 0:
+        reason = (done.stderr.strip() or f"{script} failed").splitlines()[-1]
+        raise EngineMissingError(reason)
+    return done.stdout.strip()
