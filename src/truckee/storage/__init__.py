@@ -8,9 +8,18 @@ from truckee.errors.storage import InvalidUrlError
 from truckee.storage.base import FileInfo, Storage
 from truckee.storage.local import LocalStorage
 from truckee.storage.memory import MemoryFiles, MemoryStorage
+from truckee.storage.object_store import ObjectStoreStorage
+from truckee.storage.object_url import is_object_url
 from truckee.storage.urls import scheme_of
 
-__all__ = ["FileInfo", "LocalStorage", "MemoryStorage", "Storage", "open_storage"]
+__all__ = [
+    "FileInfo",
+    "LocalStorage",
+    "MemoryStorage",
+    "ObjectStoreStorage",
+    "Storage",
+    "open_storage",
+]
 
 _MEMORY = MemoryFiles()
 
@@ -19,15 +28,16 @@ def open_storage(url_or_path: str, options: Mapping[str, str] | None = None) -> 
     """Return the storage of the table at a path or URL, as Spark users write it.
 
     A plain path is a local one. Nothing is read or written: a table that is not there is found
-    missing when its log is listed. All `memory://` URLs of a process share one memory.
+    missing when its log is listed. All `memory://` URLs of a process share one memory. The options
+    are those of object stores (see `object_options`); others are left alone.
     """
+    if is_object_url(url_or_path):
+        return ObjectStoreStorage(url_or_path, options)
     match scheme_of(url_or_path):
         case None | "file":
             return LocalStorage(url_or_path)
         case "memory":
             return MemoryStorage(url_or_path, files=_MEMORY)
-    raise InvalidUrlError(
-        action="open",
-        path=url_or_path,
-        reason=f"{scheme_of(url_or_path)!r} is no scheme that truckee knows",
-    )
+        case scheme:
+            reason = f"{scheme!r} is no scheme that truckee knows"
+            raise InvalidUrlError(action="open", path=url_or_path, reason=reason)

@@ -20,6 +20,9 @@ class Storage(Protocol):
     A path is relative to the root, with `/` between its parts and nothing percent-encoded. An
     absolute path or URL of the same kind of store is taken as it is, since deletion vectors and
     data files of shallow clones lie outside the table.
+
+    Whatever fails for a reason that lies with the store raises a StorageError. FileNotFoundError
+    and FileExistsError are answers, and raised only where they are promised.
     """
 
     @property
@@ -55,7 +58,14 @@ class Storage(Protocol):
         ...
 
     def put_if_absent(self, path: str, data: bytes) -> None:
-        """Create `path` whole, or raise FileExistsError and leave what is there untouched."""
+        """Create `path` whole, or raise FileExistsError and leave what is there untouched.
+
+        Of all that race for a path exactly one returns. FileExistsError means that the file there
+        is another's. When the store broke off and cannot be asked what became of the request,
+        WriteOutcomeUnknownError is raised: the file may be there now, or appear a little later.
+        Then only its bytes can tell, so they should hold something unique, as commits do
+        (`commitInfo.txnId`).
+        """
         ...
 
     def delete(self, path: str) -> None:

@@ -7,32 +7,33 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import suppress
+from pathlib import Path
 
-# A folder cannot be synced on some file systems, and there is nothing else to be done there.
+# Some file systems cannot sync a folder, and there is nothing else to be done there.
 _NO_FOLDER_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EBADF}
 
 
-def staged_path(target: str) -> str:
+def staged_path(target: Path) -> Path:
     """Return a fresh hidden name beside `target`, for its bytes until they are whole."""
-    folder, name = os.path.split(target)
-    return os.path.join(folder, f".{name}.{os.urandom(16).hex()}.tmp")
+    return target.with_name(f".{target.name}.{os.urandom(16).hex()}.tmp")
 
 
 def is_staged(name: str) -> bool:
-    """Return whether a file of this name is one that is being written, or was when all stopped."""
+    """Return whether a file of this name is being written, or was when its writer stopped."""
     return name.startswith(".") and name.endswith(".tmp")
 
 
-def write_and_fsync(path: str, data: bytes) -> None:
+def write_and_fsync(path: Path, data: bytes) -> None:
     """Create the file `path` with its bytes on disk; what is there already is an error."""
-    with open(path, "xb", buffering=0) as file:
+    with path.open("xb", buffering=0) as file:
         view = memoryview(data)
         while view:
             view = view[file.write(view) :]
         os.fsync(file.fileno())
 
 
-def fsync_directory(folder: str) -> None:
+def fsync_directory(folder: Path) -> None:
     """Make the names in a folder durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -44,23 +45,20 @@ def fsync_directory(folder: str) -> None:
         os.close(descriptor)
 
 
-def make_folder(folder: str) -> None:
+def make_folder(folder: Path) -> None:
     """Create a folder and those above it, each with a durable name."""
-    if os.path.isdir(folder):
+    if folder.is_dir():
         return
-    above = os.path.dirname(folder)
-    make_folder(above)
+    make_folder(folder.parent)
     try:
-        os.mkdir(folder)
+        folder.mkdir()
     except FileExistsError:
-        if not os.path.isdir(folder):
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder) from None
-    fsync_directory(above)
+        if not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "Not a directory", str(folder)) from None
+    fsync_directory(folder.parent)
 
 
-def remove_if_there(path: str) -> None:
+def remove_if_there(path: Path) -> None:
     """Delete a file; it is no error if there is none."""
-    try:
-        os.unlink(path)
-    except (FileNotFoundError, NotADirectoryError):
-        pass
+    with suppress(FileNotFoundError, NotADirectoryError):
+        path.unlink()

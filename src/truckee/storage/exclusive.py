@@ -4,15 +4,14 @@ Each takes a staged file, whole and synced, and a target in the same folder. It 
 target is the staged file, raises FileExistsError when the target is another, and in neither case
 does a reader ever see half a file. A plain rename is no such way: it replaces what is there.
 
-| way         | exclusive because                          | not on                              |
-|-------------|--------------------------------------------|-------------------------------------|
-| `by_link`   | link(2) never replaces a name              | FAT, exFAT, many FUSE and SMB mounts |
-| `by_rename` | the kernel is told not to replace the name | older kernels, some FUSE mounts     |
-| `by_claim`  | a folder cannot replace one with a file in | (needs only an atomic rename)       |
+| way         | exclusive because                          | not on                               |
+|-------------|--------------------------------------------|--------------------------------------|
+| `by_link`   | a link never replaces a name               | FAT, exFAT, many FUSE and SMB mounts |
+| `by_rename` | the kernel is told not to replace the name | old kernels, some FUSE mounts        |
+| `by_claim`  | a folder replaces an empty folder only     | (needs only an atomic rename)        |
 
-A way that the file system does not know raises WayNotSupported, and the next one is tried. All
-processes meet the same file system, hence the same way; and the first two, which are one system
-call each, also exclude each other.
+A way that the file system does not know raises WayNotSupportedError, and the next is tried. All
+processes meet the same file system, hence take the same way.
 """
 
 from __future__ import annotations
@@ -21,9 +20,13 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 
-Way = Callable[[str, str], None]
+from truckee.errors.storage import WriteOutcomeUnknownError
+
+Way = Callable[[Path, Path], None]
 
 _NOT_SUPPORTED = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
 _AT_FDCWD = -100
@@ -31,42 +34,47 @@ _RENAME_NOREPLACE = 1  # Linux, for renameat2
 _RENAME_EXCL = 4  # macOS, for renamex_np
 
 
-class WayNotSupported(Exception):
+class WayNotSupportedError(Exception):
     """The file system, or the platform, does not know this way."""
 
 
-def name_exclusively(staged: str, target: str, ways: Sequence[Way]) -> None:
-    """Turn `staged` into `target` by the first way that works here, or raise FileExistsError."""
+def name_exclusively(staged: Path, target: Path, ways: Sequence[Way]) -> None:
+    """Turn `staged` into `target` by the first way that works here, or raise FileExistsError.
+
+    The staged file itself may be left, and is then the caller's to remove.
+    """
     for way in ways:
         try:
-            return way(staged, target)
-        except WayNotSupported:
+            way(staged, target)
+        except WayNotSupportedError:
             continue
-    raise OSError(errno.ENOTSUP, "the file system has no way to create a file exclusively", target)
+        return
+    raise OSError(errno.ENOTSUP, "no way to create a file exclusively on this file system")
 
 
-def by_link(staged: str, target: str) -> None:
-    """Give the file a second name, which fails if the name is taken, and drop the first."""
+def by_link(staged: Path, target: Path) -> None:
+    """Give the file a second name, which fails if that name is taken."""
     try:
         os.link(staged, target)
-    except FileExistsError:
-        # A network file system may send a request again whose answer was lost, and then trips
-        # over the link that it has made itself.
-        if not os.path.samefile(staged, target):
-            raise
     except OSError as error:
-        raise _unless_not_supported(error) from error
-    os.unlink(staged)
+        if error.errno in _NOT_SUPPORTED:
+            raise WayNotSupportedError from error
+        # A network file system may repeat a request whose answer was lost, and then trips over
+        # the link that it has made itself.
+        if not _same_file(staged, target):
+            raise
 
 
-def by_rename(staged: str, target: str) -> None:
+def by_rename(staged: Path, target: Path) -> None:
     """Rename the file with the flag that forbids to replace the target."""
-    failure = _rename_function()(os.fsencode(staged), os.fsencode(target))
+    failure = _rename_without_replacing()(os.fsencode(staged), os.fsencode(target))
+    if failure in _NOT_SUPPORTED:
+        raise WayNotSupportedError
     if failure:
-        raise _unless_not_supported(OSError(failure, os.strerror(failure), target))
+        raise OSError(failure, os.strerror(failure), str(target))
 
 
-def by_claim(staged: str, target: str) -> None:
+def by_claim(staged: Path, target: Path) -> None:
     """Rename a folder that holds the file to a claim on the name, then the file out of it.
 
     The claim on `t` is the folder `.t.claim`. Whoever renames a folder to it holds it for as long
@@ -75,31 +83,34 @@ def by_claim(staged: str, target: str) -> None:
     that move: the claim of a process that was killed is fulfilled by the next that wants the name,
     so no claim is ever broken, and none goes stale. A claim won when `t` exists came too late.
     """
-    folder, name = os.path.split(target)
-    claim = os.path.join(folder, f".{name}.claim")
-    file = os.path.basename(staged)
-    own = f"{staged}.claim"
-    os.mkdir(own)
-    os.rename(staged, os.path.join(own, file))
+    claim = target.with_name(f".{target.name}.claim")
+    own = staged.with_name(f"{staged.name}.claim")
+    own.mkdir()
+    staged.rename(own / staged.name)
     try:
         while not _take_claim(own, claim):
             _fulfil_claim(claim, target)
-            if os.path.lexists(target):
+            if _is_there(target):
                 raise _taken(target)
     except BaseException:
-        os.unlink(os.path.join(own, file))
-        os.rmdir(own)
+        (own / staged.name).unlink()
+        own.rmdir()
         raise
     try:
-        _fulfil_own_claim(os.path.join(claim, file), target)
+        _fulfil_own_claim(claim / staged.name, target)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        reason = f"its claim was left for others to fulfil ({error.strerror})"
+        raise WriteOutcomeUnknownError(action="write", path=str(target), reason=reason) from error
     finally:
-        _remove_empty_folder(claim)
+        _remove_if_empty(claim)
 
 
-def _take_claim(own: str, claim: str) -> bool:
+def _take_claim(own: Path, claim: Path) -> bool:
     """Rename the folder `own` to `claim`; False if another holds it."""
     try:
-        os.rename(own, claim)
+        own.rename(claim)
     except OSError as error:
         if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
             return False
@@ -107,74 +118,70 @@ def _take_claim(own: str, claim: str) -> bool:
     return True
 
 
-def _fulfil_claim(claim: str, target: str) -> None:
-    """Move the file of another's claim to the target, if neither it nor anyone else has yet.
+def _fulfil_claim(claim: Path, target: Path) -> None:
+    """Move the file of another's claim to the target, if nobody has yet.
 
     The order matters. A file that is seen in the claim before the target is seen absent is the
     only one that can become the target, even if this process sleeps before it moves it. Staged
     names are unique, so the move fails if the claim has passed on.
     """
+    with suppress(FileNotFoundError):
+        for claimed in list(claim.iterdir()):
+            if not _is_there(target):
+                claimed.rename(target)
+    _remove_if_empty(claim)
+
+
+def _fulfil_own_claim(claimed: Path, target: Path) -> None:
+    """Move the file of the claim just won to the target; FileExistsError if it came too late.
+
+    Where the file has left the claim, another process has made the move for us.
+    """
+    with suppress(FileNotFoundError):
+        if not _is_there(target):
+            claimed.rename(target)
+            return
+        claimed.unlink()
+        raise _taken(target)
+
+
+def _remove_if_empty(folder: Path) -> None:
+    # It fails if another process removed it, or holds the claim by now; both are fine.
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def _is_there(target: Path) -> bool:
+    return os.path.lexists(target)
+
+
+def _same_file(staged: Path, target: Path) -> bool:
     try:
-        files = os.listdir(claim)
-    except FileNotFoundError:
-        return
-    for file in files:
-        if not os.path.lexists(target):
-            _move_if_there(os.path.join(claim, file), target)
-    _remove_empty_folder(claim)
-
-
-def _fulfil_own_claim(claimed: str, target: str) -> None:
-    """Move the file of the claim just won to the target; FileExistsError if it came too late."""
-    if not os.path.lexists(target):
-        _move_if_there(claimed, target)
-        return
-    try:
-        os.unlink(claimed)
-    except FileNotFoundError:
-        return  # another process has made the move: the target is ours
-    raise _taken(target)
-
-
-def _move_if_there(source: str, target: str) -> None:
-    try:
-        os.rename(source, target)
-    except FileNotFoundError:
-        pass
-
-
-def _remove_empty_folder(folder: str) -> None:
-    try:
-        os.rmdir(folder)
+        return staged.samefile(target)
     except OSError:
-        pass  # another process removed it, or holds the claim by now
+        return False
 
 
-def _taken(target: str) -> FileExistsError:
-    return FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
-
-
-def _unless_not_supported(error: OSError) -> Exception:
-    return WayNotSupported() if error.errno in _NOT_SUPPORTED else error
+def _taken(target: Path) -> FileExistsError:
+    return FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
 
 
 @cache
-def _rename_function() -> Callable[[bytes, bytes], int]:
-    """Return a rename that never replaces and gives 0 or the errno."""
-    import ctypes  # slow to load, and only rarely needed
+def _rename_without_replacing() -> Callable[[bytes, bytes], int]:
+    """Return a rename that never replaces, and that gives 0 or an errno."""
+    import ctypes  # takes time to load, and is hardly ever needed
 
     libc = ctypes.CDLL(None, use_errno=True)
+
+    def on_linux(source: bytes, target: bytes) -> int:
+        failed = libc.renameat2(_AT_FDCWD, source, _AT_FDCWD, target, _RENAME_NOREPLACE)
+        return ctypes.get_errno() if failed else 0
+
+    def on_macos(source: bytes, target: bytes) -> int:
+        return ctypes.get_errno() if libc.renamex_np(source, target, _RENAME_EXCL) else 0
+
     if sys.platform == "linux" and hasattr(libc, "renameat2"):
-
-        def rename(source: bytes, target: bytes) -> int:
-            done = libc.renameat2(_AT_FDCWD, source, _AT_FDCWD, target, _RENAME_NOREPLACE)
-            return ctypes.get_errno() if done else 0
-
-        return rename
+        return on_linux
     if sys.platform == "darwin" and hasattr(libc, "renamex_np"):
-
-        def rename(source: bytes, target: bytes) -> int:
-            return ctypes.get_errno() if libc.renamex_np(source, target, _RENAME_EXCL) else 0
-
-        return rename
-    return lambda source, target: errno.ENOSYS
+        return on_macos
+    return lambda _source, _target: errno.ENOSYS

@@ -8,8 +8,10 @@ one of the three ways of `exclusive`. What a killed process leaves behind is a h
 from __future__ import annotations
 
 import os
+import posixpath
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import BinaryIO
 
 from truckee.errors.storage import StorageError, StoragePermissionError, WriteOutcomeUnknownError
@@ -44,13 +46,13 @@ class LocalStorage:
     def read(self, path: str) -> bytes:
         """Return the whole file; FileNotFoundError if there is none."""
         target = self._resolve(path)
-        with _typed_errors("read", target), open(target, "rb") as file:
+        with _typed_errors("read", target), target.open("rb") as file:
             return file.read()
 
     def read_range(self, path: str, offset: int, length: int) -> bytes:
         """Return `length` bytes from `offset` on, fewer if the file ends before."""
         target = self._resolve(path)
-        with _typed_errors("read", target), open(target, "rb", buffering=0) as file:
+        with _typed_errors("read", target), target.open("rb", buffering=0) as file:
             file.seek(offset)
             parts: list[bytes] = []
             while length > 0 and (part := file.read(length)):
@@ -62,32 +64,32 @@ class LocalStorage:
         """Return the file opened for random access."""
         target = self._resolve(path)
         with _typed_errors("read", target):
-            return open(target, "rb")
+            return target.open("rb")
 
     def list_from(self, path: str) -> Iterator[FileInfo]:
         """Yield the files beside `path` whose name is not less than its name, in order of name."""
-        folder, first = os.path.split(path)
-        target = self._resolve(folder or ".")
+        folder, first = posixpath.split(path)
+        target = self._resolve(folder)
         with _typed_errors("list", target):
             entries = [e for e in _entries(target) if e.name >= first and not is_staged(e.name)]
         entries.sort(key=lambda entry: entry.name)
         for entry in entries:
-            with _typed_errors("list", entry.path):
-                info = _file_info(os.path.join(folder, entry.name), entry)
+            with _typed_errors("list", Path(entry.path)):
+                info = _file_info(posixpath.join(folder, entry.name), entry)
             if info is not None:
                 yield info
 
     def list_tree(self, folder: str) -> Iterator[FileInfo]:
         """Yield every file below a folder, in no particular order."""
-        target = self._resolve(folder or ".")
+        target = self._resolve(folder)
         with _typed_errors("list", target):
             entries = list(_entries(target))
         for entry in entries:
-            path = os.path.join(folder, entry.name)
+            path = posixpath.join(folder, entry.name)
             if entry.is_dir(follow_symlinks=False):
                 yield from self.list_tree(path)
                 continue
-            with _typed_errors("list", entry.path):
+            with _typed_errors("list", Path(entry.path)):
                 info = _file_info(path, entry)
             if info is not None:
                 yield info
@@ -97,8 +99,8 @@ class LocalStorage:
         target = self._resolve(path)
         with _typed_errors("write", target), _staged(target, data) as staged:
             remove_if_there(_hadoop_checksum(target))
-            os.replace(staged, target)
-            fsync_directory(os.path.dirname(target))
+            staged.replace(target)
+            fsync_directory(target.parent)
 
     def put_if_absent(self, path: str, data: bytes) -> None:
         """Create `path` whole, or raise FileExistsError and leave what is there untouched."""
@@ -106,11 +108,11 @@ class LocalStorage:
         with _typed_errors("write", target), _staged(target, data) as staged:
             name_exclusively(staged, target, self._ways)
             try:
-                fsync_directory(os.path.dirname(target))
+                fsync_directory(target.parent)
             except OSError as error:
                 reason = f"its folder could not be synced to disk ({_reason(error)})"
                 raise WriteOutcomeUnknownError(
-                    action="write", path=target, reason=reason
+                    action="write", path=str(target), reason=reason
                 ) from error
 
     def delete(self, path: str) -> None:
@@ -120,22 +122,22 @@ class LocalStorage:
             remove_if_there(target)
             remove_if_there(_hadoop_checksum(target))
 
-    def _resolve(self, path: str) -> str:
+    def _resolve(self, path: str) -> Path:
         match scheme_of(path):
             case None:
-                return os.path.normpath(os.path.join(self._root, path))
+                return Path(self._root, path)
             case "file":
-                return os.path.normpath(file_url_path(path))
+                return Path(file_url_path(path))
         raise StorageError(action="open", path=path, reason="it does not lie on the local disk")
 
 
 @contextmanager
-def _staged(target: str, data: bytes) -> Iterator[str]:
+def _staged(target: Path, data: bytes) -> Iterator[Path]:
     """Yield the path of a hidden file beside `target` with its bytes on disk; drop it at the end.
 
     Its folder is created first.
     """
-    make_folder(os.path.dirname(target))
+    make_folder(target.parent)
     staged = staged_path(target)
     try:
         write_and_fsync(staged, data)
@@ -146,7 +148,7 @@ def _staged(target: str, data: bytes) -> Iterator[str]:
             remove_if_there(staged)
 
 
-def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             yield from entries
@@ -165,31 +167,34 @@ def _file_info(path: str, entry: os.DirEntry[str]) -> FileInfo | None:
     return FileInfo(path, status.st_size, status.st_mtime_ns // 1_000_000)
 
 
-def _hadoop_checksum(target: str) -> str:
+def _hadoop_checksum(target: Path) -> Path:
     """Return where Hadoop keeps its checksum of a local file.
 
     It verifies a file by its checksum file if there is one, so bytes that did not come through
     Hadoop are readable to Spark only without it.
     """
-    folder, name = os.path.split(target)
-    return os.path.join(folder, f".{name}.crc")
+    return target.with_name(f".{target.name}.crc")
 
 
 @contextmanager
-def _typed_errors(action: str, path: str) -> Iterator[None]:
-    """Turn the operating system's errors into ours, but for a file that is missing or is there."""
+def _typed_errors(action: str, path: Path) -> Iterator[None]:
+    """Turn the operating system's errors into ours, but for the two answers of the contract.
+
+    These are FileNotFoundError when reading and FileExistsError when writing.
+    """
     try:
         yield
-    except (FileNotFoundError, FileExistsError):
-        raise
-    except NotADirectoryError as error:
-        if action == "read":
-            raise FileNotFoundError(error.errno, error.strerror, path) from error
-        raise StorageError(action=action, path=path, reason=_reason(error)) from error
-    except PermissionError as error:
-        raise StoragePermissionError(action=action, path=path, reason=_reason(error)) from error
     except OSError as error:
-        raise StorageError(action=action, path=path, reason=_reason(error)) from error
+        match action, error:
+            case "read", FileNotFoundError():
+                raise
+            case "read", NotADirectoryError():
+                raise FileNotFoundError(error.errno, error.strerror, str(path)) from error
+            case "write", FileExistsError():
+                raise
+        denied = isinstance(error, PermissionError)
+        kind = StoragePermissionError if denied else StorageError
+        raise kind(action=action, path=str(path), reason=_reason(error)) from error
 
 
 def _reason(error: OSError) -> str:

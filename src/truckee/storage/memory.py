@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import posixpath
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -63,9 +64,9 @@ class MemoryStorage:
 
     def list_from(self, path: str) -> Iterator[FileInfo]:
         """Yield the files beside `path` whose name is not less than its name, in order of name."""
-        folder, first = os.path.split(path)
-        beside = [f for f in self.list_tree(folder) if os.path.dirname(f.path) == folder]
-        yield from sorted(f for f in beside if os.path.basename(f.path) >= first)
+        folder, first = posixpath.split(path)
+        beside = [f for f in self.list_tree(folder) if posixpath.dirname(f.path) == folder]
+        yield from sorted(f for f in beside if posixpath.basename(f.path) >= first)
 
     def list_tree(self, folder: str) -> Iterator[FileInfo]:
         """Yield every file below a folder, in no particular order."""
@@ -73,7 +74,7 @@ class MemoryStorage:
         with self._files.lock:
             found = [(u, f) for u, f in self._files.by_url.items() if u.startswith(prefix)]
         for url, file in found:
-            path = os.path.join(folder, url[len(prefix) :])
+            path = posixpath.join(folder, url[len(prefix) :])
             yield FileInfo(path, len(file.data), file.modified_ms)
 
     def write(self, path: str, data: bytes) -> None:

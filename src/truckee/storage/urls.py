@@ -37,7 +37,7 @@ def local_root(path: str) -> str:
         raise InvalidUrlError(action="open", path=path, reason="the path is empty")
     if path.lower().startswith("file:"):
         path = unquote(file_url_path(path))
-    return os.path.abspath(path)
+    return os.path.abspath(path)  # where resolve() would follow symbolic links
 
 
 def file_url_path(url: str) -> str:

@@ -1,0 +1,230 @@
+"""What is asked of an object store, request by request, through obstore.
+
+A conditional put can be carried out while its answer is lost; sent again, it trips over itself.
+So each leaves a fresh token in the object's metadata, and whoever is told "it exists" looks whose
+token is there. Nothing is asked twice when all goes well.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from truckee.errors.storage import (
+    MissingObjectStoreError,
+    StorageError,
+    StoragePermissionError,
+    WriteOutcomeUnknownError,
+)
+from truckee.storage.object_options import store_config
+from truckee.storage.object_url import Bucket, StoreKind
+
+if TYPE_CHECKING:
+    from obstore import ObjectMeta
+    from obstore.store import ObjectStore
+
+_WRITER = "truckeewriter"  # Azure wants the names of metadata to be identifiers
+_PUTS = 3
+_PAGE = 1000
+_LAST = "\U0010ffff"  # sorts behind every name
+
+_SHORT = re.compile(r".*?(?=: <\?xml|\n|$)")
+_SAID = re.compile(r"<Code>(?P<code>.*?)</Code>.*?<Message>(?P<message>.*?)</Message>", re.DOTALL)
+_REFUSAL = re.compile(r"status code: 4(?!09|12)\d\d")
+
+
+class Place(NamedTuple):
+    """An object or a folder: its store, its key there, and its URL for people."""
+
+    store: ObjectStore
+    key: str
+    url: str
+
+
+@cache
+def _obstore() -> Any:
+    """Return obstore, which is an extra, and takes time to load."""
+    import_module("obstore.store")
+    return import_module("obstore")
+
+
+def open_store(bucket: Bucket, options: Mapping[str, str], *, url: str) -> ObjectStore:
+    """Return obstore's store for a bucket; nothing is sent before the first request."""
+    try:
+        obstore = _obstore()
+    except ImportError as error:
+        raise MissingObjectStoreError(
+            action="open", path=url, reason="the library that speaks to its store is not installed"
+        ) from error
+    kinds = {StoreKind.S3: "S3Store", StoreKind.GCS: "GCSStore", StoreKind.AZURE: "AzureStore"}
+    config, client, retry = store_config(bucket, options)
+    try:
+        store: ObjectStore = getattr(obstore.store, kinds[bucket.kind])(
+            bucket.name, config=config, client_options=client, retry_config=retry
+        )
+    except (obstore.exceptions.BaseError, ValueError) as error:
+        raise StorageError(action="open", path=url, reason=_reason(error)) from error
+    return store
+
+
+def get(place: Place) -> bytes:
+    """Return the object; FileNotFoundError if there is none."""
+    with _typed_errors("read", place):
+        return bytes(_obstore().get(place.store, place.key).bytes())
+
+
+def get_range(place: Place, offset: int, length: int) -> bytes:
+    """Return `length` bytes from `offset` on, fewer if the object ends before."""
+    if length <= 0:
+        return b""
+    obstore = _obstore()
+    with _typed_errors("read", place):
+        try:
+            return bytes(obstore.get_range(place.store, place.key, start=offset, length=length))
+        except obstore.exceptions.GenericError:
+            # A range that starts at the end or behind it is refused rather than empty.
+            if offset >= obstore.head(place.store, place.key)["size"]:
+                return b""
+            raise
+
+
+def size(place: Place) -> int:
+    """Return the size of the object; FileNotFoundError if there is none."""
+    with _typed_errors("read", place):
+        return int(_obstore().head(place.store, place.key)["size"])
+
+
+def objects(place: Place, *, after: str = "") -> Iterator[ObjectMeta]:
+    """Yield all objects below a folder whose keys come after `after`, in order of their keys."""
+    pages = _obstore().list(place.store, place.key or None, offset=after or None, chunk_size=_PAGE)
+    with _typed_errors("list", place):
+        for page in pages:
+            yield from page
+
+
+def names(place: Place, *, first: str) -> Iterator[tuple[str, ObjectMeta]]:
+    """Yield the names in a folder that are not less than `first`, in order, with their objects.
+
+    A store lists what comes *after* a key, and subfolders with all that they hold. So the listing
+    starts a letter early, and a subfolder of more than a page is left by starting again behind it.
+    """
+    prefix = f"{place.key}/" if place.key else ""
+    after: str | None = prefix + first[:-1]
+    while after is not None:
+        start, after = after, None
+        folder, inside = "", 0
+        for found in objects(place, after=start):
+            name, slash, _ = found["path"].removeprefix(prefix).partition("/")
+            if not slash:
+                if name >= first:
+                    yield name, found
+                continue
+            folder, inside = name, (inside + 1 if name == folder else 1)
+            if inside > _PAGE:
+                after = f"{prefix}{folder}/{_LAST}"
+                break
+
+
+def put(place: Place, data: bytes) -> None:
+    """Create or replace the object."""
+    with _typed_errors("write", place):
+        _obstore().put(place.store, place.key, data)
+
+
+def put_if_absent(place: Place, data: bytes) -> None:
+    """Create the object, or raise FileExistsError if there is one that is not from this call.
+
+    WriteOutcomeUnknownError if the store cannot be asked what became of the request.
+    """
+    mine = {_WRITER: os.urandom(16).hex()}
+    failure: Exception | None = None
+    with _typed_errors("write", place):
+        for _ in range(_PUTS):
+            failure = _put_once(place, data, mine)
+            if failure is None or _is_mine(place, mine, failure):
+                return
+        raise _outcome_unknown(place, failure) from failure
+
+
+def delete(place: Place) -> None:
+    """Delete the object; it is no error if there is none."""
+    with _typed_errors("delete", place):
+        try:
+            _obstore().delete(place.store, place.key)
+        except FileNotFoundError:
+            return
+
+
+def _put_once(place: Place, data: bytes, mine: dict[str, str]) -> Exception | None:
+    """Ask the store to create the object; return the error that leaves open whether it did."""
+    obstore = _obstore()
+    unsure: tuple[type[Exception], ...] = (
+        obstore.exceptions.AlreadyExistsError,
+        obstore.exceptions.GenericError,
+    )
+    try:
+        obstore.put(place.store, place.key, data, mode="create", attributes=mine)
+    except Exception as error:
+        if isinstance(error, unsure) and not _is_refusal(error):
+            return error
+        raise
+    return None
+
+
+def _is_mine(place: Place, mine: dict[str, str], failure: Exception) -> bool:
+    """Return whether the object is there and ours, after all; False if there is none.
+
+    A store can also say that an object exists while another creates or deletes it, so that there
+    is none when we look; then the put is to be tried again.
+    """
+    obstore = _obstore()
+    try:
+        found = obstore.get(place.store, place.key, options={"head": True})
+    except FileNotFoundError:
+        return False
+    except obstore.exceptions.BaseError as error:
+        raise _outcome_unknown(place, failure) from error
+    if found.attributes.get(_WRITER) != mine[_WRITER]:
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), place.url)
+    return True
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Return whether the store found fault with the request, rather than with what is there."""
+    return _REFUSAL.search(str(error)) is not None
+
+
+def _outcome_unknown(place: Place, failure: Exception | None) -> WriteOutcomeUnknownError:
+    reason = _reason(failure) if failure else "the store gave no answer"
+    return WriteOutcomeUnknownError(action="write", path=place.url, reason=reason)
+
+
+@contextmanager
+def _typed_errors(action: str, place: Place) -> Iterator[None]:
+    """Turn obstore's errors into ours, but for an object that is missing or is there."""
+    denied = ("PermissionDeniedError", "UnauthenticatedError")
+    try:
+        yield
+    except FileNotFoundError as error:
+        if action == "read":
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place.url) from error
+        raise StorageError(action=action, path=place.url, reason=_reason(error)) from error
+    except (_obstore().exceptions.BaseError, ValueError) as error:
+        kind = StoragePermissionError if type(error).__name__ in denied else StorageError
+        raise kind(action=action, path=place.url, reason=_reason(error)) from error
+
+
+def _reason(error: Exception) -> str:
+    """Return what the store said, without the debug print that obstore adds."""
+    text = str(error)
+    said = _SAID.search(text)
+    if said:
+        return f"{said['message'].strip().rstrip('.')} ({said['code']})"
+    short = _SHORT.match(text)
+    return short[0] if short else text

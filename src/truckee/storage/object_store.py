@@ -1,0 +1,140 @@
+"""A table in S3, Google Cloud Storage or Azure: paths turned into buckets and keys."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+from collections.abc import Iterator, Mapping
+from threading import Lock
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from truckee.errors.storage import StorageError
+from truckee.storage import object_requests as requests
+from truckee.storage.base import FileInfo
+from truckee.storage.object_requests import Place
+from truckee.storage.object_url import Bucket, is_object_url, normal_key, parse_object_url
+from truckee.storage.urls import scheme_of
+
+if TYPE_CHECKING:
+    from obstore import ObjectMeta
+    from obstore.store import ObjectStore
+
+_BLOCK = 1 << 20
+
+
+class ObjectStoreStorage:
+    """The objects below one URL, with the options that open their bucket.
+
+    A put-if-absent is one conditional request, so the store itself decides who was first.
+    """
+
+    def __init__(self, url: str, options: Mapping[str, str] | None = None) -> None:
+        self._url = url.rstrip("/")
+        self._options = dict(options or {})
+        self._bucket, self._key = parse_object_url(self._url)
+        self._stores: dict[Bucket, ObjectStore] = {}
+        self._lock = Lock()
+        self._place("")  # what is wrong with the options is wrong from the start
+
+    def __repr__(self) -> str:
+        return f"ObjectStoreStorage({self._url!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ObjectStoreStorage, (self._url, self._options)
+
+    @property
+    def root(self) -> str:
+        """The table's URL as the user wrote it."""
+        return self._url
+
+    def read(self, path: str) -> bytes:
+        """Return the whole file; FileNotFoundError if there is none."""
+        return requests.get(self._place(path))
+
+    def read_range(self, path: str, offset: int, length: int) -> bytes:
+        """Return `length` bytes from `offset` on, fewer if the file ends before."""
+        return requests.get_range(self._place(path), offset, length)
+
+    def open_input(self, path: str) -> BinaryIO:
+        """Return the file opened for random access."""
+        place = self._place(path)
+        reader = _ObjectReader(place, size=requests.size(place))
+        return io.BufferedReader(reader, buffer_size=_BLOCK)
+
+    def list_from(self, path: str) -> Iterator[FileInfo]:
+        """Yield the files beside `path` whose name is not less than its name, in order of name."""
+        folder, first = posixpath.split(path)
+        for name, found in requests.names(self._place(folder), first=first):
+            yield _file_info(folder, name, found)
+
+    def list_tree(self, folder: str) -> Iterator[FileInfo]:
+        """Yield every file below a folder, in no particular order."""
+        place = self._place(folder)
+        for found in requests.objects(place):
+            yield _file_info(folder, found["path"][len(place.key) :].lstrip("/"), found)
+
+    def write(self, path: str, data: bytes) -> None:
+        """Create or replace the file as a whole: no reader ever sees half of it."""
+        requests.put(self._place(path), data)
+
+    def put_if_absent(self, path: str, data: bytes) -> None:
+        """Create `path` whole, or raise FileExistsError and leave what is there untouched.
+
+        WriteOutcomeUnknownError if the store cannot be asked what became of the request.
+        """
+        requests.put_if_absent(self._place(path), data)
+
+    def delete(self, path: str) -> None:
+        """Delete the file; it is no error if there is none."""
+        requests.delete(self._place(path))
+
+    def _place(self, path: str) -> Place:
+        if is_object_url(path):
+            (bucket, key), url = parse_object_url(path), path
+        elif scheme_of(path) is None:
+            bucket, key = self._bucket, normal_key(posixpath.join(f"/{self._key}", path))
+            url = posixpath.join(self._url, path).rstrip("/")
+        else:
+            reason = f"it does not lie in {self._bucket.kind.value}"
+            raise StorageError(action="open", path=path, reason=reason)
+        with self._lock:
+            store = self._stores.get(bucket)
+            if store is None:
+                store = self._stores[bucket] = requests.open_store(bucket, self._options, url=url)
+        return Place(store, key, url)
+
+
+class _ObjectReader(io.RawIOBase):
+    """An object as a file that is read by ranges, for those who want a file."""
+
+    def __init__(self, place: Place, *, size: int) -> None:
+        super().__init__()
+        self._place = place
+        self._size = size
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
+        self._position = base + offset
+        return self._position
+
+    def tell(self) -> int:
+        return self._position
+
+    def readinto(self, buffer: Any) -> int:
+        wanted = min(len(buffer), max(0, self._size - self._position))
+        data = requests.get_range(self._place, self._position, wanted)
+        buffer[: len(data)] = data
+        self._position += len(data)
+        return len(data)
+
+
+def _file_info(folder: str, name: str, found: ObjectMeta) -> FileInfo:
+    modified_ms = round(found["last_modified"].timestamp() * 1000)
+    return FileInfo(posixpath.join(folder, name), found["size"], modified_ms)
