@@ -211,6 +211,21 @@ class ColumnDefaultsNotEnabledError(DeltaError):
         )
 
 
+@dataclass(eq=False, kw_only=True)
+class InvalidPartitionValueError(DeltaError):
+    """The text of a partition value is not of its column's type."""
+
+    code: ClassVar[str] = "DELTA_PARTITION_COLUMN_CAST_FAILED"
+    value: str
+    type: str
+
+    def __str__(self) -> str:
+        return (
+            f"partition value {self.value!r} cannot be read as {self.type}\n"
+            "hint: the log names a value that does not fit the type of its partition column"
+        )
+
+
 def _named(table: str) -> str:
     return f"the table {table}" if table else "the table"
 

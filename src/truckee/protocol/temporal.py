@@ -1,0 +1,126 @@
+"""Dates and timestamps as the log writes them, counted in days and microseconds since 1970.
+
+Counts rather than Python's `date` and `datetime`, whose years end at 9999 where Spark's do not.
+The calendar is the proleptic Gregorian one, which repeats every 400 years.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime, timedelta, timezone, tzinfo
+from functools import lru_cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+EPOCH_DATE = date(1970, 1, 1)
+EPOCH_NTZ = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock, which has no zone
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+_DAYS_IN_400_YEARS = 146_097
+_US_IN_DAY = 86_400_000_000
+# Two days short of what a datetime can hold, so that no offset leads out of it.
+_FIRST_US = -719_160 * _US_IN_DAY
+_LAST_US = 2_932_894 * _US_IN_DAY
+
+_TEXT = re.compile(
+    r"""\s*(?P<year>[+-]?\d{4,7})(?:-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2}))?)?
+    (?:[ T](?P<clock>(?P<hour>\d{1,2}):(?P<minute>\d{1,2})
+        (?::(?P<second>\d{1,2})(?:\.(?P<fraction>\d{1,9}))?)?)
+        \s*(?P<zone>[A-Za-z+-][A-Za-z0-9_/:+-]*)?)?\s*""",
+    re.VERBOSE | re.ASCII,
+)
+
+
+def days_of(text: str) -> int:
+    """Return the days since 1970 of `yyyy-MM-dd`; a time of day behind it is left out."""
+    return _days(_matched(text))
+
+
+def micros_of(text: str, zone: tzinfo | None, *, zone_required: bool = False) -> int:
+    """Return the microseconds since 1970 of a timestamp in either of the log's formats.
+
+    A text that names a zone is read in that, any other in `zone`. With None for `zone` the text
+    is a wall clock, counted as if in UTC. ValueError if it is no timestamp, or if it has to name
+    a zone and does not.
+    """
+    match = _matched(text)
+    if zone_required and match["zone"] is None:
+        raise ValueError(f"{text!r} names no time zone")
+    micros = _days(match) * _US_IN_DAY + _time_of_day_us(match)
+    if zone is None:
+        return micros
+    zone = zone if match["zone"] is None else zone_of(match["zone"])
+    return micros if zone is timezone.utc else micros - _offset_us(micros, zone)
+
+
+def _matched(text: str) -> re.Match[str]:
+    match = _TEXT.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is neither a date nor a timestamp")
+    return match
+
+
+def _days(match: re.Match[str]) -> int:
+    cycles, year = divmod(int(match["year"]) - 2000, 400)
+    day = date(2000 + year, int(match["month"] or 1), int(match["day"] or 1))
+    return (day - EPOCH_DATE).days + cycles * _DAYS_IN_400_YEARS
+
+
+def _time_of_day_us(match: re.Match[str]) -> int:
+    if match["clock"] is None:
+        return 0
+    hour, minute, second = int(match["hour"]), int(match["minute"]), int(match["second"] or 0)
+    if hour > 23 or minute > 59 or second > 59:
+        raise ValueError(f"{match[0]!r} has no time of day")
+    fraction = (match["fraction"] or "").ljust(6, "0")[:6]
+    return ((hour * 60 + minute) * 60 + second) * 1_000_000 + int(fraction)
+
+
+def _offset_us(micros: int, zone: tzinfo) -> int:
+    if not _FIRST_US < micros < _LAST_US:
+        # Offsets of years that Python does not have are taken from the same day of another cycle.
+        micros %= _DAYS_IN_400_YEARS * _US_IN_DAY
+    wall = wall_clock_at(micros).replace(tzinfo=zone)
+    # Where clocks are set forward or back, Python's first choice of offset is Java's as well.
+    offset = zone.utcoffset(wall)
+    assert offset is not None, zone
+    return offset // timedelta(microseconds=1)
+
+
+_OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
+
+
+@lru_cache(maxsize=256)
+def zone_of(text: str) -> tzinfo:
+    """Return the time zone of `Z`, `UTC`, `+02:00`, `GMT+2` or `Europe/Berlin`."""
+    if text.upper() in ("Z", "UTC", "GMT", "UT"):
+        return timezone.utc
+    match = _OFFSET.fullmatch(text.upper())
+    if match is not None:
+        hours, minutes, seconds = (int(part or 0) for part in match.groups()[1:])
+        offset = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+        return timezone(-offset if match[1] == "-" else offset)
+    try:
+        return ZoneInfo(text)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ValueError(f"{text!r} is not a time zone") from error
+
+
+def date_at(days: int) -> date:
+    """Return the date so many days after 1970-01-01; OverflowError outside years 1 to 9999."""
+    return EPOCH_DATE + timedelta(days=days)
+
+
+def timestamp_at(micros: int) -> datetime:
+    """Return the moment so many microseconds after 1970, in UTC; OverflowError as `date_at`."""
+    return EPOCH + timedelta(microseconds=micros)
+
+
+def wall_clock_at(micros: int) -> datetime:
+    """Return the wall clock reading so many microseconds after that of 1970, without a zone."""
+    return EPOCH_NTZ + timedelta(microseconds=micros)
+
+
+def micros_since_epoch(moment: datetime) -> int:
+    """Return the microseconds since 1970 of a datetime, as a wall clock if it has no zone."""
+    start = EPOCH_NTZ if moment.tzinfo is None else EPOCH
+    return (moment - start) // timedelta(microseconds=1)
