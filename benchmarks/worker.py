@@ -32,6 +32,7 @@ DISTRIBUTIONS = {
     "delta-spark": ("delta-spark", "pyspark"),
 }
 SPARK_CONF = {
+    "spark.sql.warehouse.dir": str(Path(__file__).resolve().parent / ".cache" / "warehouse"),
     "spark.master": "local[2]",
     "spark.driver.memory": "4g",
     "spark.sql.shuffle.partitions": "4",

@@ -55,6 +55,7 @@ class DeltaSpark:
                 stderr=stderr,
                 text=True,
                 env=_environment(),
+                cwd=log.parent,  # Spark leaves folders where it is started
             )
         try:
             self.spark_version: str = self._hear()
