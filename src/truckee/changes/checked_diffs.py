@@ -1,0 +1,112 @@
+"""The versions of a range, one after the other, each checked before it counts as part of a feed.
+
+The feed has to be on at the start and in every metadata action of the range, and the schema that
+the feed is read with has to fit each of them. Whether it was on before the start does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from truckee.changes.read_schema import ReadSchema, incompatibility
+from truckee.changes.version_diff import VersionDiff, version_diff
+from truckee.changes.version_range import VersionRange
+from truckee.errors.changes import (
+    ChangeDataNotRecordedError,
+    IncompatibleDataSchemaError,
+    IncompatibleSchemaChangeError,
+)
+from truckee.log.commits import Commit, read_commits
+from truckee.log.history import latest_version
+from truckee.protocol.actions import Metadata
+from truckee.protocol.features import check_readable
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.schema import type_text
+from truckee.storage.base import Storage
+
+
+def checked_diffs(
+    storage: Storage,
+    versions: VersionRange,
+    read: ReadSchema,
+    *,
+    start_metadata: Metadata,
+    unsafe_schema: bool = False,
+) -> Iterator[VersionDiff]:
+    """Yield what each version of a range changed, for the versions that exist now.
+
+    `start_metadata` is the table's at the start of the range. Raises `ChangeDataNotRecordedError`
+    where the feed was off; unless `unsafe_schema`, the errors of schemas that do not fit; those of
+    `version_diff`; and those of the log, in which a gap does not pass in silence.
+    """
+    check = _Check(storage, versions, read, unsafe_schema)
+    check.recorded(start_metadata, versions.start)
+    for commit in read_commits(storage, versions.start, versions.end):
+        check.commit(commit)
+        yield version_diff(commit)
+    check.start_schema(start_metadata)
+
+
+@dataclass(frozen=True)
+class _Check:
+    """What has to hold of the metadata of each version of a range."""
+
+    storage: Storage
+    versions: VersionRange
+    read: ReadSchema
+    unsafe_schema: bool
+
+    def commit(self, commit: Commit) -> None:
+        """Raise what forbids to read this commit as part of the feed."""
+        if commit.protocol is not None:
+            check_readable(commit.protocol, self.storage.root)
+        if commit.metadata is None:
+            return
+        self.recorded(commit.metadata, commit.version)
+        # The commit that creates a table sets its schema, and so do those that replace it.
+        if commit.version > self.versions.start:
+            self.schema(commit.metadata, commit.version)
+
+    def recorded(self, metadata: Metadata, version: int) -> None:
+        """Raise `ChangeDataNotRecordedError` if the feed was off."""
+        properties = TableProperties.from_configuration(metadata.configuration)
+        if not properties.enable_change_data_feed:
+            raise ChangeDataNotRecordedError(
+                version=version, start=self.versions.start, end=self.end()
+            )
+
+    def schema(self, metadata: Metadata, version: int) -> None:
+        """Raise `IncompatibleSchemaChangeError` if data of this version has another schema."""
+        reason = self._incompatibility(metadata, version)
+        if reason is not None:
+            raise IncompatibleSchemaChangeError(
+                start=self.versions.start,
+                end=self.end(),
+                schema=type_text(self.read.schema),
+                schema_version=self.read.version,
+                version=version,
+                reason=reason,
+            )
+
+    def start_schema(self, metadata: Metadata) -> None:
+        """Raise `IncompatibleDataSchemaError` if data at the start has another schema."""
+        reason = self._incompatibility(metadata, self.versions.start)
+        if reason is not None:
+            raise IncompatibleDataSchemaError(
+                start=self.versions.start,
+                end=self.end(),
+                schema=type_text(self.read.schema),
+                schema_version=self.read.version,
+                reason=reason,
+            )
+
+    def end(self) -> int:
+        """Return the last version of the range that exists, for what errors say."""
+        latest = latest_version(self.storage)
+        return latest if self.versions.end is None else min(latest, self.versions.end)
+
+    def _incompatibility(self, metadata: Metadata, version: int) -> str | None:
+        if self.unsafe_schema:
+            return None
+        return incompatibility(self.read, metadata, version)

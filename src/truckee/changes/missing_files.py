@@ -1,0 +1,67 @@
+"""Which part of a feed can still be read after VACUUM deleted some of its files.
+
+Nothing here runs while all is well: it explains a read that failed because a file was gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+
+from truckee.errors.changes import ChangeDataFileNotFoundError
+from truckee.scan.scan_file import ScanFile
+from truckee.storage.base import Storage
+
+_THREADS = 16
+_AT_ONCE = 256
+
+
+def missing_file_error(
+    storage: Storage, files: Iterable[ScanFile], *, end: int
+) -> ChangeDataFileNotFoundError | None:
+    """Return the error that says from which version on a feed can be read, None if all is there.
+
+    `files` are those of a plan that ends at version `end`. They are looked for from the newest
+    version on downwards, up to the first that lacks a data file, a change file or a file of
+    vectors: every version after that one can be read.
+    """
+    looked_for = _newest_first(files)
+    with ThreadPoolExecutor(_THREADS) as pool:
+        while batch := list(islice(looked_for, _AT_ONCE)):
+            found = pool.map(lambda item: _exists(storage, item[1]), batch)
+            for (version, path), is_there in zip(batch, found, strict=True):
+                if not is_there:
+                    return ChangeDataFileNotFoundError(
+                        table=storage.root,
+                        path=path,
+                        version=version,
+                        end=end,
+                        readable_from=version + 1 if version < end else None,
+                    )
+    return None
+
+
+def _newest_first(files: Iterable[ScanFile]) -> Iterator[tuple[int, str]]:
+    """Yield each path once, with the newest version that needs it."""
+    seen: set[str] = set()
+    for file in sorted(files, key=lambda file: file.version, reverse=True):
+        for path in _paths(file):
+            if path not in seen:
+                seen.add(path)
+                yield file.version, path
+
+
+def _paths(file: ScanFile) -> Iterator[str]:
+    yield file.path
+    for vector in (file.rows.within, file.rows.without):
+        if vector is not None and vector.is_on_disk:
+            yield vector.file_path
+
+
+def _exists(storage: Storage, path: str) -> bool:
+    try:
+        storage.read_range(path, 0, 1)
+    except FileNotFoundError:
+        return False
+    return True

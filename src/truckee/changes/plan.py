@@ -1,0 +1,189 @@
+"""ChangePlan: the files to read for a feed, and the schema to read them with.
+
+    version range -> commits -> per commit: change files, or adds and removes paired by path
+                  -> rows restored and deleted where a vector changed -> ScanFiles
+
+The cost follows the commits of the range: the size of the table plays no part, and no vector and
+no data file is opened.
+
+There are two moments. When a feed is *opened*, its columns become known, and what is wrong with
+its range is said. When it is *planned*, at the time its rows are read, an open end becomes the
+latest version of that time. A feed can be planned many times; later plans show later changes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from truckee.changes.checked_diffs import checked_diffs
+from truckee.changes.columns import feed_schema
+from truckee.changes.file_index import AddedFiles, ChangeFiles, RemovedFiles, scan_files
+from truckee.changes.read_schema import ReadSchema, read_schema
+from truckee.changes.version_diff import VersionDiff
+from truckee.changes.version_range import VersionRange, resolved_range
+from truckee.errors.changes import BeyondRetentionError
+from truckee.log.history import version_as_of
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.options.feed import FeedOptions
+from truckee.protocol.actions import Metadata
+from truckee.protocol.schema import StructType
+from truckee.scan.scan_file import ScanFile
+from truckee.storage.base import Storage
+
+
+@dataclass(frozen=True, eq=False)
+class ChangePlan:
+    """What to read for the versions `start..end`, both included; end < start means nothing.
+
+    `files` are in order of version. A ScanFile whose rows are those *within* a vector may turn out
+    to have none when the vector is read: the vector that gave way may have held them all.
+    """
+
+    table: str
+    start: int
+    end: int
+    read: ReadSchema
+    diffs: tuple[VersionDiff, ...]
+    files: tuple[ScanFile, ...]
+
+    @property
+    def schema(self) -> StructType:
+        """The table's columns, without those of the feed."""
+        return self.read.schema
+
+    @property
+    def feed_schema(self) -> StructType:
+        """The columns of the feed: the table's, then the feed's own three."""
+        return feed_schema(self.read.schema)
+
+    @property
+    def partition_columns(self) -> tuple[str, ...]:
+        """The logical names of the partition columns, in order."""
+        return self.read.partition_columns
+
+    @property
+    def column_mapping_mode(self) -> str:
+        """How columns are found in data files: none, name or id."""
+        return self.read.column_mapping_mode
+
+    @property
+    def configuration(self) -> Mapping[str, str]:
+        """The table's configuration at the version whose schema is used."""
+        return self.read.metadata.configuration
+
+    @property
+    def size_in_bytes(self) -> int:
+        """The size of all files, each counted once however often it is read."""
+        return sum({file.path: file.size for file in self.files}.values())
+
+    def indexes(self) -> tuple[AddedFiles, RemovedFiles, ChangeFiles]:
+        """Return the same files by what became of them."""
+        fields = self.read.partition_fields
+        return (
+            AddedFiles(self.diffs, fields),
+            RemovedFiles(self.diffs, fields),
+            ChangeFiles(self.diffs, fields),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ChangeFeed:
+    """A feed whose columns are settled, while an open end is not."""
+
+    storage: Storage
+    range: VersionRange
+    read: ReadSchema
+    start_metadata: Metadata
+    unsafe_schema: bool = False
+
+    @property
+    def schema(self) -> StructType:
+        """The columns of the feed: the table's, then the feed's own three."""
+        return feed_schema(self.read.schema)
+
+    def plan(self) -> ChangePlan:
+        """Return what to read, up to the latest version if no end was given.
+
+        Reads the commits of the range and nothing else. Raises `ChangeDataNotRecordedError`,
+        `IncompatibleSchemaChangeError`, `IncompatibleDataSchemaError`, and whatever is wrong with
+        a single commit or with the log.
+        """
+        diffs: tuple[VersionDiff, ...] = ()
+        if not self.range.is_empty:
+            diffs = tuple(
+                checked_diffs(
+                    self.storage,
+                    self.range,
+                    self.read,
+                    start_metadata=self.start_metadata,
+                    unsafe_schema=self.unsafe_schema,
+                )
+            )
+        return ChangePlan(
+            table=self.storage.root,
+            start=self.range.start,
+            end=diffs[-1].version if diffs else self.range.start - 1,
+            read=self.read,
+            diffs=diffs,
+            files=tuple(file for diff in diffs for file in scan_files(diff)),
+        )
+
+
+def open_feed(
+    storage: Storage,
+    options: FeedOptions,
+    *,
+    snapshot: Snapshot | None = None,
+    now_ms: int | None = None,
+) -> ChangeFeed:
+    """Return the feed that the options ask for.
+
+    `snapshot` is the latest one, if it is at hand. Raises the errors of `resolved_range` and of
+    `load_snapshot`, since the start of the range has to be a version that can still be rebuilt.
+    """
+    latest = snapshot or load_snapshot(storage)
+    analyzed = _analyzed(latest, options)
+    versions = resolved_range(storage, options, latest=latest.version)
+    if versions.is_empty:
+        read = ReadSchema(analyzed.version, analyzed.metadata)
+        return ChangeFeed(storage, versions, read, analyzed.metadata)
+    start = _at(latest, versions.start)
+    if options.within_retention and start.version != latest.version:
+        _check_retention(start, now_ms or time.time_ns() // 1_000_000)
+    end = _at(latest, min(latest.version, versions.end or latest.version))
+    read = read_schema(options.schema_mode, start=start.metadata, end=end, analyzed=analyzed)
+    return ChangeFeed(storage, versions, read, start.metadata, options.unsafe_schema)
+
+
+def plan_changes(storage: Storage, options: FeedOptions) -> ChangePlan:
+    """Return what to read for a feed, opened and planned at once."""
+    return open_feed(storage, options).plan()
+
+
+def _at(latest: Snapshot, version: int) -> Snapshot:
+    return latest if version == latest.version else load_snapshot(latest.storage, version)
+
+
+def _analyzed(latest: Snapshot, options: FeedOptions) -> Snapshot:
+    bound = options.schema_as_of
+    if bound is None:
+        return latest
+    if bound.version is not None:
+        return _at(latest, bound.version)
+    assert bound.timestamp_ms is not None
+    return _at(latest, version_as_of(latest.storage, bound.timestamp_ms))
+
+
+def _check_retention(start: Snapshot, now_ms: int) -> None:
+    """Raise `BeyondRetentionError` if files deleted since the start may be gone by now."""
+    oldest_ms = now_ms - start.properties.deleted_file_retention_ms
+    if start.timestamp_ms < oldest_ms:
+        raise BeyondRetentionError(
+            table=start.storage.root,
+            version=start.version,
+            timestamp_ms=start.timestamp_ms,
+            oldest_ms=oldest_ms,
+            retention_ms=start.properties.deleted_file_retention_ms,
+        )

@@ -1,0 +1,96 @@
+"""The one schema that a feed is read with, and whether it fits every version of the range.
+
+A table without column mapping is read with the schema that it had when the feed was opened. With
+column mapping, where a column can be renamed or dropped without touching a file, it is by default
+the schema at the end of the range.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from truckee.log.snapshot import Snapshot
+from truckee.options.feed import SchemaMode
+from truckee.protocol.actions import Metadata
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.schema import StructField, StructType, parse_schema, type_text
+from truckee.protocol.schema_compatibility import MappedSchema, can_read, column_mapping_change
+
+
+class ReadSchema(Struct, frozen=True):
+    """The table's metadata at one version, as what all files of a feed are read with."""
+
+    version: int
+    metadata: Metadata
+
+    @property
+    def schema(self) -> StructType:
+        """The table's columns, without those of the feed."""
+        return parse_schema(self.metadata.schema_string)
+
+    @property
+    def partition_columns(self) -> tuple[str, ...]:
+        """The logical names of the partition columns, in order."""
+        return tuple(self.metadata.partition_columns)
+
+    @property
+    def partition_fields(self) -> tuple[StructField, ...]:
+        """The partition columns, in order."""
+        fields = (self.schema.field(name) for name in self.partition_columns)
+        return tuple(field for field in fields if field is not None)
+
+    @property
+    def column_mapping_mode(self) -> str:
+        """How columns are found in data files: none, name or id."""
+        return mapping_mode(self.metadata)
+
+
+def mapping_mode(metadata: Metadata) -> str:
+    """Return the column mapping mode that metadata asks for."""
+    return TableProperties.from_configuration(metadata.configuration).column_mapping_mode
+
+
+def read_schema(
+    mode: SchemaMode, *, start: Metadata, end: Snapshot, analyzed: Snapshot
+) -> ReadSchema:
+    """Return the schema to read a range with.
+
+    `mode` counts only if column mapping is on at the start, at the end or in the analyzed
+    snapshot, which is the latest one unless the user chose another.
+    """
+    is_mapped = any(
+        mapping_mode(metadata) != "none" for metadata in (start, end.metadata, analyzed.metadata)
+    )
+    if is_mapped and mode is SchemaMode.END_VERSION:
+        return ReadSchema(end.version, end.metadata)
+    return ReadSchema(analyzed.version, analyzed.metadata)
+
+
+def incompatibility(read: ReadSchema, metadata: Metadata, version: int) -> str | None:
+    """Return why data of a version cannot be read with a schema, None if it can.
+
+    Whichever of the two is newer may have added columns. Renamed or dropped columns, other types
+    and columns that may be null in the data only are not compatible.
+    """
+    is_newer = version > read.version
+    ours, theirs = _mapped(read.metadata), _mapped(metadata)
+    change = (
+        column_mapping_change(ours, theirs) if is_newer else column_mapping_change(theirs, ours)
+    )
+    if change is not None:
+        kind, name = change
+        return f"{name} was {kind.value}"
+    if can_read(ours.schema, theirs.schema, data_is_newer=is_newer):
+        return None
+    found = type_text(theirs.schema)
+    if found == type_text(ours.schema):
+        return "in which columns may be null that must not be null here"
+    return f"it is {found}"
+
+
+def _mapped(metadata: Metadata) -> MappedSchema:
+    return MappedSchema(
+        parse_schema(metadata.schema_string),
+        tuple(metadata.partition_columns),
+        mapping_mode(metadata),
+    )
