@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+
 from s3_server import S3Server, s3_server
 
 pytest.register_assert_rewrite("contracts.storage")

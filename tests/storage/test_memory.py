@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from contracts.storage import StorageContract
 
+from contracts.storage import StorageContract
 from truckee.storage import MemoryStorage, open_storage
 
 

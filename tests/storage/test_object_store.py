@@ -6,11 +6,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
 from contracts.storage import SharedStorageContract
 from s3_server import S3Server
-
 from truckee.errors import (
-    MissingObjectStoreError,
     StorageError,
     StoragePermissionError,
     WriteOutcomeUnknownError,
@@ -77,7 +76,9 @@ def test_a_put_that_cannot_look_for_its_object_says_so(s3: S3Server) -> None:
     s3.lose_answers(1)
     s3.deny_reads(1)
 
-    with pytest.raises(WriteOutcomeUnknownError, match="^it is not known whether s3a://bucket/unk"):
+    with pytest.raises(
+        WriteOutcomeUnknownError, match=r"^it is not known whether s3a://bucket/unk"
+    ):
         storage.put_if_absent("_delta_log/0", b"mine")
 
     assert storage.read("_delta_log/0") == b"mine"
@@ -87,9 +88,11 @@ def test_a_put_to_a_store_that_cannot_be_reached_says_so(s3: S3Server) -> None:
     nowhere = {"fs.s3a.endpoint": "http://127.0.0.1:1", "fs.s3a.retry.limit": "0"}
     storage = open_storage("s3a://bucket/t", s3.options | nowhere)
 
-    with pytest.raises(WriteOutcomeUnknownError, match="^it is not known whether s3a://bucket/t/a"):
+    with pytest.raises(
+        WriteOutcomeUnknownError, match=r"^it is not known whether s3a://bucket/t/a"
+    ):
         storage.put_if_absent("a", b"mine")
-    with pytest.raises(StorageError, match="^cannot read s3a://bucket/t/a: "):
+    with pytest.raises(StorageError, match=r"^cannot read s3a://bucket/t/a: "):
         storage.read("a")
 
 
@@ -135,7 +138,7 @@ def test_a_subfolder_of_many_pages_is_jumped_over(storage: Storage, s3: S3Server
 
 
 def test_an_unknown_setting_is_named() -> None:
-    with pytest.raises(StorageError, match="cannot open s3://b/t: .*'aws_bogus' is not valid"):
+    with pytest.raises(StorageError, match=r"cannot open s3://b/t: .*'aws_bogus' is not valid"):
         open_storage("s3://b/t", {"aws_bogus": "1"})
 
 
@@ -151,11 +154,11 @@ def test_without_obstore_the_hint_says_what_to_install() -> None:
 
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
 
-    assert done.stdout.splitlines() == [
-        f"{MissingObjectStoreError.__name__}: cannot open gs://b/t: "
-        "the library that speaks to its store is not installed",
-        "hint: pip install 'truckee[object-store]'",
-    ]
+    assert done.stdout == (
+        "MissingObjectStoreError: cannot open gs://b/t: "
+        "the library that speaks to its store is not installed\n"
+        "hint: pip install 'truckee[object-store]'\n"
+    )
 
 
 def test_gcs_and_azure_open_without_a_request() -> None:
