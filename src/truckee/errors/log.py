@@ -37,6 +37,36 @@ class NotADeltaTableError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class NoCommitsFoundError(DeltaError):
+    """Commits were needed, and checkpoints are all that is left."""
+
+    code: ClassVar[str] = "DELTA_NO_COMMITS_FOUND"
+    table: str
+
+    def __str__(self) -> str:
+        return (
+            f"the log of {self.table} has no commit left, only checkpoints"
+            "\nhint: read the table by version; its commits and their times are gone"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class MissingCheckpointError(DeltaError):
+    """`_last_checkpoint` names a checkpoint, and the log holds neither it nor any commit."""
+
+    code: ClassVar[str] = "DELTA_MISSING_PART_FILES"
+    table: str
+    version: int
+
+    def __str__(self) -> str:
+        return (
+            f"_last_checkpoint of {self.table} names a checkpoint of version {self.version}, "
+            "but the log holds neither that checkpoint nor any commit"
+            "\nhint: restore the files of _delta_log from a copy"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
 class LogFileNotFoundError(DeltaError):
     """A file that the log names is gone."""
 

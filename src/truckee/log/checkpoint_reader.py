@@ -6,11 +6,10 @@ asks for them, batch by batch, and only the columns that a snapshot keeps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -18,8 +17,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from truckee.errors.log import CorruptLogFileError, LogFileNotFoundError
-from truckee.log.checkpoint_schema import FILES, TOMBSTONES, wire_name
-from truckee.log.commits import decode_commit, read_log_file
+from truckee.log.checkpoint_schema import FILES, TOMBSTONES, file_rows, tombstone_rows, wire_name
+from truckee.log.commits import decode_commit
+from truckee.log.log_files import read_log_file
+from truckee.log.parsed_columns import partition_value_maps, stats_json
 from truckee.log.segment import CheckpointFiles
 from truckee.protocol.actions import (
     Action,
@@ -34,10 +35,10 @@ from truckee.protocol.actions import (
 from truckee.protocol.paths import sidecar_path
 from truckee.storage.base import Storage
 
-T = TypeVar("T")
+# Small enough that decoding a batch takes little memory beside the files that are kept.
+_BATCH_ROWS = 32_768
 
-_BATCH_ROWS = 65_536
-_KINDS: dict[str, type[Any]] = {
+_KINDS: dict[str, type[Action]] = {
     "protocol": Protocol,
     "metaData": Metadata,
     "txn": SetTransaction,
@@ -48,7 +49,9 @@ _KINDS: dict[str, type[Any]] = {
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One checkpoint, opened: its actions that are not about files, and where the files are."""
+    """One checkpoint, opened: its actions that are not in Parquet or not about files, and where
+    the files are.
+    """
 
     storage: Storage
     actions: tuple[Action, ...]
@@ -60,7 +63,7 @@ class Checkpoint:
         if inline:
             yield file_rows(inline)
         for path in self.parquet_files:
-            yield from _read_column(self.storage, path, "add", FILES)
+            yield from _read_rows(self.storage, path, "add", FILES)
 
     def removes(self) -> Iterator[pa.RecordBatch]:
         """Yield the tombstones in batches of the schema `TOMBSTONES`."""
@@ -68,7 +71,7 @@ class Checkpoint:
         if inline:
             yield tombstone_rows(inline)
         for path in self.parquet_files:
-            yield from _read_column(self.storage, path, "remove", TOMBSTONES)
+            yield from _read_rows(self.storage, path, "remove", TOMBSTONES)
 
 
 def open_checkpoint(storage: Storage, files: CheckpointFiles) -> Checkpoint:
@@ -81,27 +84,27 @@ def open_checkpoint(storage: Storage, files: CheckpointFiles) -> Checkpoint:
         else:
             actions += _read_actions(storage, file.path)
             parquet_files.append(file.path)
-    sidecars = [sidecar_path(a.path) for a in actions if isinstance(a, Sidecar)]
+    sidecars = [sidecar_path(action.path) for action in actions if isinstance(action, Sidecar)]
     return Checkpoint(storage, tuple(actions), (*parquet_files, *sidecars))
 
 
 def _read_actions(storage: Storage, path: str) -> Iterator[Action]:
-    with _open_parquet(storage, path) as parquet:
-        columns = [name for name in parquet.schema_arrow.names if name in _KINDS]
-        for batch in parquet.iter_batches(_BATCH_ROWS, columns=columns):
-            for name in columns:
-                for row in batch.column(name).drop_null().to_pylist(maps_as_pydicts="lossy"):
-                    yield _action(storage, path, name, row)
+    with _parquet_file(storage, path) as parquet:
+        for kind, action_type in _KINDS.items():
+            for batch in _batches(parquet, kind, [kind]):
+                for row in batch.column(kind).drop_null().to_pylist(maps_as_pydicts="lossy"):
+                    yield _action(storage, path, kind, action_type, row)
 
 
-def _action(storage: Storage, path: str, kind: str, row: dict[str, Any]) -> Action:
+def _action(
+    storage: Storage, path: str, kind: str, action_type: type[Action], row: dict[str, Any]
+) -> Action:
     try:
-        action: Action = msgspec.convert(_without_nulls(row), _KINDS[kind])
+        return msgspec.convert(_without_nulls(row), action_type)
     except msgspec.ValidationError as error:
         raise CorruptLogFileError(
-            table=storage.root, path=path, reason=f"its {kind} action is not whole: {error}"
+            table=storage.root, path=path, reason=f"its {kind} action is not whole ({error})"
         ) from error
-    return action
 
 
 def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
@@ -112,81 +115,109 @@ def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _open_parquet(storage: Storage, path: str) -> pq.ParquetFile:
-    try:
-        return pq.ParquetFile(storage.open_input(path))
-    except FileNotFoundError as error:
-        raise LogFileNotFoundError(table=storage.root, path=path) from error
-    except pa.ArrowInvalid as error:
-        raise CorruptLogFileError(
-            table=storage.root, path=path, reason=f"not a Parquet file ({error})"
-        ) from error
-
-
-def _read_column(
+def _read_rows(
     storage: Storage, path: str, kind: str, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    with _open_parquet(storage, path) as parquet:
-        found = parquet.schema_arrow
-        if kind not in found.names:
-            return
-        children = {child.name for child in found.field(kind).type}
-        wanted = [f"{kind}.{wire_name(f.name)}" for f in schema if wire_name(f.name) in children]
-        for batch in parquet.iter_batches(_BATCH_ROWS, columns=wanted):
-            rows = batch.column(kind)
-            if rows.null_count:
-                rows = rows.drop_null()
-            if len(rows):
-                yield _conformed(rows, schema)
+    for rows in _read_structs(storage, path, kind, schema):
+        present = rows.drop_null() if rows.null_count else rows
+        if len(present):
+            yield _conformed(present, schema)
+
+
+def _read_structs(
+    storage: Storage, path: str, kind: str, schema: pa.Schema
+) -> Iterator[pa.StructArray]:
+    with _parquet_file(storage, path) as parquet:
+        wanted = _wanted_columns(parquet, kind, schema)
+        for batch in _batches(parquet, kind, [f"{kind}.{child}" for child in wanted]):
+            yield batch.column(kind)
+
+
+def _wanted_columns(parquet: pq.ParquetFile, kind: str, schema: pa.Schema) -> list[str]:
+    """Return the children of `kind` to read: those we keep, and typed ones that replace others."""
+    if kind not in parquet.schema_arrow.names:
+        return []
+    children = {child.name for child in parquet.schema_arrow.field(kind).type}
+    wanted = [wire_name(f.name) for f in schema if wire_name(f.name) in children]
+    if "stats_parsed" in children and not _has_all_stats(parquet):
+        wanted.append("stats_parsed")
+    if "partitionValues_parsed" in children and "partitionValues" not in children:
+        wanted.append("partitionValues_parsed")
+    return wanted
+
+
+def _has_all_stats(parquet: pq.ParquetFile) -> bool:
+    """Return whether every file has its statistics as JSON, going by the footer alone."""
+    found = False
+    for group in range(parquet.num_row_groups):
+        nulls = _null_counts(parquet, group)
+        if nulls.get("add.stats") != nulls.get("add.path"):
+            return False
+        found = "add.stats" in nulls
+    return found
+
+
+def _batches(parquet: pq.ParquetFile, kind: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    """Yield the given columns, leaving out row groups without any action of that kind."""
+    if kind not in parquet.schema_arrow.names or not columns:
+        return
+    groups = [g for g in range(parquet.num_row_groups) if _may_hold(parquet, g, kind)]
+    if groups:
+        yield from parquet.iter_batches(_BATCH_ROWS, row_groups=groups, columns=columns)
+
+
+def _may_hold(parquet: pq.ParquetFile, group: int, kind: str) -> bool:
+    rows = parquet.metadata.row_group(group).num_rows
+    nulls = [n for path, n in _null_counts(parquet, group).items() if path.startswith(f"{kind}.")]
+    return not nulls or any(n is None or n < rows for n in nulls)
+
+
+def _null_counts(parquet: pq.ParquetFile, group: int) -> dict[str, int | None]:
+    """Return how often each direct child of an action is null, None where nobody counted."""
+    metadata = parquet.metadata.row_group(group)
+    counts: dict[str, int | None] = {}
+    for index in range(metadata.num_columns):
+        column = metadata.column(index)
+        if column.path_in_schema.count(".") == 1:
+            counted = column.is_stats_set and column.statistics.has_null_count
+            counts[column.path_in_schema] = column.statistics.null_count if counted else None
+    return counts
+
+
+@contextmanager
+def _parquet_file(storage: Storage, path: str) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file that is read as a stream of pages, and say it if it is broken."""
+    try:
+        with (
+            storage.open_input(path) as source,
+            pq.ParquetFile(source, pre_buffer=False, buffer_size=1 << 16) as parquet,
+        ):
+            yield parquet
+    except FileNotFoundError as error:
+        raise LogFileNotFoundError(table=storage.root, path=path) from error
+    except (pa.ArrowInvalid, OSError) as error:
+        raise CorruptLogFileError(
+            table=storage.root, path=path, reason=f"it is not a whole Parquet file ({error})"
+        ) from error
 
 
 def _conformed(rows: pa.StructArray, schema: pa.Schema) -> pa.RecordBatch:
     """Return the children of a struct as the columns of `schema`, null where one is missing."""
     children = dict(zip((f.name for f in rows.type), rows.flatten(), strict=True))
-    columns = [
-        _cast(children[wire_name(f.name)], f.type)
-        if wire_name(f.name) in children
-        else pa.nulls(len(rows), f.type)
-        for f in schema
-    ]
+    if "stats_parsed" in children:
+        json = stats_json(children["stats_parsed"])
+        children["stats"] = pc.coalesce(children["stats"], json) if "stats" in children else json
+    if "partitionValues_parsed" in children:
+        children["partitionValues"] = partition_value_maps(children["partitionValues_parsed"])
+    columns = [_cast(children.get(wire_name(f.name)), f.type, len(rows)) for f in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _cast(column: pa.Array, data_type: pa.DataType) -> pa.Array:
-    if column.type == data_type:
-        return column
-    if pa.types.is_struct(data_type):
-        children = dict(zip((f.name for f in column.type), column.flatten(), strict=True))
-        values = [
-            _cast(children[wire_name(f.name)], f.type)
-            if wire_name(f.name) in children
-            else pa.nulls(len(column), f.type)
-            for f in data_type
-        ]
-        return pa.StructArray.from_arrays(values, fields=list(data_type), mask=column.is_null())
-    return column.cast(data_type)
-
-
-def file_rows(adds: Sequence[AddFile]) -> pa.RecordBatch:
-    """Return added files as rows of the schema `FILES`."""
-    return _rows(adds, FILES)
-
-
-def tombstone_rows(removes: Sequence[RemoveFile]) -> pa.RecordBatch:
-    """Return removed files as rows of the schema `TOMBSTONES`."""
-    return _rows(removes, TOMBSTONES)
-
-
-def _rows(actions: Sequence[AddFile] | Sequence[RemoveFile], schema: pa.Schema) -> pa.RecordBatch:
-    columns = [
-        pa.array([_value(getattr(action, f.name)) for action in actions], f.type) for f in schema
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, dict):
-        return list(value.items())
-    if isinstance(value, msgspec.Struct):
-        return msgspec.structs.asdict(value)
-    return value
+def _cast(column: pa.Array | None, data_type: pa.DataType, length: int) -> pa.Array:
+    if column is None:
+        return pa.nulls(length, data_type)
+    if column.type == data_type or not pa.types.is_struct(data_type):
+        return column.cast(data_type)
+    children = dict(zip((f.name for f in column.type), column.flatten(), strict=True))
+    values = [_cast(children.get(wire_name(f.name)), f.type, length) for f in data_type]
+    return pa.StructArray.from_arrays(values, fields=list(data_type), mask=column.is_null())

@@ -6,7 +6,14 @@ children of one nullable struct column per action kind, named as in JSON.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
 import pyarrow as pa
+
+from truckee.protocol.actions import AddFile, RemoveFile
+from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 
 STRING_MAP = pa.map_(pa.string(), pa.string())
 
@@ -49,6 +56,55 @@ TOMBSTONES = pa.schema(
     ]
 )
 """The columns of a snapshot's removed files; a checkpoint keeps neither their tags nor stats."""
+
+
+def file_rows(adds: Sequence[AddFile]) -> pa.RecordBatch:
+    """Return added files as rows of the schema `FILES`."""
+    return _rows(adds, FILES)
+
+
+def tombstone_rows(removes: Sequence[RemoveFile]) -> pa.RecordBatch:
+    """Return removed files as rows of the schema `TOMBSTONES`."""
+    return _rows(removes, TOMBSTONES)
+
+
+def _rows(actions: Sequence[AddFile | RemoveFile], schema: pa.Schema) -> pa.RecordBatch:
+    columns = [
+        pa.array([_value(getattr(action, f.name)) for action in actions], f.type) for f in schema
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def add_actions(rows: pa.RecordBatch) -> Iterator[AddFile]:
+    """Yield rows of the schema `FILES` as actions, with `data_change` false."""
+    for row in _records(rows):
+        row["partition_values"] = row.get("partition_values") or {}
+        yield AddFile(data_change=False, **row)
+
+
+def remove_actions(rows: pa.RecordBatch) -> Iterator[RemoveFile]:
+    """Yield rows of the schema `TOMBSTONES` as actions, with `data_change` false."""
+    for row in _records(rows):
+        yield RemoveFile(data_change=False, **row)
+
+
+def _records(rows: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+    """Yield rows as keyword arguments; columns that are null throughout are left out."""
+    names = [n for n in rows.schema.names if rows.column(n).null_count < rows.num_rows]
+    columns = [rows.column(name).to_pylist(maps_as_pydicts="lossy") for name in names]
+    if "deletion_vector" in names:
+        vectors = columns[names.index("deletion_vector")]
+        vectors[:] = [v and DeletionVectorDescriptor(**v) for v in vectors]
+    for values in zip(*columns, strict=True):
+        yield dict(zip(names, values, strict=True))
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, dict):
+        return list(value.items())
+    if isinstance(value, msgspec.Struct):
+        return msgspec.structs.asdict(value)
+    return value
 
 
 def wire_name(name: str) -> str:

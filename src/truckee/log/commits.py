@@ -8,23 +8,21 @@ asked for are looked at too.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
-from typing import NamedTuple
+from itertools import pairwise
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from truckee.errors.log import (
     CorruptLogFileError,
-    LogFileNotFoundError,
     NotADeltaTableError,
     VersionNotFoundError,
     VersionsNotContiguousError,
 )
+from truckee.log.log_files import read_in_order
 from truckee.log.segment import list_commits
 from truckee.protocol.actions import (
     Action,
@@ -40,8 +38,9 @@ from truckee.protocol.actions import (
 )
 from truckee.storage.base import FileInfo, Storage
 
+T = TypeVar("T")
+
 LOOK_BACK = 100
-_READ_AHEAD = 32
 
 
 @dataclass(frozen=True)
@@ -55,42 +54,45 @@ class Commit:
     @cached_property
     def commit_info(self) -> CommitInfo | None:
         """Who wrote this commit, and how."""
-        return next((a for a in self.actions if isinstance(a, CommitInfo)), None)
+        return next(self._of(CommitInfo), None)
 
     @cached_property
     def metadata(self) -> Metadata | None:
         """The table's new metadata, None if this commit left it alone."""
-        return next((a for a in self.actions if isinstance(a, Metadata)), None)
+        return next(self._of(Metadata), None)
 
     @cached_property
     def protocol(self) -> Protocol | None:
         """The table's new protocol, None if this commit left it alone."""
-        return next((a for a in self.actions if isinstance(a, Protocol)), None)
+        return next(self._of(Protocol), None)
 
     @cached_property
     def adds(self) -> tuple[AddFile, ...]:
         """The data files added."""
-        return tuple(a for a in self.actions if isinstance(a, AddFile))
+        return tuple(self._of(AddFile))
 
     @cached_property
     def removes(self) -> tuple[RemoveFile, ...]:
         """The data files removed."""
-        return tuple(a for a in self.actions if isinstance(a, RemoveFile))
+        return tuple(self._of(RemoveFile))
 
     @cached_property
     def cdc_files(self) -> tuple[AddCDCFile, ...]:
         """The files of change rows."""
-        return tuple(a for a in self.actions if isinstance(a, AddCDCFile))
+        return tuple(self._of(AddCDCFile))
 
     @cached_property
     def set_transactions(self) -> tuple[SetTransaction, ...]:
-        """What applications have written up to."""
-        return tuple(a for a in self.actions if isinstance(a, SetTransaction))
+        """How far applications have come."""
+        return tuple(self._of(SetTransaction))
 
     @cached_property
     def domain_metadata(self) -> tuple[DomainMetadata, ...]:
-        """Domains set or removed."""
-        return tuple(a for a in self.actions if isinstance(a, DomainMetadata))
+        """The domains set or removed."""
+        return tuple(self._of(DomainMetadata))
+
+    def _of(self, kind: type[T]) -> Iterator[T]:
+        return (action for action in self.actions if isinstance(action, kind))
 
 
 class CommitFile(NamedTuple):
@@ -116,40 +118,49 @@ def read_commits(storage: Storage, start: int, end: int | None = None) -> Iterat
     `VersionsNotContiguousError` at a gap, both before the first commit is yielded.
     """
     files = commit_files(storage, start, end)
-    contents = read_in_order(storage, (commit.file.path for commit in files))
+    contents = read_in_order(storage, [commit.file.path for commit in files])
     for commit, data in zip(files, contents, strict=True):
         actions = decode_commit(storage, commit.file.path, data)
         yield Commit(commit.version, _timestamp_ms(commit, actions), tuple(actions))
 
 
 def commit_files(storage: Storage, start: int, end: int | None = None) -> list[CommitFile]:
-    """Return the files of the commits `start..end` that exist, with monotonic times.
+    """Return the files of the commits `start..end`, both included, that exist.
 
     Raises like `read_commits`.
     """
-    listed = list_commits(storage, max(0, start - LOOK_BACK), end)
-    wanted: list[CommitFile] = []
+    listed = monotonic(list_commits(storage, max(0, start - LOOK_BACK), end))
+    files = [commit for commit in listed if commit.version >= start]
+    if files and files[0].version > start:
+        raise _not_found(storage, start)
+    check_contiguous(storage, files)
+    return files
+
+
+def monotonic(listed: Mapping[int, FileInfo]) -> list[CommitFile]:
+    """Return commit files with their times, each at least a millisecond after the one before."""
+    files: list[CommitFile] = []
     previous = -1
     for version, file in listed.items():
         previous = max(file.modified_ms, previous + 1)
-        if version >= start:
-            wanted.append(CommitFile(version, file, previous))
-    for expected, commit in enumerate(wanted, start):
-        if commit.version != expected:
-            if expected == start:
-                raise _not_found(storage, start)
+        files.append(CommitFile(version, file, previous))
+    return files
+
+
+def check_contiguous(storage: Storage, commits: Sequence[CommitFile]) -> None:
+    """Raise `VersionsNotContiguousError` if a version is missing in between."""
+    for before, after in pairwise(commits):
+        if after.version != before.version + 1:
             raise VersionsNotContiguousError(
-                table=storage.root, missing=expected, found=commit.version
+                table=storage.root, missing=before.version + 1, found=after.version
             )
-    return wanted
 
 
 def _timestamp_ms(commit: CommitFile, actions: Iterable[Action]) -> int:
-    for action in actions:
-        if isinstance(action, CommitInfo):
-            recorded = action.in_commit_timestamp
-            return commit.timestamp_ms if recorded is None else recorded
-    return commit.timestamp_ms
+    info = next((action for action in actions if isinstance(action, CommitInfo)), None)
+    if info is None or info.in_commit_timestamp is None:
+        return commit.timestamp_ms
+    return info.in_commit_timestamp
 
 
 def _not_found(storage: Storage, version: int) -> Exception:
@@ -161,53 +172,26 @@ def _not_found(storage: Storage, version: int) -> Exception:
     )
 
 
-def decode_commit(storage: Storage, path: str, data: bytes) -> list[Action]:
-    """Return the actions of a commit's bytes; a line that is no action names itself."""
+def decode_commit(
+    storage: Storage,
+    path: str,
+    data: bytes,
+    decode: Callable[[bytes], list[Action]] = decode_actions,
+) -> list[Action]:
+    """Return the actions of a commit's bytes; a line that is no action is named in the error."""
     try:
-        return decode_actions(data)
+        return decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise corrupt_lines(storage, path, data) from error
+        raise _corrupt(storage, path, data, decode) from error
 
 
-def corrupt_lines(storage: Storage, path: str, data: bytes) -> CorruptLogFileError:
-    """Return the error that points at the first line of a file that cannot be decoded."""
-    for number, line in enumerate(data.splitlines(), 1):
+def _corrupt(
+    storage: Storage, path: str, data: bytes, decode: Callable[[bytes], list[Action]]
+) -> CorruptLogFileError:
+    for number, line in enumerate(data.split(b"\n"), 1):
         try:
-            decode_actions(line)
+            decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            return CorruptLogFileError(
-                table=storage.root, path=path, line=number, reason=str(error)
-            )
-    return CorruptLogFileError(table=storage.root, path=path, reason="not lines of JSON")
-
-
-def read_log_file(storage: Storage, path: str) -> bytes:
-    """Return the bytes of a file that the log needs, or raise what is wrong with it."""
-    try:
-        return storage.read(path)
-    except FileNotFoundError as error:
-        raise LogFileNotFoundError(table=storage.root, path=path) from error
-
-
-def read_in_order(storage: Storage, paths: Iterable[str]) -> Iterator[bytes]:
-    """Yield the bytes of each file. Where a read is a request over a network, some are on the
-    way at the same time."""
-    if not _is_remote(storage):
-        for path in paths:
-            yield read_log_file(storage, path)
-        return
-    remaining = iter(paths)
-    with ThreadPoolExecutor(_READ_AHEAD) as pool:
-        ahead: deque[Future[bytes]] = deque(
-            pool.submit(read_log_file, storage, path) for path in islice(remaining, _READ_AHEAD)
-        )
-        while ahead:
-            data = ahead.popleft().result()
-            for path in islice(remaining, 1):
-                ahead.append(pool.submit(read_log_file, storage, path))
-            yield data
-
-
-def _is_remote(storage: Storage) -> bool:
-    scheme, found, _ = storage.root.partition("://")
-    return bool(found) and scheme not in ("file", "memory")
+            reason = str(error)
+            return CorruptLogFileError(table=storage.root, path=path, line=number, reason=reason)
+    return CorruptLogFileError(table=storage.root, path=path, reason="it is not lines of JSON")

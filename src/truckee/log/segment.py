@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from truckee.errors.log import (
+    MissingCheckpointError,
     NotADeltaTableError,
     TruncatedLogError,
     VersionNotFoundError,
@@ -224,7 +225,7 @@ def _unavailable(storage: Storage, version: int | None) -> Exception:
     everything = list_log(storage, 0)
     latest = everything.latest
     if latest is None:
-        return NotADeltaTableError(table=storage.root)
+        return _no_table(storage)
     earliest = everything.earliest_readable
     if earliest is None:
         return TruncatedLogError(table=storage.root, first=min(everything.commits))
@@ -236,3 +237,10 @@ def _unavailable(storage: Storage, version: int | None) -> Exception:
     after = -1 if checkpoint is None else checkpoint.version
     missing = next(v for v in range(after + 1, latest + 1) if v not in everything.commits)
     return VersionsNotContiguousError(table=storage.root, missing=missing, found=latest)
+
+
+def _no_table(storage: Storage) -> Exception:
+    hint = last_checkpoint_version(storage)
+    if hint is None:
+        return NotADeltaTableError(table=storage.root)
+    return MissingCheckpointError(table=storage.root, version=hint)

@@ -1,20 +1,27 @@
-"""Snapshot: an immutable view of one version of a table."""
+"""Snapshot: an immutable view of one version of a table.
+
+Opening one reads the commits after the newest checkpoint, and of the checkpoint what is not about
+files: protocol, metadata, transactions and domains. Files stay where they are until someone asks
+for them, and then stay columns; `AddFile` objects are made of those rows that are wanted.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from truckee.errors.log import StateNotRecoverableError
 from truckee.log.checkpoint_reader import Checkpoint, open_checkpoint
-from truckee.log.commits import decode_commit, read_commit, read_in_order
-from truckee.log.replay import Tail, fold, live_files, tombstones
+from truckee.log.checkpoint_schema import add_actions, remove_actions
+from truckee.log.commits import decode_commit
+from truckee.log.history import commit_timestamps
+from truckee.log.log_files import read_in_order
+from truckee.log.replay import Tail, compact, decode_state, live_files, tombstones, untouched
 from truckee.log.segment import LogSegment, list_log, log_segment
 from truckee.protocol.actions import (
     AddFile,
@@ -24,23 +31,24 @@ from truckee.protocol.actions import (
     RemoveFile,
     SetTransaction,
 )
-from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.features import check_readable
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType, parse_schema
-from truckee.storage.base import Storage
+from truckee.storage.base import FileInfo, Storage
+
+_LONG_TAIL = 100
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """One version of a table. Files are read from the checkpoint when they are first asked for."""
+    """One version of a table."""
 
     storage: Storage
     segment: LogSegment
     protocol: Protocol
     metadata: Metadata
-    _checkpoint: Checkpoint | None
-    _tail: Tail
+    _checkpoint: Checkpoint | None = field(repr=False)
+    _tail: Tail = field(repr=False)
 
     @property
     def version(self) -> int:
@@ -64,30 +72,40 @@ class Snapshot:
 
     @cached_property
     def timestamp_ms(self) -> int:
-        """When this version was committed."""
+        """When this version was committed; where only its checkpoint is left, when that was."""
         if self.segment.last_commit is not None:
-            return read_commit(self.storage, self.version).timestamp_ms
+            return commit_timestamps(self.storage, self.version, self.version)[self.version]
         assert self.segment.checkpoint is not None
         return max(file.modified_ms for file in self.segment.checkpoint.files)
 
     @cached_property
     def set_transactions(self) -> Mapping[str, SetTransaction]:
-        """The last version of each application."""
-        return dict(self._tail.set_transactions)
+        """How far each application has come, those past their retention left out."""
+        retention_ms = self.properties.set_transaction_retention_ms
+        if retention_ms is None:
+            return dict(self._tail.set_transactions)
+        oldest = time.time_ns() // 1_000_000 - retention_ms
+        known = self._tail.set_transactions
+        return {app: txn for app, txn in known.items() if (txn.last_updated or 0) > oldest}
 
     @cached_property
     def domain_metadata(self) -> Mapping[str, DomainMetadata]:
-        """The configuration of each domain that is not removed."""
-        return {d: m for d, m in self._tail.domain_metadata.items() if not m.removed}
+        """The configuration of each domain that was not removed."""
+        known = self._tail.domain_metadata
+        return {domain: found for domain, found in known.items() if not found.removed}
+
+    def files_table(self) -> pa.Table:
+        """Return the live files, one a row, with the columns of `checkpoint_schema.FILES`.
+
+        `path` is spelled as in `add.path`: percent-encoded, relative to the root or absolute.
+        """
+        return self._files
 
     @cached_property
     def _files(self) -> pa.Table:
         older = () if self._checkpoint is None else self._checkpoint.adds()
-        return live_files(older, self._tail.files)
-
-    def files_table(self) -> pa.Table:
-        """Return the live files, one a row, with the columns of `checkpoint_schema.FILES`."""
-        return self._files
+        kept = map(compact, untouched(older, self._tail.files))
+        return live_files(kept, self._tail.files)
 
     @property
     def num_files(self) -> int:
@@ -100,35 +118,23 @@ class Snapshot:
         return pc.sum(self._files.column("size")).as_py() or 0
 
     def files(self) -> Iterator[AddFile]:
-        """Yield the live files."""
+        """Yield the live files, each with `data_change` false."""
         for batch in self._files.to_batches(max_chunksize=4096):
-            yield from add_files(batch)
+            yield from add_actions(batch)
 
     def add_files(self, table: pa.Table) -> list[AddFile]:
-        """Return rows of `files_table`, filtered or not, as actions."""
-        return add_files(table)
+        """Return rows of `files_table`, as they are left after filtering, as actions."""
+        return [add for batch in table.to_batches() for add in add_actions(batch)]
 
     def tombstones(self) -> Iterator[RemoveFile]:
-        """Yield the removed files that the log still knows, expired ones included."""
+        """Yield the removed files that the log still knows, those past their retention too."""
+        for batch in self.tombstone_batches():
+            yield from remove_actions(batch)
+
+    def tombstone_batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the same in batches with the columns of `checkpoint_schema.TOMBSTONES`."""
         older = () if self._checkpoint is None else self._checkpoint.removes()
-        for batch in tombstones(older, self._tail.files):
-            for row in batch.to_pylist(maps_as_pydicts="lossy"):
-                yield RemoveFile(data_change=False, **_with_vector(row))
-
-
-def add_files(rows: pa.Table | pa.RecordBatch) -> list[AddFile]:
-    """Return rows of the schema `FILES` as actions, with `data_change` false."""
-    return [
-        AddFile(data_change=False, **_with_vector(row))
-        for row in rows.to_pylist(maps_as_pydicts="lossy")
-    ]
-
-
-def _with_vector(row: dict[str, Any]) -> dict[str, Any]:
-    vector = row["deletion_vector"]
-    if vector is not None:
-        row["deletion_vector"] = DeletionVectorDescriptor(**vector)
-    return row
+        return tombstones(untouched(older, self._tail.files), self._tail.files)
 
 
 def load_snapshot(storage: Storage, version: int | None = None) -> Snapshot:
@@ -136,22 +142,61 @@ def load_snapshot(storage: Storage, version: int | None = None) -> Snapshot:
 
     Raises the errors of `log_segment`; `CorruptLogFileError` and `LogFileNotFoundError` for what
     is wrong with single files; `StateNotRecoverableError` without protocol or metadata; and those
-    of `check_readable` for a table that demands more than is known here.
+    of `check_readable` for a table that demands more than truckee offers.
     """
     segment = log_segment(storage, version)
-    checkpoint = segment.checkpoint and open_checkpoint(storage, segment.checkpoint)
     tail = Tail()
-    if checkpoint is not None:
-        fold(tail, (a for a in checkpoint.actions if not isinstance(a, (AddFile, RemoveFile))))
-    return _replayed(storage, segment, checkpoint, tail)
+    checkpoint = None
+    if segment.checkpoint is not None:
+        checkpoint = open_checkpoint(storage, segment.checkpoint)
+        tail.fold(a for a in checkpoint.actions if not isinstance(a, (AddFile, RemoveFile)))
+    _fold_files(storage, tail, segment.replayed)
+    return _checked(storage, segment, checkpoint, tail)
 
 
-def _replayed(
+def update_snapshot(snapshot: Snapshot) -> Snapshot:
+    """Return the latest version, reading only the commits after the snapshot.
+
+    Where many have come since the checkpoint that the snapshot stands on, and a newer checkpoint
+    is there, the table is opened from that one instead.
+    """
+    storage = snapshot.storage
+    listing = list_log(storage, snapshot.version)
+    newer = [version for version in sorted(listing.commits) if version > snapshot.version]
+    if not newer and listing.latest == snapshot.version:
+        return snapshot
+    commits = (*snapshot.segment.commits, *(listing.commits[version] for version in newer))
+    has_gap = newer != list(range(snapshot.version + 1, snapshot.version + 1 + len(newer)))
+    if has_gap or not newer or (listing.checkpoints and len(commits) > _LONG_TAIL):
+        return load_snapshot(storage)
+    segment = replace(
+        snapshot.segment,
+        version=newer[-1],
+        commits=commits,
+        last_commit=listing.commits[newer[-1]],
+    )
+    tail = Tail(protocol=snapshot.protocol, metadata=snapshot.metadata)
+    _fold_files(storage, tail, commits[-len(newer) :])
+    updated = _checked(storage, segment, snapshot._checkpoint, snapshot._tail.followed_by(tail))
+    if "_files" in snapshot.__dict__:
+        # What is known of the files already is a base as good as the checkpoint.
+        kept = untouched(snapshot._files.to_batches(), tail.files)
+        updated.__dict__["_files"] = live_files(kept, tail.files)
+    return updated
+
+
+def _fold_files(storage: Storage, tail: Tail, files: tuple[FileInfo, ...]) -> None:
+    paths = [file.path for file in files]
+    for path, data in zip(paths, read_in_order(storage, paths), strict=True):
+        actions = decode_commit(storage, path, data, decode_state)
+        # A compaction file names each file once. Some writers leave older mentions in, newest
+        # first, so it is folded from its end.
+        tail.fold(reversed(actions) if path.endswith(".compacted.json") else actions)
+
+
+def _checked(
     storage: Storage, segment: LogSegment, checkpoint: Checkpoint | None, tail: Tail
 ) -> Snapshot:
-    paths = [file.path for file in segment.replayed]
-    for path, data in zip(paths, read_in_order(storage, paths), strict=True):
-        fold(tail, decode_commit(storage, path, data))
     if tail.protocol is None:
         raise StateNotRecoverableError(
             table=storage.root, version=segment.version, missing="protocol"
@@ -162,8 +207,3 @@ def _replayed(
             table=storage.root, version=segment.version, missing="metaData"
         )
     return Snapshot(storage, segment, tail.protocol, tail.metadata, checkpoint, tail)
-
-
-def update_snapshot(snapshot: Snapshot) -> Snapshot:
-    """Return the latest version, reading only what came after the snapshot."""
-    return load_snapshot(snapshot.storage)

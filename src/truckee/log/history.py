@@ -1,0 +1,239 @@
+"""Version and timestamp, each from the other; and who did what.
+
+Whether a commit has an in-commit timestamp is asked of the commit itself, so no snapshot is
+needed. Once on, they are on for all later commits: where they start is found by halving the
+range. Commits before that go by the times of their files, made monotonic.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from truckee.errors.log import (
+    NoCommitsFoundError,
+    NotADeltaTableError,
+    TimestampTooEarlyError,
+    TimestampTooLateError,
+    TruncatedLogError,
+)
+from truckee.log.commits import LOOK_BACK, CommitFile, check_contiguous, commit_files, monotonic
+from truckee.log.log_files import read_commit_info
+from truckee.log.segment import LogListing, last_checkpoint_version, list_commits, list_log
+from truckee.storage.base import Storage
+
+
+class HistoryEntry(Struct, frozen=True, kw_only=True):
+    """One commit as `DESCRIBE HISTORY` shows it; what a commit does not say is None."""
+
+    version: int
+    timestamp_ms: int
+    user_id: str | None = None
+    user_name: str | None = None
+    operation: str | None = None
+    operation_parameters: Mapping[str, str | None] | None = None
+    job: Mapping[str, Any] | None = None
+    notebook: Mapping[str, Any] | None = None
+    cluster_id: str | None = None
+    read_version: int | None = None
+    isolation_level: str | None = None
+    is_blind_append: bool | None = None
+    operation_metrics: Mapping[str, str | None] | None = None
+    user_metadata: str | None = None
+    engine_info: str | None = None
+
+
+def history(storage: Storage, limit: int | None = None) -> list[HistoryEntry]:
+    """Return who did what, newest first; of the last `limit` commits, or of all that are left."""
+    commits = _last_commits(storage, limit)
+    check_contiguous(storage, commits)
+    return [_entry(storage, commit) for commit in reversed(commits)]
+
+
+def _last_commits(storage: Storage, limit: int | None) -> Sequence[CommitFile]:
+    start = 0
+    if limit is not None:
+        start = max(0, (last_checkpoint_version(storage) or 0) - limit - LOOK_BACK)
+    commits = monotonic(list_commits(storage, start))
+    if start and not commits:
+        commits = monotonic(list_commits(storage, 0))
+    if not commits:
+        latest_version(storage)
+    return commits if limit is None else commits[max(0, len(commits) - limit) :]
+
+
+def _entry(storage: Storage, commit: CommitFile) -> HistoryEntry:
+    info = read_commit_info(storage, commit.file.path) or {}
+    recorded = _number(info.get("inCommitTimestamp"))
+    return HistoryEntry(
+        version=commit.version,
+        timestamp_ms=commit.timestamp_ms if recorded is None else recorded,
+        user_id=_text(info.get("userId")),
+        user_name=_text(info.get("userName")),
+        operation=_text(info.get("operation")),
+        operation_parameters=_texts(info.get("operationParameters")),
+        job=_mapping(info.get("job")),
+        notebook=_mapping(info.get("notebook")),
+        cluster_id=_text(info.get("clusterId")),
+        read_version=_number(info.get("readVersion")),
+        isolation_level=_text(info.get("isolationLevel")),
+        is_blind_append=_flag(info.get("isBlindAppend")),
+        operation_metrics=_texts(info.get("operationMetrics")),
+        user_metadata=_text(info.get("userMetadata")),
+        engine_info=_text(info.get("engineInfo")),
+    )
+
+
+def _text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return msgspec.json.encode(value).decode()
+
+
+def _texts(value: Any) -> Mapping[str, str | None] | None:
+    return {k: _text(v) for k, v in value.items()} if isinstance(value, dict) else None
+
+
+def _mapping(value: Any) -> Mapping[str, Any] | None:
+    return value if isinstance(value, dict) else None
+
+
+def _number(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def latest_version(storage: Storage) -> int:
+    """Return the newest version; `NotADeltaTableError` if there is none."""
+    latest = list_log(storage, last_checkpoint_version(storage) or 0).latest
+    if latest is None:
+        latest = list_log(storage, 0).latest
+    if latest is None:
+        raise NotADeltaTableError(table=storage.root)
+    return latest
+
+
+def earliest_version(storage: Storage) -> int:
+    """Return the oldest version whose commit is still there.
+
+    It is one past the latest version where a checkpoint is all that is left.
+    """
+    listing = list_log(storage, 0)
+    if listing.latest is None:
+        raise NotADeltaTableError(table=storage.root)
+    return min(listing.commits, default=listing.latest + 1)
+
+
+def commit_timestamps(storage: Storage, start: int, end: int) -> dict[int, int]:
+    """Return the timestamps in milliseconds of the commits `start..end`, both included."""
+    commits = commit_files(storage, start, end)
+    times = {commit.version: commit.timestamp_ms for commit in commits}
+    for commit in reversed(commits):
+        recorded = _in_commit_timestamp(storage, commit)
+        if recorded is None:
+            break
+        times[commit.version] = recorded
+    return times
+
+
+def version_as_of(storage: Storage, timestamp_ms: int) -> int:
+    """Return the latest version that was committed at or before a time.
+
+    Only versions whose state can still be rebuilt count. Raises `TimestampTooEarlyError` and
+    `TimestampTooLateError`.
+    """
+    listing = list_log(storage, 0)
+    line = _Timeline(storage, _readable_commits(storage, listing))
+    last = len(line.commits) - 1
+    found = line.count_until(timestamp_ms) - 1
+    if found < 0:
+        raise TimestampTooEarlyError(
+            table=storage.root,
+            timestamp_ms=timestamp_ms,
+            earliest_ms=line.at(0),
+            earliest=line.commits[0].version,
+        )
+    if found == last and timestamp_ms > line.at(last):
+        raise TimestampTooLateError(
+            table=storage.root,
+            timestamp_ms=timestamp_ms,
+            latest_ms=line.at(last),
+            latest=line.commits[last].version,
+        )
+    return line.commits[found].version
+
+
+def version_at_or_after(storage: Storage, timestamp_ms: int) -> int | None:
+    """Return the first version that was committed at or after a time, None if there is none yet."""
+    commits = monotonic(list_log(storage, 0).commits)
+    if not commits:
+        raise NoCommitsFoundError(table=storage.root)
+    line = _Timeline(storage, commits)
+    found = line.count_before(timestamp_ms)
+    return commits[found].version if found < len(commits) else None
+
+
+def _readable_commits(storage: Storage, listing: LogListing) -> list[CommitFile]:
+    earliest = listing.earliest_readable
+    if not listing.commits:
+        latest_version(storage)
+        raise NoCommitsFoundError(table=storage.root)
+    if earliest is None:
+        raise TruncatedLogError(table=storage.root, first=min(listing.commits))
+    return [commit for commit in monotonic(listing.commits) if commit.version >= earliest]
+
+
+class _Timeline:
+    """Commits in order, searched by time. `recorded` is the first with an in-commit timestamp."""
+
+    def __init__(self, storage: Storage, commits: Sequence[CommitFile]) -> None:
+        self.storage = storage
+        self.commits = commits
+        self._known: dict[int, int | None] = {}
+        places = range(len(commits))
+        self.recorded = len(commits)
+        if self._recorded_at(len(commits) - 1) is not None:
+            self.recorded = bisect_left(
+                places, True, key=lambda place: self._recorded_at(place) is not None
+            )
+
+    def at(self, place: int) -> int:
+        """Return the timestamp of the commit at a place."""
+        if place >= self.recorded:
+            recorded = self._recorded_at(place)
+            if recorded is not None:
+                return recorded
+        return self.commits[place].timestamp_ms
+
+    def count_until(self, timestamp_ms: int) -> int:
+        """Return how many commits came at or before a time."""
+        part = self._part(timestamp_ms)
+        return part.start + bisect_right(part, timestamp_ms, key=self.at)
+
+    def count_before(self, timestamp_ms: int) -> int:
+        """Return how many commits came before a time."""
+        part = self._part(timestamp_ms)
+        return part.start + bisect_left(part, timestamp_ms, key=self.at)
+
+    def _part(self, timestamp_ms: int) -> range:
+        """Return the places that are searched for a time: the two clocks are never compared."""
+        if self.recorded < len(self.commits) and timestamp_ms >= self.at(self.recorded):
+            return range(self.recorded, len(self.commits))
+        return range(self.recorded)
+
+    def _recorded_at(self, place: int) -> int | None:
+        if place not in self._known:
+            self._known[place] = _in_commit_timestamp(self.storage, self.commits[place])
+        return self._known[place]
+
+
+def _in_commit_timestamp(storage: Storage, commit: CommitFile) -> int | None:
+    info = read_commit_info(storage, commit.file.path) or {}
+    return _number(info.get("inCommitTimestamp"))

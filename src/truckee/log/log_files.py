@@ -1,0 +1,86 @@
+"""The bytes of log files: whole, many at a time, or only their `commitInfo`."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from truckee.errors.log import CorruptLogFileError, LogFileNotFoundError
+from truckee.storage.base import Storage
+
+_READ_AHEAD = 32
+_HEAD_BYTES = 1 << 14
+
+
+def read_log_file(storage: Storage, path: str) -> bytes:
+    """Return the bytes of a file that the log needs; `LogFileNotFoundError` if it is gone."""
+    try:
+        return storage.read(path)
+    except FileNotFoundError as error:
+        raise LogFileNotFoundError(table=storage.root, path=path) from error
+
+
+def read_in_order(storage: Storage, paths: Sequence[str]) -> Iterator[bytes]:
+    """Yield the bytes of each file.
+
+    Where a read is a request over a network, several are on their way at the same time.
+    """
+    if not is_remote(storage) or len(paths) < 2:
+        for path in paths:
+            yield read_log_file(storage, path)
+        return
+    remaining = iter(paths)
+    with ThreadPoolExecutor(_READ_AHEAD) as pool:
+        ahead: deque[Future[bytes]] = deque(
+            pool.submit(read_log_file, storage, path) for path in islice(remaining, _READ_AHEAD)
+        )
+        while ahead:
+            data = ahead.popleft().result()
+            ahead.extend(pool.submit(read_log_file, storage, p) for p in islice(remaining, 1))
+            yield data
+
+
+def is_remote(storage: Storage) -> bool:
+    """Return whether a read goes over a network."""
+    scheme, separator, _ = storage.root.partition("://")
+    return bool(separator) and scheme not in ("file", "memory")
+
+
+class _Head(msgspec.Struct):
+    commitInfo: dict[str, Any] | None = None  # noqa: N815
+
+
+_COMMIT_INFO = re.compile(rb'^\s*\{\s*"commitInfo"\s*:.*$', re.MULTILINE)
+_decode_head = msgspec.json.Decoder(_Head).decode
+
+
+def read_commit_info(storage: Storage, path: str) -> dict[str, Any] | None:
+    """Return the `commitInfo` of a commit as it was written, None if it has none.
+
+    It is the first line of almost every commit, so a big commit is not read to its end for it.
+    """
+    try:
+        head = storage.read_range(path, 0, _HEAD_BYTES)
+        first, newline, _ = head.partition(b"\n")
+        if newline and _COMMIT_INFO.match(first):
+            return _decoded(storage, path, first)
+        whole = head if len(head) < _HEAD_BYTES else storage.read(path)
+    except FileNotFoundError as error:
+        raise LogFileNotFoundError(table=storage.root, path=path) from error
+    found = _COMMIT_INFO.search(whole)
+    return None if found is None else _decoded(storage, path, found[0])
+
+
+def _decoded(storage: Storage, path: str, line: bytes) -> dict[str, Any] | None:
+    try:
+        return _decode_head(line).commitInfo
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CorruptLogFileError(
+            table=storage.root, path=path, reason=f"its commitInfo is broken ({error})"
+        ) from error

@@ -1,0 +1,117 @@
+"""Typed checkpoint columns, turned back into the text that commits hold.
+
+A checkpoint may keep statistics as a struct (`stats_parsed`) and no JSON, and partition values as
+a struct (`partitionValues_parsed`) beside their strings. Whole columns are turned into text at
+once, so that a checkpoint of a million files costs no million Python objects.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from truckee.log.checkpoint_schema import STRING_MAP
+
+_NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+_PLAIN_CHARACTERS = r'^[^"\\\x00-\x1f]*$'
+
+
+def stats_json(parsed: pa.StructArray) -> pa.StringArray:
+    """Return `stats_parsed` as the JSON of `add.stats`, null where there are no statistics.
+
+    Null bounds are left out, and timestamps cut to milliseconds, as in JSON statistics.
+    """
+    return _json(parsed)
+
+
+def partition_value_maps(parsed: pa.StructArray) -> pa.MapArray:
+    """Return `partitionValues_parsed` as the maps of `add.partitionValues`."""
+    names = [field.name for field in parsed.type]
+    texts = [_partition_text(column) for column in parsed.flatten()]
+    rows, width = len(parsed), len(names)
+    order = [row + column * rows for row in range(rows) for column in range(width)]
+    items = pa.concat_arrays(texts).take(pa.array(order)) if texts else pa.array([], pa.string())
+    offsets = pa.array(range(0, rows * width + 1, width) if width else [0] * (rows + 1), pa.int32())
+    return pa.MapArray.from_arrays(offsets, pa.array(names * rows, pa.string()), items, STRING_MAP)
+
+
+def _partition_text(column: pa.Array) -> pa.Array:
+    if not pa.types.is_timestamp(column.type):
+        return _text(column)
+    pattern = "%Y-%m-%d %H:%M:%S" if column.type.tz is None else "%Y-%m-%dT%H:%M:%SZ"
+    return pc.strftime(column.cast(pa.timestamp("us")), format=pattern)
+
+
+def _json(column: pa.Array) -> pa.Array:
+    if pa.types.is_struct(column.type):
+        return _json_objects(column)
+    text = _text(column)
+    if _is_bare(column.type):
+        return text
+    if pa.types.is_floating(column.type):
+        return pc.if_else(pc.is_finite(column), text, _joined('"', text, '"'))
+    return _json_strings(text)
+
+
+def _json_objects(column: pa.StructArray) -> pa.Array:
+    # Every member starts with a comma and is empty where it is null; the first comma is cut off.
+    members = [
+        pc.fill_null(_joined(f",{json.dumps(field.name)}:", _json(child)), "")
+        for field, child in zip(column.type, column.flatten(), strict=True)
+        if _has_text(field.type)
+    ]
+    if not members:
+        members = [pa.repeat("", len(column))]
+    inside = pc.utf8_slice_codeunits(_joined(*members), start=1)
+    return pc.if_else(column.is_valid(), _joined("{", inside, "}"), pa.scalar(None, pa.string()))
+
+
+def _json_strings(text: pa.Array) -> pa.Array:
+    plain = pc.fill_null(pc.match_substring_regex(text, _PLAIN_CHARACTERS), True)
+    quoted = _joined('"', text, '"')
+    if pc.all(plain).as_py():
+        return quoted
+    special = pc.invert(plain)
+    escaped = [json.dumps(value, ensure_ascii=False) for value in text.filter(special).to_pylist()]
+    return pc.replace_with_mask(quoted, special, pa.array(escaped, pa.string()))
+
+
+def _text(column: pa.Array) -> pa.Array:
+    """Return values as Delta spells them, without quotes; null stays null."""
+    if pa.types.is_timestamp(column.type):
+        return _timestamp_text(column)
+    if pa.types.is_floating(column.type):
+        text = column.cast(pa.string())
+        for arrow, delta in _NOT_FINITE.items():
+            text = pc.if_else(pc.equal(text, arrow), delta, text)
+        return text
+    return column.cast(pa.string())
+
+
+def _timestamp_text(column: pa.Array) -> pa.Array:
+    zone = "" if column.type.tz is None else "Z"
+    milliseconds = pc.floor_temporal(column.cast(pa.timestamp("us")), unit="millisecond")
+    text = pc.strftime(milliseconds.cast(pa.timestamp("ms")), format="%Y-%m-%dT%H:%M:%S")
+    return _joined(text, zone)
+
+
+def _is_bare(data_type: pa.DataType) -> bool:
+    """Whether every value is a JSON word or number as it stands."""
+    return bool(
+        pa.types.is_integer(data_type)
+        or pa.types.is_decimal(data_type)
+        or pa.types.is_boolean(data_type)
+    )
+
+
+def _has_text(data_type: pa.DataType) -> bool:
+    """Whether statistics of this type mean anything in JSON; a bound left out is always right."""
+    return not (pa.types.is_nested(data_type) and not pa.types.is_struct(data_type)) and not (
+        pa.types.is_binary(data_type) or pa.types.is_large_binary(data_type)
+    )
+
+
+def _joined(*parts: pa.Array | str) -> pa.Array:
+    return pc.binary_join_element_wise(*parts, "")
