@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "truckee"
 
 # A module imports from its own layer and from those above it in this list.
@@ -95,78 +93,85 @@ def _is_type_checking(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
 
 
-every_module = pytest.mark.parametrize("path", modules(), ids=module_name)
+def all_imports() -> Iterator[tuple[Path, Import]]:
+    for path in modules():
+        for found in imports(ast.parse(path.read_text())):
+            yield path, found
 
 
-@every_module
-def test_module_belongs_to_a_layer(path: Path) -> None:
-    assert layer(path) in RANK.keys() | FRONT
+def place(path: Path, found: Import) -> str:
+    return f"{module_name(path)}:{found.line} imports {found.module}"
 
 
-@every_module
-def test_imports_run_from_right_to_left(path: Path) -> None:
-    tree = ast.parse(path.read_text())
-    own = layer(path)
-    if own in FRONT:
-        return
+def test_every_module_belongs_to_a_layer() -> None:
+    strangers = [module_name(path) for path in modules() if layer(path) not in RANK.keys() | FRONT]
 
+    assert strangers == []
+
+
+def test_imports_run_from_right_to_left() -> None:
     upward = [
-        f"line {found.line}: {found.module}"
-        for found in imports(tree)
-        if found.module.startswith("truckee.")
-        and RANK.get(found.module.split(".")[1], len(LAYERS)) > RANK[own]
+        place(path, found)
+        for path, found in all_imports()
+        if layer(path) in RANK
+        and found.module.startswith("truckee.")
+        and RANK.get(found.module.split(".")[1], len(LAYERS)) > RANK[layer(path)]
     ]
 
     assert upward == []
 
 
-@every_module
-def test_imports_of_our_own_are_absolute(path: Path) -> None:
-    relative = [f.line for f in imports(ast.parse(path.read_text())) if f.module.startswith(".")]
+def test_imports_of_our_own_are_absolute() -> None:
+    relative = [place(path, found) for path, found in all_imports() if found.module[:1] == "."]
 
     assert relative == []
 
 
-@every_module
-def test_only_the_engine_and_what_stands_on_it_imports_pyspark(path: Path) -> None:
-    if layer(path) in MAY_IMPORT_PYSPARK:
-        return
-
-    found = [
-        f"line {found.line}: {found.module}"
-        for found in imports(ast.parse(path.read_text()))
-        if found.module.split(".")[0] in {"pyspark", "py4j"} and not found.is_for_types
+def test_only_the_engine_and_what_stands_on_it_imports_pyspark() -> None:
+    elsewhere = [
+        place(path, found)
+        for path, found in all_imports()
+        if found.module.split(".")[0] == "pyspark"
+        and layer(path) not in MAY_IMPORT_PYSPARK
+        and not found.is_for_types
     ]
 
-    assert found == []
+    assert elsewhere == []
 
 
-@every_module
-def test_only_the_spark_layer_knows_the_jvm(path: Path) -> None:
-    if layer(path) in MAY_KNOW_THE_JVM:
-        return
-    tree = ast.parse(path.read_text())
-
-    imported = [f.line for f in imports(tree) if f.module.split(".")[0] == "py4j"]
+def test_only_the_spark_layer_knows_the_jvm() -> None:
+    imported = [
+        place(path, found)
+        for path, found in all_imports()
+        if found.module.split(".")[0] == "py4j" and layer(path) not in MAY_KNOW_THE_JVM
+    ]
     touched = [
-        f"line {node.lineno}: {node.attr}"
-        for node in ast.walk(tree)
+        f"{module_name(path)}:{node.lineno} touches {node.attr}"
+        for path in modules()
+        if layer(path) not in MAY_KNOW_THE_JVM
+        for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Attribute) and node.attr in JVM_NAMES
     ]
 
-    assert imported == []
-    assert touched == []
+    assert imported + touched == []
 
 
-@every_module
-def test_imports_of_our_own_stand_at_the_top(path: Path) -> None:
-    if layer(path) in LATE_IMPORTS:
-        return
-
+def test_imports_of_our_own_stand_at_the_top() -> None:
     late = [
-        f"line {found.line}: {found.module}"
-        for found in imports(ast.parse(path.read_text()))
-        if found.is_late and found.module.split(".")[0] == "truckee"
+        place(path, found)
+        for path, found in all_imports()
+        if found.is_late
+        and found.module.split(".")[0] == "truckee"
+        and layer(path) not in LATE_IMPORTS
     ]
 
     assert late == []
+
+
+def test_a_swapped_or_late_import_is_seen() -> None:
+    text = "def f():\n    from truckee import table\nif TYPE_CHECKING:\n    import pyspark.sql\n"
+
+    assert list(imports(ast.parse(text))) == [
+        Import("truckee.table", 2, is_late=True, is_for_types=False),
+        Import("pyspark.sql", 4, is_late=False, is_for_types=True),
+    ]
