@@ -49,8 +49,10 @@ _KINDS: dict[str, type[Action]] = {
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One checkpoint, opened: its actions that are not in Parquet or not about files, and where
-    the files are.
+    """One checkpoint, opened.
+
+    `actions` are all that are not about files, and those of a JSON checkpoint about files too.
+    The other files are in `parquet_files`.
     """
 
     storage: Storage
@@ -89,11 +91,13 @@ def open_checkpoint(storage: Storage, files: CheckpointFiles) -> Checkpoint:
 
 
 def _read_actions(storage: Storage, path: str) -> Iterator[Action]:
+    """Yield the actions that are not about files; metadata without a schema is none."""
     with _parquet_file(storage, path) as parquet:
         for kind, action_type in _KINDS.items():
             for batch in _batches(parquet, kind, [kind]):
                 for row in batch.column(kind).drop_null().to_pylist(maps_as_pydicts="lossy"):
-                    yield _action(storage, path, kind, action_type, row)
+                    if kind != "metaData" or row.get("schemaString") is not None:
+                        yield _action(storage, path, kind, action_type, row)
 
 
 def _action(

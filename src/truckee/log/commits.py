@@ -133,7 +133,7 @@ def commit_files(storage: Storage, start: int, end: int | None = None) -> list[C
     files = [commit for commit in listed if commit.version >= start]
     if files and files[0].version > start:
         raise _not_found(storage, start)
-    check_contiguous(storage, files)
+    _check_contiguous(storage, files)
     return files
 
 
@@ -147,7 +147,7 @@ def monotonic(listed: Mapping[int, FileInfo]) -> list[CommitFile]:
     return files
 
 
-def check_contiguous(storage: Storage, commits: Sequence[CommitFile]) -> None:
+def _check_contiguous(storage: Storage, commits: Sequence[CommitFile]) -> None:
     """Raise `VersionsNotContiguousError` if a version is missing in between."""
     for before, after in pairwise(commits):
         if after.version != before.version + 1:

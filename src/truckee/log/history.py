@@ -21,7 +21,7 @@ from truckee.errors.log import (
     TimestampTooLateError,
     TruncatedLogError,
 )
-from truckee.log.commits import LOOK_BACK, CommitFile, check_contiguous, commit_files, monotonic
+from truckee.log.commits import LOOK_BACK, CommitFile, commit_files, monotonic
 from truckee.log.log_files import read_commit_info
 from truckee.log.segment import LogListing, last_checkpoint_version, list_commits, list_log
 from truckee.storage.base import Storage
@@ -48,9 +48,11 @@ class HistoryEntry(Struct, frozen=True, kw_only=True):
 
 
 def history(storage: Storage, limit: int | None = None) -> list[HistoryEntry]:
-    """Return who did what, newest first; of the last `limit` commits, or of all that are left."""
+    """Return who did what, newest first; of the last `limit` commits, or of all that are left.
+
+    A commit that is missing in between is left out.
+    """
     commits = _last_commits(storage, limit)
-    check_contiguous(storage, commits)
     return [_entry(storage, commit) for commit in reversed(commits)]
 
 

@@ -6,6 +6,7 @@ import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -56,8 +57,8 @@ class _Head(msgspec.Struct):
     commitInfo: dict[str, Any] | None = None  # noqa: N815
 
 
-_COMMIT_INFO = re.compile(rb'^\s*\{\s*"commitInfo"\s*:.*$', re.MULTILINE)
-_decode_head = msgspec.json.Decoder(_Head).decode
+_STARTS_WITH_COMMIT_INFO = re.compile(rb'\s*\{\s*"commitInfo"')
+_head_decoder = msgspec.json.Decoder(_Head)
 
 
 def read_commit_info(storage: Storage, path: str) -> dict[str, Any] | None:
@@ -68,19 +69,18 @@ def read_commit_info(storage: Storage, path: str) -> dict[str, Any] | None:
     try:
         head = storage.read_range(path, 0, _HEAD_BYTES)
         first, newline, _ = head.partition(b"\n")
-        if newline and _COMMIT_INFO.match(first):
-            return _decoded(storage, path, first)
+        if newline and _STARTS_WITH_COMMIT_INFO.match(first):
+            with suppress(msgspec.DecodeError, UnicodeDecodeError):
+                return _head_decoder.decode(first).commitInfo
         whole = head if len(head) < _HEAD_BYTES else storage.read(path)
     except FileNotFoundError as error:
         raise LogFileNotFoundError(table=storage.root, path=path) from error
-    found = _COMMIT_INFO.search(whole)
-    return None if found is None else _decoded(storage, path, found[0])
+    return _search(storage, path, whole)
 
 
-def _decoded(storage: Storage, path: str, line: bytes) -> dict[str, Any] | None:
+def _search(storage: Storage, path: str, data: bytes) -> dict[str, Any] | None:
     try:
-        return _decode_head(line).commitInfo
+        heads = _head_decoder.decode_lines(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise CorruptLogFileError(
-            table=storage.root, path=path, reason=f"its commitInfo is broken ({error})"
-        ) from error
+        raise CorruptLogFileError(table=storage.root, path=path, reason=str(error)) from error
+    return next((head.commitInfo for head in heads if head.commitInfo is not None), None)
