@@ -1,0 +1,207 @@
+"""May these actions be committed to this table at all? Pure rules, told before anything is written.
+
+They speak of one commit by itself; what others have committed meanwhile is for `conflicts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from truckee.errors.commit import (
+    AppendOnlyTableError,
+    ColumnMappingChangeWithFilesError,
+    DeletionVectorsNotWritableError,
+    DomainMetadataNotSupportedError,
+    DuplicateActionsError,
+    DuplicateDomainMetadataError,
+    MissingNumRecordsError,
+    PartitionValuesMismatchError,
+    ReservedChangeColumnsError,
+    TableContainsChangeColumnsError,
+    TightBoundsError,
+    UnexpectedChangeFilesError,
+)
+from truckee.protocol.actions import (
+    Action,
+    AddCDCFile,
+    AddFile,
+    DomainMetadata,
+    Metadata,
+    Protocol,
+    RemoveFile,
+)
+from truckee.protocol.features import supported_features
+from truckee.protocol.paths import decode_path
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.schema import nested_fields, parse_schema
+from truckee.protocol.stats import parse_stats
+
+CHANGE_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
+
+# These put files back as they were, so the statistics were made when the vector was.
+_CARRY_FILES_OVER = frozenset({"RESTORE", "CLONE", "COMPUTE STATS", "ROW TRACKING BACKFILL"})
+# These write an existing file's action again, and take no new vector into the table.
+_REWRITE_ACTIONS_IN_PLACE = frozenset({"COMPUTE STATS", "ROW TRACKING BACKFILL"})
+
+
+def verify(
+    actions: Sequence[Action],
+    *,
+    table: str,
+    operation: str,
+    before: Metadata | None,
+    metadata: Metadata,
+    protocol: Protocol,
+) -> None:
+    """Raise the first rule that these actions break; return if they may be committed.
+
+    `before` is the metadata that was read, None for a table that is being created; `metadata` and
+    `protocol` are those that will be in force after the commit.
+    """
+    _check_change_columns(before, metadata, table)
+    _check_column_mapping(actions, before, metadata, table=table, operation=operation)
+    _check_partition_values(actions, metadata, table)
+    _check_append_only(actions, before or metadata, table=table, operation=operation)
+    _check_duplicates(actions, table)
+    _check_domains(actions, protocol, table)
+    _check_vectors(actions, metadata, protocol, table=table, operation=operation)
+    _check_change_files(actions, table)
+
+
+def _check_change_columns(before: Metadata | None, metadata: Metadata, table: str) -> None:
+    if metadata is before or not _properties(metadata).enable_change_data_feed:
+        return
+    names = {column.name for column in parse_schema(metadata.schema_string).fields}
+    reserved = tuple(name for name in CHANGE_COLUMNS if name in names)
+    if not reserved:
+        return
+    if before is not None and _properties(before).enable_change_data_feed:
+        raise ReservedChangeColumnsError(table=table, columns=reserved)
+    raise TableContainsChangeColumnsError(table=table, columns=reserved)
+
+
+def _check_column_mapping(
+    actions: Iterable[Action],
+    before: Metadata | None,
+    metadata: Metadata,
+    *,
+    table: str,
+    operation: str,
+) -> None:
+    if before is None or before is metadata:
+        return
+    if not _properties(metadata).enable_change_data_feed:
+        return
+    if _maps_columns_anew(before, metadata) and any(
+        isinstance(action, AddFile | RemoveFile | AddCDCFile) for action in actions
+    ):
+        raise ColumnMappingChangeWithFilesError(table=table, operation=operation)
+
+
+def _maps_columns_anew(before: Metadata, metadata: Metadata) -> bool:
+    """Whether column mapping is switched on, or a mapped column was dropped or renamed."""
+    old, new = _properties(before).column_mapping_mode, _properties(metadata).column_mapping_mode
+    if old == "none" or new == "none":
+        return old != new
+    after = _names_by_physical_path(metadata)
+    return any(after.get(path) != name for path, name in _names_by_physical_path(before).items())
+
+
+def _names_by_physical_path(metadata: Metadata) -> dict[tuple[str, ...], str]:
+    chains = nested_fields(parse_schema(metadata.schema_string))
+    return {chain.physical_path: chain.field.name for chain in chains}
+
+
+def _check_partition_values(actions: Iterable[Action], metadata: Metadata, table: str) -> None:
+    schema = parse_schema(metadata.schema_string)
+    columns = [schema.field(name) for name in metadata.partition_columns]
+    names = tuple(column.physical_name for column in columns if column is not None)
+    expected = set(names)
+    for action in actions:
+        if isinstance(action, AddFile | AddCDCFile) and action.partition_values.keys() != expected:
+            raise PartitionValuesMismatchError(
+                table=table,
+                path=action.path,
+                expected=names,
+                found=tuple(action.partition_values),
+            )
+
+
+def _check_append_only(
+    actions: Iterable[Action], metadata: Metadata, *, table: str, operation: str
+) -> None:
+    if not _properties(metadata).append_only:
+        return
+    for action in actions:
+        if isinstance(action, RemoveFile) and action.data_change:
+            raise AppendOnlyTableError(table=table, operation=operation, path=action.path)
+
+
+def _check_duplicates(actions: Iterable[Action], table: str) -> None:
+    added: dict[str, AddFile] = {}
+    removed: dict[str, RemoveFile] = {}
+    for action in actions:
+        match action:
+            case AddFile(path=path):
+                if added.setdefault(decode_path(path), action) is not action:
+                    raise DuplicateActionsError(table=table, path=path, kind="two adds")
+            case RemoveFile(path=path):
+                if removed.setdefault(decode_path(path), action) is not action:
+                    raise DuplicateActionsError(table=table, path=path, kind="two removes")
+    for path in added.keys() & removed.keys():
+        if _vector_id(added[path]) == _vector_id(removed[path]):
+            kind = "an add and a remove with the same deletion vector"
+            raise DuplicateActionsError(table=table, path=added[path].path, kind=kind)
+
+
+def _vector_id(action: AddFile | RemoveFile) -> str | None:
+    return None if action.deletion_vector is None else action.deletion_vector.unique_id
+
+
+def _check_domains(actions: Iterable[Action], protocol: Protocol, table: str) -> None:
+    seen: set[str] = set()
+    for action in actions:
+        if not isinstance(action, DomainMetadata):
+            continue
+        if "domainMetadata" not in supported_features(protocol):
+            raise DomainMetadataNotSupportedError(table=table, domain=action.domain)
+        if action.domain in seen:
+            raise DuplicateDomainMetadataError(table=table, domain=action.domain)
+        seen.add(action.domain)
+
+
+def _check_vectors(
+    actions: Iterable[Action],
+    metadata: Metadata,
+    protocol: Protocol,
+    *,
+    table: str,
+    operation: str,
+) -> None:
+    adds = [a for a in actions if isinstance(a, AddFile) and a.deletion_vector is not None]
+    if not adds:
+        return
+    writable = "deletionVectors" in supported_features(protocol) and (
+        _properties(metadata).enable_deletion_vectors or operation in _REWRITE_ACTIONS_IN_PLACE
+    )
+    for add in adds:
+        if not writable:
+            raise DeletionVectorsNotWritableError(table=table, path=add.path)
+        stats = parse_stats(add.stats)
+        if stats is None or stats.num_records is None:
+            raise MissingNumRecordsError(table=table, path=add.path)
+        if stats.are_tight and operation not in _CARRY_FILES_OVER:
+            raise TightBoundsError(table=table, path=add.path)
+
+
+def _check_change_files(actions: Sequence[Action], table: str) -> None:
+    changes = tuple(action.path for action in actions if isinstance(action, AddCDCFile))
+    if not changes:
+        return
+    files = [action for action in actions if isinstance(action, AddFile | RemoveFile)]
+    if files and not any(file.data_change for file in files):
+        raise UnexpectedChangeFilesError(table=table, paths=changes)
+
+
+def _properties(metadata: Metadata) -> TableProperties:
+    return TableProperties.from_configuration(metadata.configuration)
