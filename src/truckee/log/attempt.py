@@ -1,0 +1,154 @@
+"""The exact lines of one attempt at one version: pure.
+
+Some of what a commit says depends on the version that it becomes: the in-commit timestamp, the
+ids of new rows, and since when in-commit timestamps are on. After a lost race these are worked
+out anew upon what the winner left behind, while what was staged stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from truckee.errors.commit import RowIdsWithoutStatisticsError
+from truckee.log.commit_info import commit_info
+from truckee.log.commits import Commit
+from truckee.log.conflicts import ROW_TRACKING_DOMAIN, IsolationLevel
+from truckee.protocol.actions import Action, AddFile, DomainMetadata, Metadata, Protocol
+from truckee.protocol.features import supported_features
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.stats import parse_stats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Base:
+    """What the next commit builds upon: the table as of `version`, -1 if there is none yet.
+
+    `timestamp_ms` is the time of that version; None if it does not matter, because in-commit
+    timestamps are off and stay off.
+    """
+
+    version: int = -1
+    protocol: Protocol | None = None
+    metadata: Metadata | None = None
+    timestamp_ms: int | None = None
+    row_id_high_water_mark: int = -1
+
+    def after(self, commit: Commit) -> Base:
+        """Return the base that a winning commit, the next version, leaves behind."""
+        assert commit.version == self.version + 1
+        marks = (row_id_high_water_mark(action) for action in commit.domain_metadata)
+        return Base(
+            version=commit.version,
+            protocol=commit.protocol or self.protocol,
+            metadata=commit.metadata or self.metadata,
+            timestamp_ms=commit.timestamp_ms,
+            row_id_high_water_mark=max(self.row_id_high_water_mark, *marks, -1),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Staged:
+    """All that a transaction wants to commit; `metadata` and `protocol` only if they change."""
+
+    table: str
+    operation: str
+    txn_id: str
+    isolation: IsolationLevel
+    is_blind_append: bool
+    actions: tuple[Action, ...]
+    metadata: Metadata | None = None
+    protocol: Protocol | None = None
+    read_version: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    metrics: Mapping[str, object] = field(default_factory=dict)
+    user_metadata: str | None = None
+
+    @property
+    def all_actions(self) -> tuple[Action, ...]:
+        """The changes of metadata and protocol, if any, then everything else."""
+        changes = (self.metadata, self.protocol)
+        return (*(change for change in changes if change is not None), *self.actions)
+
+
+def commit_actions(staged: Staged, base: Base, now_ms: int) -> tuple[Action, ...]:
+    """Return the lines of the commit that follows `base`, commitInfo first."""
+    metadata = staged.metadata or base.metadata
+    protocol = staged.protocol or base.protocol
+    assert metadata is not None
+    assert protocol is not None
+    properties = TableProperties.from_configuration(metadata.configuration)
+    changed, actions = staged.metadata, staged.actions
+    timestamp_ms = None
+    if properties.enable_in_commit_timestamps:
+        timestamp_ms = max(now_ms, -1 if base.timestamp_ms is None else base.timestamp_ms + 1)
+        changed = _with_enablement(changed, base, timestamp_ms)
+    if "rowTracking" in supported_features(protocol) and not properties.row_tracking_suspended:
+        actions = tuple(_with_row_ids(staged, base))
+    info = commit_info(
+        staged.operation,
+        timestamp_ms=now_ms,
+        txn_id=staged.txn_id,
+        isolation_level=staged.isolation.value,
+        is_blind_append=staged.is_blind_append,
+        read_version=staged.read_version,
+        parameters=staged.parameters,
+        metrics=staged.metrics,
+        user_metadata=staged.user_metadata,
+        in_commit_timestamp_ms=timestamp_ms,
+    )
+    changes = (action for action in (changed, staged.protocol) if action is not None)
+    return (info, *changes, *actions)
+
+
+def _with_enablement(changed: Metadata | None, base: Base, timestamp_ms: int) -> Metadata | None:
+    """Return the new metadata with since when in-commit timestamps are on, if that is now.
+
+    A table that has had them from its first version on does not say.
+    """
+    if changed is None or base.metadata is None:
+        return changed
+    if TableProperties.from_configuration(base.metadata.configuration).enable_in_commit_timestamps:
+        return changed
+    since = {
+        "delta.inCommitTimestampEnablementVersion": str(base.version + 1),
+        "delta.inCommitTimestampEnablementTimestamp": str(timestamp_ms),
+    }
+    return replace(changed, configuration={**changed.configuration, **since})
+
+
+def _with_row_ids(staged: Staged, base: Base) -> Iterator[Action]:
+    """Yield the actions with ids for the rows of new files (protocol: Row Tracking).
+
+    A file's rows have the ids `base_row_id`, `base_row_id + 1` and so on. With a high-water mark
+    of 9, new files of 5 and 3 rows start at 10 and 15, and the mark becomes 17. A file that has a
+    first id already is an old one, and keeps it.
+    """
+    mark = start = base.row_id_high_water_mark
+    for action in staged.actions:
+        if isinstance(action, DomainMetadata) and action.domain == ROW_TRACKING_DOMAIN:
+            mark = max(mark, row_id_high_water_mark(action))
+    for action in staged.actions:
+        if isinstance(action, AddFile) and action.base_row_id is None:
+            stats = parse_stats(action.stats)
+            if stats is None or stats.num_records is None:
+                raise RowIdsWithoutStatisticsError(table=staged.table, path=action.path)
+            first, mark = mark + 1, mark + stats.num_records
+            yield replace(action, base_row_id=first, default_row_commit_version=base.version + 1)
+        elif not isinstance(action, DomainMetadata) or action.domain != ROW_TRACKING_DOMAIN:
+            yield action
+    if mark > start:
+        text = msgspec.json.encode({"rowIdHighWaterMark": mark}).decode()
+        yield DomainMetadata(domain=ROW_TRACKING_DOMAIN, configuration=text)
+
+
+def row_id_high_water_mark(action: DomainMetadata) -> int:
+    """Return the largest row id that a table has given away, -1 if this domain does not say."""
+    if action.domain != ROW_TRACKING_DOMAIN or action.removed:
+        return -1
+    mark = msgspec.json.decode(action.configuration, type=dict[str, Any]).get("rowIdHighWaterMark")
+    return mark if isinstance(mark, int) else -1
