@@ -1,0 +1,122 @@
+"""Delete what no version within the log's retention needs any more.
+
+Versions whose time is past the retention may go, but a version can be read only from a checkpoint
+and the commits after it. So the newest checkpoint from which every retained version can be read
+stays, with all that follows; what lies before it goes, oldest first:
+
+    expired versions   0 1 2 3 4 5 6 7     retained 8 9 ...
+    checkpoints            2     5                    9
+    deleted            0 1 2 3 4           version 8 is read from checkpoint 5 and commits 6 to 8
+
+The cutoff is a midnight in UTC, so that a table is cleaned once a day rather than at each
+checkpoint. Times of commit files are made monotonic first, as for time travel.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+
+from truckee.log.checkpoint_reader import Checkpoint, open_checkpoint
+from truckee.log.segment import CheckpointFiles, LogListing, list_log
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.features import supported_features
+from truckee.protocol.paths import (
+    LOG_DIRECTORY,
+    SIDECAR_DIRECTORY,
+    LogFile,
+    LogFileKind,
+    parse_log_name,
+)
+from truckee.storage.base import FileInfo, Storage
+
+_DAY_MS = 24 * 3600 * 1000
+
+
+def clean_log(snapshot: Snapshot, *, now_ms: int | None = None) -> int:
+    """Delete the log files that have expired, and return how many.
+
+    Call it after a checkpoint. Nothing is deleted where the table protects its history (feature
+    checkpointProtection) and less would go than has to go together, and nothing unless the
+    checkpoint that everything else is read from then can be opened.
+    """
+    storage = snapshot.storage
+    now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
+    cutoff_ms = (now_ms - snapshot.properties.log_retention_ms) // _DAY_MS * _DAY_MS
+    listing = list_log(storage, 0)
+    first = first_version_kept(listing, cutoff_ms)
+    if first is None or _is_protected(snapshot, first):
+        return 0
+    if not _is_whole(storage, open_checkpoint(storage, listing.checkpoints[first])):
+        return 0
+    files = list(_log_files(storage))
+    expired = [file for name, file in files if name.end_version < first]
+    kept = [(name, file) for name, file in files if name.version >= first]
+    return _delete(storage, expired) + _delete_sidecars(storage, kept, cutoff_ms)
+
+
+def first_version_kept(listing: LogListing, cutoff_ms: int) -> int | None:
+    """Return the version of the checkpoint from which on everything stays, None for all.
+
+    All versions newer than the cutoff can be read from there, and so can the latest one.
+    """
+    last_expired = -1
+    timestamp_ms = -1
+    for version, file in listing.commits.items():
+        timestamp_ms = max(file.modified_ms, timestamp_ms + 1)
+        if timestamp_ms >= cutoff_ms:
+            break
+        last_expired = version
+    fitting = [version for version in listing.checkpoints if version <= last_expired + 1]
+    newest = max(fitting, default=0)
+    return newest if newest > 0 else None
+
+
+def _is_protected(snapshot: Snapshot, first_kept: int) -> bool:
+    before = snapshot.properties.require_checkpoint_protection_before_version
+    return "checkpointProtection" in supported_features(snapshot.protocol) and first_kept < before
+
+
+def _is_whole(storage: Storage, checkpoint: Checkpoint) -> bool:
+    """Whether the files that a checkpoint names beside itself are there."""
+    sidecars = {path for path in checkpoint.parquet_files if path.startswith(SIDECAR_DIRECTORY)}
+    return sidecars <= {file.path for file in storage.list_from(f"{SIDECAR_DIRECTORY}/")}
+
+
+def _log_files(storage: Storage) -> Iterator[tuple[LogFile, FileInfo]]:
+    """Yield the files that belong to a version, oldest version first."""
+    for file in storage.list_from(f"{LOG_DIRECTORY}/{0:020d}"):
+        name = parse_log_name(file.path.rpartition("/")[2])
+        if name is not None and name.version >= 0:
+            yield name, file
+
+
+def _delete(storage: Storage, files: Iterable[FileInfo]) -> int:
+    count = 0
+    for file in files:
+        storage.delete(file.path)
+        count += 1
+    return count
+
+
+def _delete_sidecars(
+    storage: Storage, kept: Iterable[tuple[LogFile, FileInfo]], cutoff_ms: int
+) -> int:
+    """Delete the sidecars that no checkpoint names which is kept.
+
+    Those newer than the cutoff stay: they may belong to a checkpoint that is being written.
+    """
+    sidecars = storage.list_from(f"{SIDECAR_DIRECTORY}/")
+    old = [file for file in sidecars if file.modified_ms < cutoff_ms]
+    if not old:
+        return 0
+    named = set(_named_sidecars(storage, kept))
+    return _delete(storage, [file for file in old if file.path not in named])
+
+
+def _named_sidecars(storage: Storage, kept: Iterable[tuple[LogFile, FileInfo]]) -> Iterator[str]:
+    """Yield the sidecars of every checkpoint that can have some, by whatever name it goes."""
+    for name, file in kept:
+        if name.kind in (LogFileKind.CHECKPOINT, LogFileKind.CHECKPOINT_V2) and file.size:
+            files = CheckpointFiles(name.version, name.kind, (file,))
+            yield from open_checkpoint(storage, files).parquet_files

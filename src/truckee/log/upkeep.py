@@ -1,0 +1,76 @@
+"""What follows a commit: its checksum, and from time to time a checkpoint and a clean-up.
+
+All of it is there to make the next reader faster. The commit is done by then, so nothing that goes
+wrong here may look as if it had failed: it is written to the log `truckee` of Python instead.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from functools import cache
+
+from truckee.log.checkpoint_writer import write_checkpoint
+from truckee.log.checksum_writer import write_checksum
+from truckee.log.cleanup import clean_log
+from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
+from truckee.protocol.actions import Action, Metadata
+from truckee.protocol.properties import TableProperties
+from truckee.storage.base import Storage
+
+logger = logging.getLogger("truckee")
+
+
+def keep_up(
+    storage: Storage, before: Snapshot | None, version: int, actions: Iterable[Action]
+) -> None:
+    """Do what is due after `actions` were committed as `version`, and raise nothing.
+
+    `before` is the snapshot that the transaction was planned against, reused where possible.
+    """
+    actions = tuple(actions)
+
+    @cache
+    def committed() -> Snapshot:
+        return snapshot_at(storage, before, version)
+
+    what = f"of version {version} of the table {storage.root}"
+    _attempt(f"the checksum {what}", lambda: write_checksum(storage, version, actions, committed))
+    _attempt(
+        f"the checkpoint {what}",
+        lambda: _checkpoint_if_due(_metadata(before, actions), version, committed),
+    )
+
+
+def snapshot_at(storage: Storage, before: Snapshot | None, version: int) -> Snapshot:
+    """Return a version that has just been committed, from an older snapshot if that helps."""
+    if before is not None:
+        latest = update_snapshot(before)
+        if latest.version == version:
+            return latest
+    return load_snapshot(storage, version)
+
+
+def _metadata(before: Snapshot | None, actions: Iterable[Action]) -> Metadata:
+    for action in actions:
+        if isinstance(action, Metadata):
+            return action
+    assert before is not None
+    return before.metadata
+
+
+def _checkpoint_if_due(metadata: Metadata, version: int, committed: Callable[[], Snapshot]) -> None:
+    properties = TableProperties.from_configuration(metadata.configuration)
+    if version == 0 or version % properties.checkpoint_interval:
+        return
+    snapshot = committed()
+    write_checkpoint(snapshot)
+    if snapshot.properties.enable_expired_log_cleanup:
+        clean_log(snapshot)
+
+
+def _attempt(what: str, effort: Callable[[], None]) -> None:
+    try:
+        effort()
+    except Exception:
+        logger.warning("%s could not be written; the commit itself is safe", what, exc_info=True)
