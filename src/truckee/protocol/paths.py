@@ -19,8 +19,6 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from urllib.parse import unquote
 
-import pyarrow as pa
-import pyarrow.compute as pc
 from msgspec import Struct
 
 LOG_DIRECTORY = "_delta_log"
@@ -195,28 +193,13 @@ def decode_path(encoded: str) -> str:
     """Return the file path that `add.path` stands for: decoded as a URI, exactly once.
 
     A relative path stays relative to the table's root. `file:` URIs become plain absolute paths,
-    URIs of other schemes stay URIs. Two spellings of one path come out equal, so the result is
-    also what actions are matched by when a log is replayed.
+    URIs of other schemes stay URIs. Two spellings of one path come out equal.
     """
     if encoded[:5].lower() == "file:":
         encoded = _LOCAL_FILE_URI.sub("", encoded, count=1)
         if encoded.startswith("/"):
             encoded = "/" + encoded.lstrip("/")
     return unquote(encoded) if "%" in encoded else encoded
-
-
-path_key = decode_path
-
-
-def decode_paths(encoded: pa.StringArray) -> pa.StringArray:
-    """Return `decode_path` of each element, at no cost where nothing is encoded."""
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    special = pc.fill_null(pc.match_substring_regex(encoded, "%|(?i)^file:"), False)
-    if not pc.any(special).as_py():
-        return encoded
-    decoded = [decode_path(path) for path in encoded.filter(special).to_pylist()]
-    return pc.replace_with_mask(encoded, special, pa.array(decoded, type=encoded.type))
 
 
 def encode_path(file_path: str) -> str:
