@@ -161,6 +161,31 @@ def test_without_obstore_the_hint_says_what_to_install() -> None:
     )
 
 
+def test_a_forked_process_is_told_so_rather_than_left_waiting(s3: S3Server) -> None:
+    # In a process of its own, since this one has threads that no fork should meet.
+    script = (
+        "import os, sys\n"
+        "from truckee.storage import open_storage\n"
+        "storage = open_storage('s3a://bucket/forked', dict(a.split('=') for a in sys.argv[1:]))\n"
+        "storage.write('a', b'1')\n"
+        "if os.fork() == 0:\n"
+        "    try: storage.read('a')\n"
+        "    except Exception as error: print(error, flush=True)\n"
+        "    os._exit(0)\n"
+        "os.wait()\n"
+    )
+    options = [f"{name}={value}" for name, value in s3.options.items()]
+
+    done = subprocess.run(
+        [sys.executable, "-c", script, *options], capture_output=True, text=True, timeout=60
+    )
+
+    assert done.stdout == (
+        "cannot read s3a://bucket/forked/a: the process was forked while it used the store\n"
+        "hint: start processes afresh, with multiprocessing.get_context('spawn')\n"
+    )
+
+
 def test_gcs_and_azure_open_without_a_request() -> None:
     for url in ("gs://b/t", "abfss://c@acc.dfs.core.windows.net/t", "wasbs://c@acc.blob.x.cn/t"):
         assert isinstance(open_storage(url), ObjectStoreStorage)

@@ -5,7 +5,8 @@
         ├── StoragePermissionError     the store said no
         ├── WriteOutcomeUnknownError   the file may have been written, or not
         ├── InvalidUrlError            a path or URL that names no table
-        └── MissingObjectStoreError    a remote URL, and obstore is not installed
+        ├── MissingObjectStoreError    a remote URL, and obstore is not installed
+        └── ForkedProcessError         a remote store used on both sides of a fork
 
 A missing file is the built-in FileNotFoundError, and a file that is already there the built-in
 FileExistsError: both are answers that the log asks for, rather than failures.
@@ -81,4 +82,17 @@ class MissingObjectStoreError(StorageError):
         return (
             f"cannot {self.action} {self.path}: {self.reason}\n"
             "hint: pip install 'truckee[object-store]'"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ForkedProcessError(StorageError):
+    """A forked process went on with a remote store that its parent had used."""
+
+    code: ClassVar[str] = "DELTA_STORAGE_USED_ACROSS_FORK"
+
+    def __str__(self) -> str:
+        return (
+            f"cannot {self.action} {self.path}: {self.reason}\n"
+            "hint: start processes afresh, with multiprocessing.get_context('spawn')"
         )

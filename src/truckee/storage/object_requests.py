@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from truckee.errors.storage import (
+    ForkedProcessError,
     MissingObjectStoreError,
     StorageError,
     StoragePermissionError,
@@ -102,8 +103,10 @@ def size(place: Place) -> int:
 
 def objects(place: Place, *, after: str = "") -> Iterator[ObjectMeta]:
     """Yield all objects below a folder whose keys come after `after`, in order of their keys."""
-    pages = _obstore().list(place.store, place.key or None, offset=after or None, chunk_size=_PAGE)
     with _typed_errors("list", place):
+        pages = _obstore().list(
+            place.store, place.key or None, offset=after or None, chunk_size=_PAGE
+        )
         for page in pages:
             yield from page
 
@@ -208,6 +211,10 @@ def _outcome_unknown(place: Place, failure: Exception | None) -> WriteOutcomeUnk
 @contextmanager
 def _typed_errors(action: str, place: Place) -> Iterator[None]:
     """Turn obstore's errors into ours, but for an object that is missing or is there."""
+    if _serving_process() != os.getpid():
+        raise ForkedProcessError(
+            action=action, path=place.url, reason="the process was forked while it used the store"
+        )
     denied = ("PermissionDeniedError", "UnauthenticatedError")
     try:
         yield
@@ -218,6 +225,15 @@ def _typed_errors(action: str, place: Place) -> Iterator[None]:
     except (_obstore().exceptions.BaseError, ValueError) as error:
         kind = StoragePermissionError if type(error).__name__ in denied else StorageError
         raise kind(action=action, path=place.url, reason=_reason(error)) from error
+
+
+@cache
+def _serving_process() -> int:
+    """Return the process that made the first request.
+
+    obstore serves requests by threads, which a fork leaves behind: the child would wait for ever.
+    """
+    return os.getpid()
 
 
 def _reason(error: Exception) -> str:
