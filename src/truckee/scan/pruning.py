@@ -1,0 +1,225 @@
+"""Leave out files that hold no row a predicate is true of, by partition values and statistics.
+
+Partition values are exact: a file is kept only if the predicate may be true of them. Statistics
+are bounds: a file is left out if they prove that no row can match, and kept if they are missing
+or cannot tell. Both go through AND and OR together, so that `day = '2024-01-01' OR id < 7` leaves
+out what neither side can be true of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from truckee.errors.protocol import InvalidPartitionValueError
+from truckee.protocol.partition_values import parse
+from truckee.protocol.predicates import (
+    And,
+    Column,
+    Leaf,
+    Literal,
+    Not,
+    Or,
+    Predicate,
+    StartsWith,
+    Unknown,
+    all_of,
+    conjuncts,
+    may_be_true,
+    pushed_down,
+    references,
+)
+from truckee.protocol.schema import StructField, StructType, find_column
+from truckee.scan.file_statistics import (
+    ColumnStatistics,
+    DataColumn,
+    column_statistics,
+)
+from truckee.scan.scan_file import ScanFile
+from truckee.scan.skipping import Mask, ruled_out
+
+_STRING_MAP = pa.map_(pa.string(), pa.string())
+
+
+def prune(
+    files: pa.Table,
+    schema: StructType,
+    partition_columns: Sequence[str],
+    predicate: Predicate,
+    *,
+    mode: str = "name",
+    session_zone: str = "UTC",
+) -> pa.BooleanArray:
+    """Return for each file whether it has to be read for the rows that match a predicate.
+
+    `files` needs the columns `partition_values` (by physical name) and `stats` of a snapshot's
+    files. `mode` is that of column mapping; with `name` or `id`, columns that have no physical
+    name go by their logical one. `session_zone` is for old texts of timestamps.
+    """
+    files = files.select(["partition_values", "stats"])
+    table = _Table(schema, partition_columns, mode, session_zone)
+    exact: list[Predicate] = []
+    rest: list[Predicate] = []
+    for conjunct in conjuncts(pushed_down(predicate)):
+        (exact if table.is_about_partitions(conjunct) else rest).append(conjunct)
+    kept = _as_array(_mask(all_of(*exact), _Files(files, table, ())), files.num_rows)
+    if not rest or not pc.any(kept).as_py():
+        return kept
+    # Statistics are dear to decode, so they are asked only of what partition values have left.
+    by_statistics = all_of(*rest)
+    survivors = _Files(files.filter(kept), table, table.data_columns(by_statistics))
+    mask = _as_array(_mask(by_statistics, survivors), survivors.count)
+    return pc.replace_with_mask(kept, kept, mask)
+
+
+def pruned_scan_files(
+    files: Sequence[ScanFile],
+    schema: StructType,
+    partition_columns: Sequence[str],
+    predicate: Predicate,
+    *,
+    mode: str = "name",
+    session_zone: str = "UTC",
+) -> list[ScanFile]:
+    """Return the files that have to be read for the rows that match a predicate, in order."""
+    table = pa.table(
+        {
+            "partition_values": pa.array(
+                [list(file.partition_values.items()) for file in files], _STRING_MAP
+            ),
+            "stats": pa.array([file.stats for file in files], pa.string()),
+        }
+    )
+    mask = prune(table, schema, partition_columns, predicate, mode=mode, session_zone=session_zone)
+    return [file for file, kept in zip(files, mask.to_pylist(), strict=True) if kept]
+
+
+class _Table:
+    """What the names in a predicate mean: partition columns, data columns, or nothing known."""
+
+    def __init__(
+        self, schema: StructType, partition_columns: Sequence[str], mode: str, session_zone: str
+    ) -> None:
+        self._schema = schema
+        self._partitions = {name.casefold() for name in partition_columns}
+        self._mode = mode
+        self.session_zone = session_zone
+
+    def partition_field(self, column: Column) -> StructField | None:
+        """Return the field of a partition column, None if the column is none."""
+        if len(column.path) != 1 or column.path[0].casefold() not in self._partitions:
+            return None
+        return self._schema.field(column.path[0])
+
+    def physical_name(self, field: StructField) -> str:
+        """Return the name that partition values know a column by."""
+        return field.name if self._mode == "none" else field.physical_name
+
+    def data_column(self, column: Column) -> DataColumn | None:
+        """Return a data column as statistics know it, None for what they say nothing of."""
+        chain = find_column(self._schema, column.path)
+        if chain is None or isinstance(chain.field.type, StructType):
+            return None
+        return DataColumn.of(chain, self._mode)
+
+    def data_columns(self, predicate: Predicate) -> tuple[DataColumn, ...]:
+        """Return the data columns that a predicate speaks of."""
+        named = (c for c in references(predicate) if self.partition_field(c) is None)
+        found = (self.data_column(column) for column in named)
+        return tuple({column.path: column for column in found if column is not None}.values())
+
+    def is_about_partitions(self, predicate: Predicate) -> bool:
+        """Return whether partition values alone decide a predicate."""
+        return all(self.partition_field(column) is not None for column in references(predicate))
+
+
+class _Files:
+    """Some files, and the statistics of those of their columns that a predicate needs."""
+
+    def __init__(self, files: pa.Table, table: _Table, columns: Sequence[DataColumn]) -> None:
+        self.table = table
+        self.count: int = files.num_rows
+        self._partition_values = files.column("partition_values")
+        found = column_statistics(files.column("stats"), columns) if columns else []
+        self._statistics = {c.path: s for c, s in zip(columns, found, strict=True)}
+
+    def partition_texts(self, name: str) -> pa.Array:
+        """Return the texts of one partition column."""
+        texts = pc.map_lookup(self._partition_values, pa.scalar(name), "first")
+        return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+
+    def statistics(self, column: DataColumn) -> ColumnStatistics:
+        """Return the statistics of a column that was asked for."""
+        return self._statistics[column.path]
+
+
+def _as_array(mask: Mask, count: int) -> pa.BooleanArray:
+    return pa.array([mask] * count, pa.bool_()) if isinstance(mask, bool) else mask
+
+
+def _mask(predicate: Predicate, files: _Files) -> Mask:
+    match predicate:
+        case And(operands):
+            return _combined(operands, files, stop=False, combine=pc.and_)
+        case Or(operands):
+            return _combined(operands, files, stop=True, combine=pc.or_)
+        case Literal(value):
+            return value is True
+        case Unknown():
+            return True
+        case Not(StartsWith() as leaf):
+            return _leaf_mask(predicate, leaf.column, files)
+        case Not():
+            raise AssertionError("NOT was pushed down")
+        case leaf:
+            return _leaf_mask(leaf, leaf.column, files)
+
+
+def _combined(
+    operands: Sequence[Predicate],
+    files: _Files,
+    *,
+    stop: bool,
+    combine: Callable[[pa.Array, pa.Array], pa.Array],
+) -> Mask:
+    result: Mask = not stop
+    for operand in operands:
+        mask = _mask(operand, files)
+        if isinstance(mask, bool):
+            if mask is stop:
+                return stop
+        else:
+            result = mask if isinstance(result, bool) else combine(result, mask)
+    return result
+
+
+def _leaf_mask(leaf: Leaf | Not, column: Column, files: _Files) -> Mask:
+    field = files.table.partition_field(column)
+    if field is not None:
+        return _partition_mask(leaf, field, files)
+    data_column = files.table.data_column(column)
+    if data_column is None:
+        return True
+    excluded = ruled_out(leaf, files.statistics(data_column), data_column.type)
+    return not excluded if isinstance(excluded, bool) else pc.invert(excluded)
+
+
+def _partition_mask(leaf: Leaf | Not, field: StructField, files: _Files) -> Mask:
+    # There are few distinct values in a partition column, so each is looked at once.
+    texts = files.partition_texts(files.table.physical_name(field)).dictionary_encode()
+    zone = files.table.session_zone
+    kept = [_value_may_match(leaf, field, t, zone) for t in texts.dictionary.to_pylist()]
+    null_kept = _value_may_match(leaf, field, None, zone)
+    return pc.fill_null(pa.array(kept, pa.bool_()).take(texts.indices), null_kept)
+
+
+def _value_may_match(
+    leaf: Leaf | Not, field: StructField, text: str | None, session_zone: str
+) -> bool:
+    try:
+        value = parse(text, field.type, session_zone)
+    except InvalidPartitionValueError:
+        return True
+    return may_be_true(leaf, {field.name: value})

@@ -1,0 +1,67 @@
+"""Snapshot + predicate -> ScanFiles: which files to read for a version of a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.deletion_vector import DeletionVectorDescriptor
+from truckee.protocol.paths import decode_path
+from truckee.protocol.predicates import Predicate
+from truckee.scan.pruning import prune
+from truckee.scan.scan_file import ALL_ROWS, RowSelection, ScanFile
+
+
+def scan_files(
+    snapshot: Snapshot, predicate: Predicate | None = None, *, session_zone: str = "UTC"
+) -> list[ScanFile]:
+    """Return the files of a snapshot that may hold rows a predicate is true of.
+
+    Files come in the order of `files_table`; without a predicate that is all of them. Rows that a
+    deletion vector marks are left out by each file's `rows`.
+    """
+    files = snapshot.files_table()
+    if predicate is not None:
+        kept = prune(
+            files,
+            snapshot.schema,
+            snapshot.partition_columns,
+            predicate,
+            mode=snapshot.properties.column_mapping_mode,
+            session_zone=session_zone,
+        )
+        files = files.filter(kept)
+    return scan_files_of(files, snapshot.version)
+
+
+def scan_files_of(files: pa.Table, version: int) -> list[ScanFile]:
+    """Return rows of a snapshot's `files_table` as files to be read for a version."""
+    columns = zip(
+        files.column("path").to_pylist(),
+        files.column("size").to_pylist(),
+        files.column("modification_time").to_pylist(),
+        files.column("partition_values").to_pylist(),
+        files.column("stats").to_pylist(),
+        files.column("deletion_vector").to_pylist(),
+        strict=True,
+    )
+    return [
+        ScanFile(
+            path=decode_path(path),
+            size=size,
+            modification_time=modification_time,
+            partition_values=dict(partition_values or ()),
+            version=version,
+            rows=_rows(vector),
+            stats=stats,
+        )
+        for path, size, modification_time, partition_values, stats, vector in columns
+    ]
+
+
+def _rows(vector: dict[str, Any] | None) -> RowSelection:
+    if vector is None:
+        return ALL_ROWS
+    return RowSelection(without=DeletionVectorDescriptor(**vector))
