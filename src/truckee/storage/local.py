@@ -69,23 +69,25 @@ class LocalStorage:
     def list_from(self, path: str) -> Iterator[FileInfo]:
         """Yield the files beside `path` whose name is not less than its name, in order of name."""
         folder, first = posixpath.split(path)
+        prefix = posixpath.join(folder, "")
         target = self._resolve(folder)
         with _typed_errors("list", target):
             entries = [e for e in _entries(target) if e.name >= first and not is_staged(e.name)]
             entries.sort(key=lambda entry: entry.name)
-            found = [_file_info(folder, entry) for entry in entries]
+            found = [_file_info(prefix, entry) for entry in entries]
         yield from (info for info in found if info is not None)
 
     def list_tree(self, folder: str) -> Iterator[FileInfo]:
         """Yield every file below a folder, in no particular order."""
+        prefix = posixpath.join(folder, "")
         target = self._resolve(folder)
         with _typed_errors("list", target):
             entries = list(_entries(target))
             subfolders = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
-            found = [_file_info(folder, entry) for entry in entries]
+            found = [_file_info(prefix, entry) for entry in entries]
         yield from (info for info in found if info is not None)
         for name in subfolders:
-            yield from self.list_tree(posixpath.join(folder, name))
+            yield from self.list_tree(prefix + name)
 
     def write(self, path: str, data: bytes) -> None:
         """Create or replace the file as a whole: no reader ever sees half of it."""
@@ -149,7 +151,7 @@ def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
         return
 
 
-def _file_info(folder: str, entry: os.DirEntry[str]) -> FileInfo | None:
+def _file_info(prefix: str, entry: os.DirEntry[str]) -> FileInfo | None:
     """Return what a listing shows of an entry; None for a folder, or a file deleted meanwhile."""
     try:
         if not entry.is_file():
@@ -157,8 +159,7 @@ def _file_info(folder: str, entry: os.DirEntry[str]) -> FileInfo | None:
         status = entry.stat()
     except FileNotFoundError:
         return None
-    path = posixpath.join(folder, entry.name)
-    return FileInfo(path, status.st_size, status.st_mtime_ns // 1_000_000)
+    return FileInfo(prefix + entry.name, status.st_size, status.st_mtime_ns // 1_000_000)
 
 
 def _hadoop_checksum(target: Path) -> Path:
