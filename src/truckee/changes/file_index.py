@@ -20,8 +20,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import ClassVar
 
-import msgspec
-from msgspec import Struct
+from msgspec.structs import replace
 
 from truckee.changes.columns import (
     CHANGE_TYPE,
@@ -186,7 +185,8 @@ def _file_of(changed: VectorChange, change: Change, rows: RowSelection) -> ScanF
     nothing but the number of rows is kept of them.
     """
     file = _data_file(changed.add, change, rows)
-    return msgspec.structs.replace(file, stats=_num_records_only(file.stats))
+    count = file.num_records
+    return replace(file, stats=None if count is None else f'{{"numRecords":{count}}}')
 
 
 def _removed_file(remove: RemoveFile, change: Change, rows: RowSelection) -> ScanFile:
@@ -211,25 +211,6 @@ def _change_file(file: AddCDCFile, change: Change) -> ScanFile:
         version=change.version,
         change=change,
     )
-
-
-class _RowCount(Struct, rename="camel"):
-    num_records: int | None = None
-
-
-def num_records(stats: str | None) -> int | None:
-    """Return the number of rows that statistics give for a file, None if they say nothing."""
-    if stats is None:
-        return None
-    try:
-        return msgspec.json.decode(stats, type=_RowCount).num_records
-    except msgspec.DecodeError:
-        return None
-
-
-def _num_records_only(stats: str | None) -> str | None:
-    count = num_records(stats)
-    return None if count is None else f'{{"numRecords":{count}}}'
 
 
 def _moment(timestamp_ms: int | None) -> datetime | None:

@@ -14,7 +14,19 @@ from truckee.options.feed import SchemaMode
 from truckee.protocol.actions import Metadata
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructField, StructType, parse_schema, type_text
-from truckee.protocol.schema_compatibility import MappedSchema, can_read, column_mapping_change
+from truckee.protocol.schema_compatibility import (
+    ColumnMappingChange,
+    MappedSchema,
+    can_read,
+    column_mapping_change,
+)
+
+_REASONS = {
+    ColumnMappingChange.RENAMED: "column {} has another name",
+    ColumnMappingChange.DROPPED: "column {} is not in both",
+    ColumnMappingChange.REPARTITIONED: "its partitioning by {} is another",
+    ColumnMappingChange.UNMAPPED: "column mapping is on in one of them only",
+}
 
 
 class ReadSchema(Struct, frozen=True):
@@ -79,7 +91,7 @@ def incompatibility(read: ReadSchema, metadata: Metadata, version: int) -> str |
     )
     if change is not None:
         kind, name = change
-        return f"{name} was {kind.value}"
+        return _REASONS[kind].format(name)
     if can_read(ours.schema, theirs.schema, data_is_newer=is_newer):
         return None
     found = type_text(theirs.schema)

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from truckee.changes.file_index import num_records
 from truckee.deletion_vectors.store import VectorOf, read_deletion_vectors
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.scan.scan_file import Change, RowSelection, ScanFile
@@ -40,7 +39,7 @@ def summary(files: Iterable[ScanFile], storage: Storage | None = None) -> list[C
     totals: dict[Change, list[int | None]] = {}
     for file in files:
         assert file.change is not None
-        count = num_records(file.stats)
+        count = file.num_records
         if count is not None:
             physical[file.path] = count
         rows = _rows(file, physical.get(file.path), storage)
