@@ -1,0 +1,237 @@
+"""The statistics of data files, taken from their Parquet footers.
+
+A footer has, for each column of each row group, the number of nulls and the least and greatest
+value. That is all that a table's statistics ask for, so no row is looked at a second time:
+
+| in the footer                       | in the statistics                                       |
+|-------------------------------------|---------------------------------------------------------|
+| numbers, text, dates, timestamps    | minValues, maxValues, nullCount                         |
+| boolean, binary                     | nullCount                                               |
+| NaN or infinity as a bound          | that bound is left out, for not every reader parses it  |
+| no bounds (long text, all null)     | these bounds are left out                               |
+| elements of arrays and maps         | nullCount 0 if there is no null at all, else left out   |
+
+Whatever is left out only means that a reader looks into the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date, datetime, timedelta, timezone
+from math import isfinite
+from typing import Any, NamedTuple
+
+import pyarrow.parquet as pq
+
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.schema import (
+    ArrayType,
+    DataType,
+    DecimalType,
+    MapType,
+    StructType,
+)
+from truckee.protocol.stats import (
+    FileStats,
+    has_bounds,
+    lower_bound,
+    stats_columns,
+    upper_bound,
+)
+from truckee.storage.base import Storage
+
+_READERS = 16
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the zone is put on where there is one
+_EPOCH_DAY = date(1970, 1, 1)
+
+Path = tuple[str, ...]
+
+
+class Bounds(NamedTuple):
+    """What one column of a file holds; None where the footer does not say."""
+
+    least: Any
+    greatest: Any
+    nulls: int | None
+
+
+class FooterColumn(NamedTuple):
+    """A column of a table and where its values are in a file.
+
+    `first` and `last` number the columns of the file; they differ for arrays and maps of structs.
+    """
+
+    path: Path
+    type: DataType
+    first: int
+    last: int
+
+
+class Footer(NamedTuple):
+    """What the footer of one file tells."""
+
+    num_rows: int
+    bounds: Mapping[Path, Bounds]
+
+
+def read_footers(
+    storage: Storage, paths: Sequence[str], columns: Sequence[FooterColumn]
+) -> list[Footer]:
+    """Return the footers of files that all have the same schema, in the order of `paths`."""
+    if not paths:
+        return []
+    with ThreadPoolExecutor(min(_READERS, len(paths))) as readers:
+        return list(readers.map(lambda path: read_footer(storage, path, columns), paths))
+
+
+def read_footer(storage: Storage, path: str, columns: Sequence[FooterColumn]) -> Footer:
+    """Return what the footer of one file tells of these columns."""
+    with storage.open_input(path) as file:
+        metadata = pq.read_metadata(file)
+    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+    return Footer(metadata.num_rows, {column.path: _bounds(groups, column) for column in columns})
+
+
+def footer_columns(schema: StructType) -> dict[Path, FooterColumn]:
+    """Return where the columns of a table are in files written with exactly this schema.
+
+    Keys are the physical paths of all leaves. The columns of a Parquet file are the leaves of its
+    schema, in order: with a struct s(x, y) and an array of structs (p, q), they are s.x, s.y,
+    p and q, of which the array takes the last two.
+    """
+    found: dict[Path, FooterColumn] = {}
+    position = 0
+    for field_path, data_type in _leaves(schema, ()):
+        width = _width(data_type)
+        found[field_path] = FooterColumn(field_path, data_type, position, position + width - 1)
+        position += width
+    return found
+
+
+def _leaves(schema: StructType, above: Path) -> Iterable[tuple[Path, DataType]]:
+    for field in schema.fields:
+        path = (*above, field.physical_name)
+        if isinstance(field.type, StructType):
+            yield from _leaves(field.type, path)
+        else:
+            yield path, field.type
+
+
+def _width(data_type: DataType) -> int:
+    match data_type:
+        case StructType(fields):
+            return sum(_width(field.type) for field in fields)
+        case ArrayType(element_type):
+            return _width(element_type)
+        case MapType(key_type, value_type):
+            return _width(key_type) + _width(value_type)
+        case _:
+            return 1
+
+
+def indexed_columns(
+    schema: StructType, partition_columns: Iterable[str], properties: TableProperties
+) -> list[FooterColumn]:
+    """Return the columns that a table wants statistics of, as its data files hold them."""
+    partitions = {name.casefold() for name in partition_columns}
+    data = StructType(tuple(f for f in schema.fields if f.name.casefold() not in partitions))
+    positions = footer_columns(data)
+    wanted = stats_columns(schema, partition_columns, properties)
+    return [positions[chain.physical_path] for chain in wanted]
+
+
+def _bounds(groups: Sequence[pq.RowGroupMetaData], column: FooterColumn) -> Bounds:
+    if isinstance(column.type, ArrayType | MapType):
+        return Bounds(None, None, _nulls_of_collection(groups, column))
+    parts = [group.column(column.first).statistics for group in groups if group.num_rows]
+    if any(part is None for part in parts):
+        return Bounds(None, None, None)
+    counted = all(part.has_null_count for part in parts)
+    nulls = sum(part.null_count for part in parts) if counted else None
+    # A row group of nulls alone has no bounds, and none are missed.
+    held = [part for part in parts if part.has_min_max or part.num_values > 0]
+    if not held or not has_bounds(column.type) or not all(part.has_min_max for part in held):
+        return Bounds(None, None, nulls)
+    read = _decimal if isinstance(column.type, DecimalType) else _raw
+    least = [_value(read(part, "min"), column.type) for part in held]
+    greatest = [_value(read(part, "max"), column.type) for part in held]
+    return Bounds(
+        None if None in least else min(least), None if None in greatest else max(greatest), nulls
+    )
+
+
+def _nulls_of_collection(groups: Sequence[pq.RowGroupMetaData], column: FooterColumn) -> int | None:
+    """Return 0 where no entry is missing, so no array is; None if there might be null arrays.
+
+    A footer counts null arrays, empty arrays and null elements all alike.
+    """
+    for group in groups:
+        for index in range(column.first, column.last + 1):
+            part = group.column(index).statistics
+            if part is None or not part.has_null_count or part.null_count:
+                return None
+    return 0
+
+
+def _raw(part: pq.Statistics, which: str) -> Any:
+    return getattr(part, f"{which}_raw")
+
+
+def _decimal(part: pq.Statistics, which: str) -> Any:
+    return getattr(part, which)
+
+
+def _value(raw: Any, data_type: DataType) -> Any:
+    """Return a bound as a value of its type, None if Python or JSON cannot hold it."""
+    name = "" if isinstance(data_type, DecimalType) else getattr(data_type, "name", "")
+    try:
+        match name:
+            case "string":
+                return raw.decode()
+            case "float" | "double":
+                return raw if isfinite(raw) else None
+            case "date":
+                return _EPOCH_DAY + timedelta(days=raw)
+            case "timestamp":
+                return (_EPOCH + timedelta(microseconds=raw)).replace(tzinfo=timezone.utc)
+            case "timestamp_ntz":
+                return _EPOCH + timedelta(microseconds=raw)
+    except (UnicodeDecodeError, OverflowError):
+        return None
+    return raw
+
+
+def file_stats(
+    footer: Footer,
+    columns: Iterable[FooterColumn],
+    *,
+    prefix_length: int,
+    tight_bounds: bool | None,
+) -> FileStats:
+    """Return the statistics of a file as its `add` holds them."""
+    least: dict[str, Any] = {}
+    greatest: dict[str, Any] = {}
+    nulls: dict[str, Any] = {}
+    for column in columns:
+        found = footer.bounds[column.path]
+        low = lower_bound(found.least, column.type, prefix_length=prefix_length)
+        high = upper_bound(found.greatest, column.type, prefix_length=prefix_length)
+        _put(least, column.path, low)
+        _put(greatest, column.path, high)
+        _put(nulls, column.path, found.nulls)
+    return FileStats(
+        num_records=footer.num_rows,
+        min_values=least,
+        max_values=greatest,
+        null_count=nulls,
+        tight_bounds=tight_bounds,
+    )
+
+
+def _put(nested: dict[str, Any], path: Path, value: Any) -> None:
+    if value is None:
+        return
+    for name in path[:-1]:
+        nested = nested.setdefault(name, {})
+    nested[path[-1]] = value

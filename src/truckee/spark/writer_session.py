@@ -1,0 +1,45 @@
+"""The same rows in a session of their own, so that what the user's session says cannot bend files.
+
+Spark's Parquet writer takes how timestamps, dates and decimals are stored from the settings of the
+session that a DataFrame belongs to, and no writer option overrules them. A DataFrame is therefore
+moved to a copy of its session before it is written. Its plan is analyzed already, so expressions
+keep the time zone and the ANSI mode under which the user wrote them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+from truckee.spark.jvm import gateway
+
+# How data files look, whatever the user's session says. Statistics need timestamps as INT64, for
+# Parquet keeps none of INT96.
+FILE_SETTINGS: Mapping[str, str] = {
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.writeLegacyFormat": "false",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.fieldId.write.enabled": "true",
+    "spark.sql.sources.partitionOverwriteMode": "static",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "true",
+}
+
+# Column names of a Delta table are the same in any case.
+COLUMN_SETTINGS: Mapping[str, str] = {"spark.sql.caseSensitive": "false"}
+
+
+def on_session(df: DataFrame, settings: Mapping[str, str]) -> DataFrame:
+    """Return the rows of `df` as a DataFrame of a new session that differs by `settings` only."""
+    spark = df.sparkSession
+    java_session = spark._jsparkSession.cloneSession()
+    for key, value in settings.items():
+        java_session.conf().set(key, value)
+    datasets = getattr(gateway(spark).jvm, "org.apache.spark.sql.classic.Dataset")
+    plan = df._jdf.queryExecution().analyzed()
+    rows = datasets.ofRows(java_session, plan)
+    return ClassicDataFrame(rows, SparkSession(spark.sparkContext, java_session))
