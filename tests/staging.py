@@ -1,0 +1,108 @@
+"""Actions and small tables for tests of transactions, each in a line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from truckee.log.commits import Commit
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.log.transaction import Transaction
+from truckee.protocol.actions import Action, AddFile, CommitInfo, Metadata, Protocol, RemoveFile
+from truckee.protocol.deletion_vector import DeletionVectorDescriptor
+from truckee.protocol.schema import simple_schema
+from truckee.storage.base import Storage
+
+VECTORS_ON = {"delta.enableDeletionVectors": "true"}
+BASIC = Protocol(min_reader_version=1, min_writer_version=2)
+
+
+def metadata(
+    *columns: str,
+    partitioned_by: tuple[str, ...] = (),
+    properties: Mapping[str, str] | None = None,
+) -> Metadata:
+    return Metadata(
+        id="11111111-2222-3333-4444-555555555555",
+        schema_string=simple_schema(*(columns or ("id long",))).to_json(),
+        partition_columns=list(partitioned_by),
+        configuration=dict(properties or {}),
+        created_time=1_700_000_000_000,
+    )
+
+
+def add(
+    path: str,
+    *,
+    partition: Mapping[str, str | None] | None = None,
+    rows: int | None = 10,
+    vector: DeletionVectorDescriptor | None = None,
+    tight: bool | None = None,
+    data_change: bool = True,
+    size: int = 100,
+) -> AddFile:
+    """Return a new file; with a vector, its bounds are wide unless told otherwise."""
+    stats: dict[str, object] = {} if rows is None else {"numRecords": rows}
+    if vector is not None or tight is not None:
+        stats["tightBounds"] = tight or False
+    return AddFile(
+        path=path,
+        partition_values=dict(partition or {}),
+        size=size,
+        modification_time=1_700_000_000_000,
+        data_change=data_change,
+        stats=msgspec.json.encode(stats).decode() if stats else None,
+        deletion_vector=vector,
+    )
+
+
+def remove(of: AddFile, *, data_change: bool = True) -> RemoveFile:
+    return RemoveFile(
+        path=of.path,
+        deletion_timestamp=1_700_000_000_000,
+        data_change=data_change,
+        extended_file_metadata=True,
+        partition_values=of.partition_values,
+        size=of.size,
+        deletion_vector=of.deletion_vector,
+    )
+
+
+def vector(name: str, cardinality: int = 1) -> DeletionVectorDescriptor:
+    """Return a descriptor that is told apart by its name; there are no bytes behind it."""
+    return DeletionVectorDescriptor(
+        storage_type="u",
+        path_or_inline_dv=name.ljust(20, "0"),
+        offset=1,
+        size_in_bytes=36,
+        cardinality=cardinality,
+    )
+
+
+def commit(
+    version: int, *actions: Action, operation: str | None = "WRITE", blind: bool | None = None
+) -> Commit:
+    """Return a commit that has won."""
+    info = CommitInfo(operation=operation, is_blind_append=blind, txn_id="theirs")
+    return Commit(version, 1_700_000_000_000 + version, (info, *actions))
+
+
+def create_table(storage: Storage, table: Metadata | None = None, *files: AddFile) -> Snapshot:
+    """Create a table with files in it, and return its first version."""
+    transaction = Transaction(storage, None)
+    transaction.set_metadata(table or metadata())
+    transaction.stage(*files)
+    transaction.commit("CREATE TABLE")
+    return load_snapshot(storage)
+
+
+def append(storage: Storage, *files: AddFile) -> int:
+    """Append files to the latest version, and return the version that they are in."""
+    transaction = Transaction(storage, load_snapshot(storage))
+    transaction.stage(*files)
+    return transaction.commit("WRITE", parameters={"mode": "Append"})
+
+
+def paths(snapshot: Snapshot) -> list[str]:
+    return sorted(file.path for file in snapshot.files())
