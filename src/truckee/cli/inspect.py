@@ -1,0 +1,215 @@
+"""The verbs that look at a table and change nothing: history, detail, log, files. No JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from truckee.cli.render import cell, moment, print_json, print_json_array, print_table, words
+
+if TYPE_CHECKING:
+    from truckee.log.history import HistoryEntry
+    from truckee.log.snapshot import Snapshot
+
+TablePath = Annotated[
+    str, typer.Argument(metavar="PATH", help="The table's folder, as a path or URL.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON rather than text.")]
+Version = Annotated[
+    int | None, typer.Option("--version", min=0, metavar="N", help="The version to look at.")
+]
+Limit = Annotated[
+    int | None, typer.Option("--limit", min=1, metavar="N", help="Only the last N commits.")
+]
+Verify = Annotated[bool, typer.Option("--verify", help="Fail if the version's checksum disagrees.")]
+
+
+def history(path: TablePath, limit: Limit = None, as_json: AsJson = False) -> None:
+    """Show who did what to a table, newest first."""
+    from truckee.log import history as log_history
+    from truckee.storage import open_storage
+
+    entries = log_history.history(open_storage(path), limit)
+    for newer, older in pairwise(entries):
+        if newer.version != older.version + 1:
+            words(f"warning: version {older.version + 1} is missing in the log")
+    if as_json:
+        print_json_array(map(_history_record, entries))
+        return
+    print_table(
+        ("#version", "timestamp", "operation", "parameters", "metrics", "user"),
+        (
+            (
+                entry.version,
+                moment(entry.timestamp_ms),
+                entry.operation,
+                entry.operation_parameters,
+                entry.operation_metrics,
+                entry.user_name,
+            )
+            for entry in entries
+        ),
+    )
+
+
+def _history_record(entry: HistoryEntry) -> dict[str, Any]:
+    return {
+        "version": entry.version,
+        "timestamp": moment(entry.timestamp_ms),
+        "userId": entry.user_id,
+        "userName": entry.user_name,
+        "operation": entry.operation,
+        "operationParameters": entry.operation_parameters,
+        "job": entry.job,
+        "notebook": entry.notebook,
+        "clusterId": entry.cluster_id,
+        "readVersion": entry.read_version,
+        "isolationLevel": entry.isolation_level,
+        "isBlindAppend": entry.is_blind_append,
+        "operationMetrics": entry.operation_metrics,
+        "userMetadata": entry.user_metadata,
+        "engineInfo": entry.engine_info,
+    }
+
+
+def detail(
+    path: TablePath, version: Version = None, verify: Verify = False, as_json: AsJson = False
+) -> None:
+    """Show what a table is: its size, its columns by role, its properties and its protocol."""
+    from truckee.log.detail import table_detail
+    from truckee.log.snapshot import load_snapshot
+    from truckee.storage import open_storage
+
+    snapshot = load_snapshot(open_storage(path), version)
+    _check(snapshot, must_agree=verify)
+    found = table_detail(snapshot)
+    record = {
+        "format": found.format,
+        "id": found.id,
+        "name": found.name,
+        "description": found.description,
+        "location": found.location,
+        "version": found.version,
+        "createdAt": moment(found.created_at_ms),
+        "lastModified": moment(found.last_modified_ms),
+        "partitionColumns": found.partition_columns,
+        "clusteringColumns": found.clustering_columns,
+        "numFiles": found.num_files,
+        "sizeInBytes": found.size_in_bytes,
+        "properties": found.properties,
+        "minReaderVersion": found.min_reader_version,
+        "minWriterVersion": found.min_writer_version,
+        "tableFeatures": found.table_features,
+    }
+    if as_json:
+        print_json(record)
+        return
+    for name, value in record.items():
+        print(f"{name:<18} {cell(value)}".rstrip())
+
+
+def _check(snapshot: Snapshot, *, must_agree: bool) -> None:
+    """Compare a snapshot with its checksum; a difference is an error only if asked for."""
+    from truckee.errors.log import ChecksumMismatchError, CorruptLogFileError
+    from truckee.log.checksum import verify
+
+    try:
+        is_there = verify(snapshot)
+    except (ChecksumMismatchError, CorruptLogFileError) as error:
+        if must_agree:
+            raise
+        words(f"warning: [{error.code}] {error}")
+        return
+    if must_agree:
+        state = "agrees with its checksum" if is_there else "has no checksum"
+        words(f"version {snapshot.version} {state}")
+
+
+def log(path: TablePath, version: Version = None, as_json: AsJson = False) -> None:
+    """Show the files of a table's log, or every action of one commit."""
+    from truckee.log.listing import commit_lines, log_entries
+    from truckee.storage import open_storage
+
+    storage = open_storage(path)
+    if version is not None:
+        lines = commit_lines(storage, version)
+        if as_json:
+            print_json_array(lines)
+        else:
+            _print_actions(lines)
+        return
+    records = [
+        {
+            "version": entry.version,
+            "kind": entry.kind,
+            "name": entry.name,
+            "size": entry.size,
+            "modified": moment(entry.modified_ms),
+        }
+        for entry in log_entries(storage)
+    ]
+    if as_json:
+        print_json_array(records)
+    else:
+        print_table(
+            ("#version", "kind", "name", "#size", "modified"),
+            (tuple(record.values()) for record in records),
+        )
+
+
+def _print_actions(lines: Iterator[dict[str, Any]]) -> None:
+    import msgspec
+
+    for line in lines:
+        for kind, action in line.items():
+            print(f"{kind:<16} {msgspec.json.encode(action).decode()}")
+
+
+def files(path: TablePath, version: Version = None, as_json: AsJson = False) -> None:
+    """Show the data files that make up a table."""
+    from truckee.log.snapshot import load_snapshot
+    from truckee.storage import open_storage
+
+    snapshot = load_snapshot(open_storage(path), version)
+    if as_json:
+        print_json_array(_file_records(snapshot))
+        return
+    print_table(
+        ("path", "#size", "modified", "partition", "#rows", "#deleted rows"),
+        (
+            (
+                record["path"],
+                record["size"],
+                moment(record["modificationTime"]),
+                record["partitionValues"],
+                (record["stats"] or {}).get("numRecords"),
+                (record.get("deletionVector") or {}).get("cardinality"),
+            )
+            for record in _file_records(snapshot)
+        ),
+    )
+    words(f"{snapshot.num_files} files, {snapshot.size_in_bytes} bytes")
+
+
+def _file_records(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
+    """Yield files as in the log, with statistics as an object rather than as text."""
+    import msgspec
+
+    for add in snapshot.files():
+        record: dict[str, Any] = msgspec.to_builtins(add)
+        del record["dataChange"]
+        record["stats"] = _object(record.get("stats"))
+        yield record
+
+
+def _object(text: str | None) -> dict[str, Any] | None:
+    import msgspec
+
+    try:
+        value = msgspec.json.decode(text or "null")
+    except msgspec.DecodeError:
+        return None
+    return value if isinstance(value, dict) else None

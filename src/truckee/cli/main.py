@@ -1,0 +1,73 @@
+"""The command line: arguments -> one call, data on stdout, words on stderr.
+
+Each family of verbs is a module of its own. A verb imports what it runs when it runs, so that
+looking at a log starts no JVM and waits for nothing that it does not need.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from truckee.cli import inspect
+from truckee.cli.render import words
+from truckee.errors.base import DeltaError
+
+app = typer.Typer(
+    help="Look at Delta tables: their history, their log and their files.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(inspect.history)
+app.command()(inspect.detail)
+app.command()(inspect.log)
+app.command()(inspect.files)
+
+_DEBUG = "--debug"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command, and return what the process should exit with.
+
+    0 is success, 1 a `DeltaError` (told in one sentence), 2 arguments that make no sense.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        app([argument for argument in given if argument != _DEBUG], prog_name="truckee")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except DeltaError as error:
+        if _DEBUG in given:
+            raise
+        words(f"error: [{error.code}] {error}")
+        return 1
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python would complain once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"truckee {version('truckee')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+    debug: Annotated[bool, typer.Option(_DEBUG, help="Show where an error came from.")] = False,
+) -> None:
+    """Look at Delta tables: their history, their log and their files."""

@@ -1,0 +1,71 @@
+"""Results -> text or JSON on stdout; words for people on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from truckee.errors.log import utc_text
+
+_PIPE_WIDTH = 10_000
+
+
+def print_json(value: Any) -> None:
+    """Print one value, indented."""
+    print(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
+def print_json_array(values: Iterable[Any]) -> None:
+    """Print an array with one element a line, each as soon as it is there."""
+    before = "["
+    for value in values:
+        print(f"{before}\n{msgspec.json.encode(value).decode()}", end="")
+        before = ","
+    print("[]" if before == "[" else "\n]")
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print rows below a line of column names; columns named with a `#` before stand right."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        is_number = column.startswith("#")
+        table.add_column(
+            column.removeprefix("#"), justify="right" if is_number else "left", overflow="fold"
+        )
+    for row in rows:
+        table.add_row(*map(cell, row))
+    # A pipe has no width: nothing is wrapped there, so that one row stays one line.
+    width = None if sys.stdout.isatty() else _PIPE_WIDTH
+    Console(width=width, highlight=False, markup=False, soft_wrap=False).print(table)
+
+
+def cell(value: Any) -> str:
+    """Return a value as people read it in a table."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return value
+        case bool():
+            return str(value).lower()
+        case Mapping():
+            return ", ".join(f"{key}={cell(item)}" for key, item in value.items())
+        case list() | tuple():
+            return ", ".join(map(cell, value))
+    return str(value)
+
+
+def moment(timestamp_ms: int | None) -> str | None:
+    """Return a timestamp as UTC text, as it is printed everywhere."""
+    return None if timestamp_ms is None else utc_text(timestamp_ms)
+
+
+def words(text: str) -> None:
+    """Tell people something that is not data."""
+    print(text, file=sys.stderr)

@@ -1,0 +1,79 @@
+"""What `DESCRIBE DETAIL` tells of a table, taken from a snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import Struct
+
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.features import supported_features
+from truckee.protocol.schema import leaf_columns
+
+CLUSTERING_DOMAIN = "delta.clustering"
+
+
+class TableDetail(Struct, frozen=True, kw_only=True):
+    """A table at one version: who it is, how big it is, and what it demands."""
+
+    format: str
+    id: str
+    name: str | None
+    description: str | None
+    location: str
+    version: int
+    created_at_ms: int | None
+    last_modified_ms: int
+    partition_columns: tuple[str, ...]
+    clustering_columns: tuple[str, ...]
+    num_files: int
+    size_in_bytes: int
+    properties: Mapping[str, str]
+    min_reader_version: int
+    min_writer_version: int
+    table_features: tuple[str, ...]
+
+
+def table_detail(snapshot: Snapshot) -> TableDetail:
+    """Return the details of a snapshot; counts all of its files."""
+    metadata, protocol = snapshot.metadata, snapshot.protocol
+    return TableDetail(
+        format=metadata.format.provider,
+        id=metadata.id,
+        name=metadata.name,
+        description=metadata.description,
+        location=snapshot.storage.root,
+        version=snapshot.version,
+        created_at_ms=metadata.created_time,
+        last_modified_ms=snapshot.timestamp_ms,
+        partition_columns=snapshot.partition_columns,
+        clustering_columns=clustering_columns(snapshot),
+        num_files=snapshot.num_files,
+        size_in_bytes=snapshot.size_in_bytes,
+        properties=metadata.configuration,
+        min_reader_version=protocol.min_reader_version,
+        min_writer_version=protocol.min_writer_version,
+        table_features=tuple(sorted(supported_features(protocol))),
+    )
+
+
+class _Clustering(Struct, rename="camel"):
+    clustering_columns: list[list[str]] = []
+
+
+def clustering_columns(snapshot: Snapshot) -> tuple[str, ...]:
+    """Return the logical names of the clustering columns, nested ones with dots.
+
+    The domain that holds them calls columns by their physical names. What it says in some other
+    form is taken as no clustering, since it only tells how new files should be laid out.
+    """
+    domain = snapshot.domain_metadata.get(CLUSTERING_DOMAIN)
+    if domain is None:
+        return ()
+    try:
+        clustering = msgspec.json.decode(domain.configuration, type=_Clustering)
+    except msgspec.DecodeError:
+        return ()
+    logical = {chain.physical_path: ".".join(chain.path) for chain in leaf_columns(snapshot.schema)}
+    return tuple(logical.get(tuple(path), ".".join(path)) for path in clustering.clustering_columns)
