@@ -53,6 +53,7 @@ def test_without_column_mapping_the_latest_schema_is_used() -> None:
 def test_with_column_mapping_the_schema_at_the_end_is_used() -> None:
     storage = renamed_table()
 
+    assert type_text(planned(storage, 0, 0).schema) == "struct<id:bigint,value:string>"
     assert type_text(planned(storage, 0, 1).schema) == "struct<id:bigint,value:string>"
     assert type_text(planned(storage, 2, 3).schema) == "struct<id:bigint,v:string>"
     assert planned(storage, 0, 1).column_mapping_mode == "name"
@@ -90,6 +91,25 @@ def test_mapping_switched_on_after_the_range_still_makes_its_end_decide() -> Non
 
     assert type_text(plan.schema) == "struct<id:bigint,value:string>"
     assert plan.column_mapping_mode == "none"
+
+
+def test_columns_that_became_not_null_after_the_range_may_be_null_in_it() -> None:
+    table = Table.created("id long", "x string").commit(add("a"))
+    table.commit(metadata("id long", "x string not null"))
+
+    plan = planned(table.storage, 0, 1)
+
+    assert [field.nullable for field in plan.schema.fields] == [True, True]
+    with pytest.raises(IncompatibleDataSchemaError):
+        planned(table.storage, 0, 2)
+
+
+def test_columns_that_were_always_not_null_stay_so() -> None:
+    table = Table.created("id long not null").commit(add("a")).commit(add("b"))
+
+    plan = planned(table.storage, 0, 1)
+
+    assert [field.nullable for field in plan.schema.fields] == [False]
 
 
 def test_a_schema_can_be_taken_from_a_chosen_version() -> None:

@@ -151,9 +151,10 @@ def open_feed(
         return ChangeFeed(storage, versions, read, analyzed.metadata)
     start = _at(latest, versions.start)
     if options.within_retention and start.version != latest.version:
-        _check_retention(start, now_ms or time.time_ns() // 1_000_000)
-    end = _at(latest, min(latest.version, versions.end or latest.version))
-    read = read_schema(options.schema_mode, start=start.metadata, end=end, analyzed=analyzed)
+        _check_retention(start, time.time_ns() // 1_000_000 if now_ms is None else now_ms)
+    last = latest.version if versions.end is None else min(latest.version, versions.end)
+    end = _at(latest, last)
+    read = read_schema(options.schema_mode, start=start, end=end, analyzed=analyzed)
     return ChangeFeed(storage, versions, read, start.metadata, options.unsafe_schema)
 
 

@@ -8,12 +8,21 @@ the schema at the end of the range.
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from truckee.log.snapshot import Snapshot
 from truckee.options.feed import SchemaMode
 from truckee.protocol.actions import Metadata
 from truckee.protocol.properties import TableProperties
-from truckee.protocol.schema import StructField, StructType, parse_schema, type_text
+from truckee.protocol.schema import (
+    ArrayType,
+    DataType,
+    MapType,
+    StructField,
+    StructType,
+    parse_schema,
+    type_text,
+)
 from truckee.protocol.schema_compatibility import (
     ColumnMappingChange,
     MappedSchema,
@@ -63,19 +72,26 @@ def mapping_mode(metadata: Metadata) -> str:
 
 
 def read_schema(
-    mode: SchemaMode, *, start: Metadata, end: Snapshot, analyzed: Snapshot
+    mode: SchemaMode, *, start: Snapshot, end: Snapshot, analyzed: Snapshot
 ) -> ReadSchema:
     """Return the schema to read a range with.
 
     `mode` counts only if column mapping is on at the start, at the end or in the analyzed
-    snapshot, which is the latest one unless the user chose another.
+    snapshot, which is the latest one unless the user chose another. Where columns became NOT NULL
+    after the end of the range, which says nothing of its rows, they may be null here.
     """
-    is_mapped = any(
-        mapping_mode(metadata) != "none" for metadata in (start, end.metadata, analyzed.metadata)
-    )
+    is_mapped = any(mapping_mode(at.metadata) != "none" for at in (start, end, analyzed))
     if is_mapped and mode is SchemaMode.END_VERSION:
         return ReadSchema(end.version, end.metadata)
-    return ReadSchema(analyzed.version, analyzed.metadata)
+    read = ReadSchema(analyzed.version, analyzed.metadata)
+    if analyzed.version <= end.version:
+        return read
+    relaxed = ReadSchema(analyzed.version, _with_nulls(analyzed.metadata))
+    fits, would_fit = (
+        incompatibility(candidate, start.metadata, start.version) is None
+        for candidate in (read, relaxed)
+    )
+    return relaxed if would_fit and not fits else read
 
 
 def incompatibility(read: ReadSchema, metadata: Metadata, version: int) -> str | None:
@@ -98,6 +114,27 @@ def incompatibility(read: ReadSchema, metadata: Metadata, version: int) -> str |
     if found == type_text(ours.schema):
         return "in which columns may be null that must not be null here"
     return f"it is {found}"
+
+
+def _with_nulls(metadata: Metadata) -> Metadata:
+    schema = _nullable(parse_schema(metadata.schema_string))
+    assert isinstance(schema, StructType)
+    return replace(metadata, schema_string=schema.to_json())
+
+
+def _nullable(data_type: DataType) -> DataType:
+    """Return the type with nulls allowed everywhere in it."""
+    match data_type:
+        case StructType(fields):
+            return StructType(
+                tuple(replace(f, type=_nullable(f.type), nullable=True) for f in fields)
+            )
+        case ArrayType(element_type):
+            return ArrayType(_nullable(element_type), True)
+        case MapType(key_type, value_type):
+            return MapType(_nullable(key_type), _nullable(value_type), True)
+        case _:
+            return data_type
 
 
 def _mapped(metadata: Metadata) -> MappedSchema:
