@@ -7,7 +7,8 @@ set -eu
 python=$1 venv=$2 lock=$3 editable=${4:-}
 
 [ -n "$python" ] || exit 1
-wanted=$(cat "$lock" pyproject.toml | cksum)
+wanted=$(cksum < "$lock")
+[ "$editable" != editable ] || wanted="$wanted $(cksum < pyproject.toml)"
 if [ -f "$venv/.ready" ] && [ "$(cat "$venv/.ready")" = "$wanted" ]; then
     touch "$venv/.ready"
     exit 0
