@@ -15,6 +15,7 @@ NULL is null in the log, and so is the empty string, which cannot be told from i
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, timezone
@@ -128,7 +129,9 @@ def _counted(text: str, data_type: DataType, session_zone: str) -> Any:
             return text
         case "byte" | "short" | "integer" | "long" as name:
             return _integer(text, _INTEGER_BITS[name])
-        case "float" | "double":
+        case "float":
+            return _single(text)
+        case "double":
             return float(text)
         case "boolean":
             return _boolean(text)
@@ -149,6 +152,15 @@ def _integer(text: str, bits: int) -> int:
     if not -(1 << bits - 1) <= number < 1 << bits - 1:
         raise ValueError(f"{text} does not fit into {bits} bits")
     return number
+
+
+def _single(text: str) -> float:
+    number = float(text)
+    try:
+        rounded: float = struct.unpack(">f", struct.pack(">f", number))[0]
+    except OverflowError:
+        return math.copysign(math.inf, number)
+    return rounded
 
 
 def _boolean(text: str) -> bool:

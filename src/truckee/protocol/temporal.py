@@ -17,6 +17,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 _DAYS_IN_400_YEARS = 146_097
 _US_IN_DAY = 86_400_000_000
+_CYCLE_US = _DAYS_IN_400_YEARS * _US_IN_DAY
 # Two days short of what a datetime can hold, so that no offset leads out of it.
 _FIRST_US = -719_160 * _US_IN_DAY
 _LAST_US = 2_932_894 * _US_IN_DAY
@@ -76,10 +77,10 @@ def _time_of_day_us(match: re.Match[str]) -> int:
 
 
 def _offset_us(micros: int, zone: tzinfo) -> int:
-    if not _FIRST_US < micros < _LAST_US:
-        # Offsets of years that Python does not have are taken from the same day of another cycle.
-        micros %= _DAYS_IN_400_YEARS * _US_IN_DAY
-    wall = wall_clock_at(micros).replace(tzinfo=zone)
+    # Beyond Python's years, zones follow the rules of their last ones, and local time before that.
+    if micros > _LAST_US:
+        micros = micros % _CYCLE_US + _CYCLE_US
+    wall = wall_clock_at(max(micros, _FIRST_US)).replace(tzinfo=zone)
     # Where clocks are set forward or back, Python's first choice of offset is Java's as well.
     offset = zone.utcoffset(wall)
     assert offset is not None, zone
