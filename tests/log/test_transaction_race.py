@@ -292,7 +292,7 @@ def test_vectors_of_one_file_can_be_brought_together() -> None:
 
     assert mine.commit("DELETE", resolve=union) == 3
     (found,) = load_snapshot(storage).files()
-    # The vector for the first winner is put aside when there is a second one.
+    # First against the winner `a`, and what came of it then against the winner `a+b`.
     assert label(found) == "a+b+a+c"
 
 

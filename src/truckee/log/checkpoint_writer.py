@@ -123,12 +123,15 @@ def write_classic_checkpoint(snapshot: Snapshot) -> LastCheckpoint:
     )
 
 
-def write_v2_checkpoint(snapshot: Snapshot) -> LastCheckpoint:
+def write_v2_checkpoint(
+    snapshot: Snapshot, *, sidecar_actions: int = SIDECAR_ACTIONS
+) -> LastCheckpoint:
     """Write sidecars and then the file that names them, and return what to say of them."""
     storage, version = snapshot.storage, snapshot.version
     files = _FileActions(snapshot)
     sidecars = [
-        _write_sidecar(storage, _parquet(files.types, [column])) for column in files.columns()
+        _write_sidecar(storage, _parquet(files.types, [column]))
+        for column in files.columns(sidecar_actions)
     ]
     state = _state_actions(snapshot)
     top: list[Action] = [CheckpointMetadata(version=version), *state, *sidecars]
@@ -206,11 +209,11 @@ class _FileActions:
         """The number of actions."""
         return int(self._files.num_rows + self._tombstones.num_rows)
 
-    def columns(self) -> Iterator[_Column]:
-        """Yield the files, then the tombstones, in pieces of `SIDECAR_ACTIONS` at most."""
-        for batch in _pieces(self._files):
+    def columns(self, length: int = SIDECAR_ACTIONS) -> Iterator[_Column]:
+        """Yield the files, then the tombstones, in pieces of `length` at most."""
+        for batch in _pieces(self._files, length):
             yield "add", self._adds(batch)
-        for batch in _pieces(self._tombstones):
+        for batch in _pieces(self._tombstones, length):
             yield "remove", _removes(batch)
 
     def _adds(self, batch: pa.RecordBatch) -> pa.StructArray:
@@ -235,10 +238,9 @@ def _no_rows(table: pa.Table) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([], table.schema)
 
 
-def _pieces(rows: pa.Table) -> Iterator[pa.RecordBatch]:
-    for start in range(0, rows.num_rows, SIDECAR_ACTIONS):
-        piece = rows.slice(start, SIDECAR_ACTIONS).combine_chunks()
-        yield from piece.to_batches()
+def _pieces(rows: pa.Table, length: int) -> Iterator[pa.RecordBatch]:
+    for start in range(0, rows.num_rows, length):
+        yield from rows.slice(start, length).combine_chunks().to_batches()
 
 
 def _unexpired_tombstones(snapshot: Snapshot) -> pa.Table:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
+from operator import index
 from typing import Any
 
 import msgspec
@@ -104,10 +105,13 @@ def _joined(lines: pa.StringArray) -> pa.Buffer:
 
 
 def _wire_type(data_type: pa.DataType) -> pa.DataType:
-    """Return what Arrow's JSON reader is asked for: it knows no dates."""
+    """Return what Arrow's JSON reader is asked for.
+
+    It knows no dates, and takes a timestamp without a zone for one in UTC.
+    """
     if pa.types.is_struct(data_type):
         return pa.struct([pa.field(f.name, _wire_type(f.type)) for f in data_type])
-    return pa.string() if pa.types.is_date(data_type) else data_type
+    return pa.string() if pa.types.is_temporal(data_type) else data_type
 
 
 def _typed(column: pa.Array, data_type: pa.DataType, is_valid: pa.BooleanArray) -> pa.Array:
@@ -158,8 +162,10 @@ def _fitting(value: Any, data_type: pa.DataType) -> Any:
 def _converter(data_type: pa.DataType) -> Callable[[Any], Any]:
     if pa.types.is_floating(data_type):
         return float
+    if pa.types.is_integer(data_type):
+        return index
     if pa.types.is_decimal(data_type):
-        return lambda value: Decimal(value)
+        return Decimal
     if pa.types.is_date(data_type):
         return date.fromisoformat
     if pa.types.is_timestamp(data_type):
