@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NoReturn
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -84,8 +85,7 @@ class DeletionVectorDescriptor(
             case "u":
                 if len(text) < _UUID_DIGITS:
                     self._refuse("a UUID in base85 has 20 digits")
-                prefix, digits = text[:-_UUID_DIGITS], text[-_UUID_DIGITS:]
-                return relative_path(UUID(bytes=z85.decode(digits)), prefix)
+                return _path_of_uuid(text)
             case "p":
                 if not urlsplit(text).scheme:
                     self._refuse("storage type 'p' needs an absolute URI")
@@ -181,3 +181,10 @@ def relative_path(uuid: UUID, prefix: str = "") -> str:
 def assemble_deletion_vector_path(parent: str, uuid: UUID, prefix: str = "") -> str:
     """Return the path of a vector's file below `parent`."""
     return f"{parent.rstrip('/')}/{relative_path(uuid, prefix)}"
+
+
+# A file holds many vectors, and each of their descriptors spells its name.
+@lru_cache(maxsize=1024)
+def _path_of_uuid(text: str) -> str:
+    prefix, digits = text[:-_UUID_DIGITS], text[-_UUID_DIGITS:]
+    return relative_path(UUID(bytes=z85.decode(digits)), prefix)
