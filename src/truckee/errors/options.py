@@ -5,6 +5,7 @@ DeltaError
   InvalidVersionError        a version that is no integer
   InvalidTimestampError      a timestamp that Spark could not read either
   TimeTravelWithFeedError    versionAsOf or timestampAsOf beside readChangeFeed
+  BothTimeTravelOptionsError versionAsOf beside timestampAsOf
 """
 
 from __future__ import annotations
@@ -72,4 +73,17 @@ class TimeTravelWithFeedError(DeltaError):
         return (
             f"option {self.option} is set, but a change feed cannot be read as of a version\n"
             "hint: give the range with startingVersion and endingVersion, or their timestamps"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class BothTimeTravelOptionsError(DeltaError):
+    """A read asks for a version and for a time."""
+
+    code: ClassVar[str] = "DELTA_ONEOF_IN_TIMETRAVEL"
+
+    def __str__(self) -> str:
+        return (
+            "a read names a version and a timestamp, but needs one of them\n"
+            "hint: leave out versionAsOf or timestampAsOf"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import msgspec
 from msgspec import Struct
 
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
@@ -60,3 +61,25 @@ class ScanFile(Struct, frozen=True, kw_only=True):
     rows: RowSelection = ALL_ROWS
     stats: str | None = None
     change: Change | None = None
+
+    @property
+    def num_records(self) -> int | None:
+        """The number of rows in the file, deleted ones included, if its statistics tell."""
+        return num_records(self.stats)
+
+
+class _RowCount(Struct, rename="camel"):
+    num_records: int | None = None
+
+
+_row_count = msgspec.json.Decoder(_RowCount)
+
+
+def num_records(stats: str | None) -> int | None:
+    """Return the number of rows that statistics tell, or None if they cannot be read."""
+    if stats is None:
+        return None
+    try:
+        return _row_count.decode(stats).num_records
+    except msgspec.DecodeError:
+        return None

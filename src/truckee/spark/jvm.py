@@ -5,7 +5,7 @@ This and the modules beside it are the only ones that know Py4J or Spark's own c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import resources
 from itertools import count
 from typing import Any
@@ -20,8 +20,8 @@ from truckee.errors.base import DeltaError
 _MARK = "truckee-error-"
 _raised: dict[str, BaseException] = {}
 _numbers = count()
-_translators: list[Callable[[str], BaseException | None]] = []
-_listing_classes: dict[int, JavaObject] = {}
+_translators: list[Callable[[list[str]], BaseException | None]] = []
+_index_makers: dict[int, JavaObject] = {}
 
 
 def gateway(spark: SparkSession) -> Any:
@@ -32,22 +32,24 @@ def gateway(spark: SparkSession) -> Any:
     return found
 
 
-def listing_class(spark: SparkSession) -> Any:
-    """Return the class of `Listing.java`, compiled on the driver once for each JVM.
+def index_maker(spark: SparkSession) -> Any:
+    """Return the maker in `TruckeeFiles.java`, compiled on the driver once for each JVM.
 
     Janino, which compiles it, is what Spark's own code generation uses. As the class never leaves
     the driver, no executor has to know it.
     """
     jvm = gateway(spark).jvm
     key = id(spark.sparkContext._gateway)
-    if key not in _listing_classes:
-        source = (resources.files("truckee.spark") / "Listing.java").read_text()
+    if key not in _index_makers:
+        source = (resources.files("truckee.spark") / "TruckeeFiles.java").read_text()
         compiler = jvm.org.codehaus.janino.SimpleCompiler()
         loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
         compiler.setParentClassLoader(loader)
         compiler.cook(source)
-        _listing_classes[key] = compiler.getClassLoader().loadClass("truckee.Listing")
-    return _listing_classes[key]
+        _index_makers[key] = (
+            compiler.getClassLoader().loadClass("truckee.TruckeeFiles$Maker").newInstance()
+        )
+    return _index_makers[key]
 
 
 def java_array(spark: SparkSession, kind: str, items: list[Any]) -> Any:
@@ -99,8 +101,11 @@ class Callback:
         implements = ["java.util.function.BiFunction"]  # noqa: RUF012  read by Py4J
 
 
-def translate_with(translator: Callable[[str], BaseException | None]) -> None:
-    """Let `translator` turn the text of a Spark failure into an error of ours, or None."""
+def translate_with(translator: Callable[[list[str]], BaseException | None]) -> None:
+    """Let `translator` turn a Spark failure into an error of ours, or None.
+
+    It is given the texts of the exception and of its causes, outermost first.
+    """
     if translator not in _translators:
         _translators.append(translator)
 
@@ -123,23 +128,20 @@ def _install_translation() -> None:
 
 
 def _ours(error: Any) -> BaseException | None:
-    for text in _messages(error):
+    texts = _messages(error)
+    for text in texts:
         if _MARK in text:
             mark = text[text.index(_MARK) :]
             mark = mark[: mark.index(";") + 1]
             kept = _raised.get(mark)
             if isinstance(kept, DeltaError):
                 return kept
-        for translator in _translators:
-            if (translated := translator(text)) is not None:
-                return translated
-    return None
+    return next((ours for each in _translators if (ours := each(texts)) is not None), None)
 
 
-def _messages(error: Any) -> Iterator[str]:
-    """Yield the text of a JVM exception and of its causes, outermost first."""
-    seen = 0
-    while error is not None and seen < 12:
-        yield str(error.toString())
+def _messages(error: Any) -> list[str]:
+    texts: list[str] = []
+    while error is not None and len(texts) < 12:
+        texts.append(str(error.toString()))
         error = error.getCause()
-        seen += 1
+    return texts

@@ -5,10 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType as SparkStruct
 
-from truckee.protocol.schema import StructType, parse_schema
+from truckee.protocol.schema import (
+    DecimalType,
+    StructField,
+    StructType,
+    parse_schema,
+    physical_schema,
+)
+
+# So many digits before the point does Spark want of a decimal that it reads from integers.
+_INTEGER_DIGITS = {"byte": 10, "short": 10, "integer": 10, "long": 20}
 
 
 def to_spark(schema: StructType) -> SparkStruct:
@@ -24,3 +34,46 @@ def from_spark(schema: SparkStruct) -> StructType:
 def to_java(spark: SparkSession, schema: SparkStruct) -> Any:
     """Return the schema as the JVM's StructType."""
     return spark._jsparkSession.parseDataType(schema.json())  # type: ignore[attr-defined]
+
+
+def file_schema(schema: StructType, mode: str) -> SparkStruct:
+    """Return the schema with which Spark reads the data files of a table.
+
+    Only mode `id` has field ids: Spark matches by id wherever a column has one, but a table that
+    was given its mapping later has files without any.
+    """
+    physical = msgspec.json.decode(physical_schema(_roomy(schema), mode).to_json())
+    if mode != "id":
+        _clear_metadata(physical)
+    return SparkStruct.fromJson(physical)
+
+
+def _roomy(schema: StructType) -> StructType:
+    """Return the schema with decimals that hold any integer, where integers were widened to them.
+
+    A `decimal(4,1)` column that was a `byte` before has files of either type, and Spark reads
+    INT32 only as decimals with ten digits before the point.
+    """
+    return StructType(tuple(_roomy_field(field) for field in schema.fields))
+
+
+def _roomy_field(field: StructField) -> StructField:
+    if isinstance(field.type, StructType):
+        return replace(field, type=_roomy(field.type))
+    if not isinstance(field.type, DecimalType):
+        return field
+    changes = field.metadata.get("delta.typeChanges") or ()
+    digits = max((_INTEGER_DIGITS.get(change["fromType"], 0) for change in changes), default=0)
+    precision = min(38, max(field.type.precision, digits + field.type.scale))
+    return replace(field, type=replace(field.type, precision=precision))
+
+
+def _clear_metadata(node: Any) -> None:
+    if isinstance(node, dict):
+        if "metadata" in node:
+            node["metadata"] = {}
+        for value in node.values():
+            _clear_metadata(value)
+    elif isinstance(node, list):
+        for value in node:
+            _clear_metadata(value)

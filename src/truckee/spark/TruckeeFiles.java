@@ -1,5 +1,10 @@
 package truckee;
 
+import java.io.ByteArrayInputStream;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.BitSet;
 import java.util.function.BiFunction;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
@@ -15,6 +20,8 @@ import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
+import org.roaringbitmap.longlong.LongIterator;
+import org.roaringbitmap.longlong.Roaring64NavigableMap;
 import scala.Function1;
 import scala.collection.immutable.ArraySeq;
 import scala.collection.immutable.Seq;
@@ -25,7 +32,7 @@ import scala.runtime.AbstractPartialFunction;
  * there are is asked of Python, once a query. What is here is what would cost a call a file, or what
  * Spark asks so often (names, equality, sizes) that a call each would be felt.
  */
-public class Listing implements FileIndex {
+public class TruckeeFiles implements FileIndex {
   private static final long BLOCK = 128L << 20;
 
   private final String name;
@@ -34,10 +41,11 @@ public class Listing implements FileIndex {
   private final long sizeInBytes;
   private final BiFunction files;
 
-  public Listing(
+  public TruckeeFiles(
       String name, String root, StructType partitionSchema, long sizeInBytes, BiFunction files) {
     this.name = name;
-    this.rootPaths = seq(new Path[] {new Path(root)});
+    // Spark's explain() shows the class and these paths, and nothing else of an index.
+    this.rootPaths = seq(new Path[] {new Path(root), new Path(root + "/" + name)});
     this.partitionSchema = partitionSchema;
     this.sizeInBytes = sizeInBytes;
     this.files = files;
@@ -83,43 +91,73 @@ public class Listing implements FileIndex {
     return (String[]) paths.toArray(new String[paths.size()]);
   }
 
-  /**
-   * The files of one packed text. Its fields are parted by NUL, which no path can hold: for each file
-   * its path, size and modification time, then one field a constant: "-" for null, "+" and the text
-   * of the value otherwise. `casts` turn a row of those texts into the typed constants.
-   */
-  public static PartitionDirectory[] unpack(String packed, int count, Expression[] casts) {
-    PartitionDirectory[] all = new PartitionDirectory[count];
-    int at = 0;
-    String[] fields = new String[3 + casts.length];
-    for (int i = 0; i < count; i++) {
-      for (int j = 0; j < fields.length; j++) {
-        int end = packed.indexOf('\0', at);
-        fields[j] = packed.substring(at, end);
-        at = end + 1;
-      }
-      Object[] texts = new Object[casts.length];
-      for (int j = 0; j < texts.length; j++) {
-        String field = fields[3 + j];
-        texts[j] = field.charAt(0) == '-' ? null : UTF8String.fromString(field.substring(1));
-      }
-      InternalRow row = new GenericInternalRow(texts);
-      Object[] values = new Object[casts.length];
-      for (int j = 0; j < values.length; j++) values[j] = casts[j].eval(row);
-      long size = Long.parseLong(fields[1]);
-      long modified = Long.parseLong(fields[2]);
-      FileStatus status = new FileStatus(size, false, 1, BLOCK, modified, new Path(fields[0]));
-      all[i] = PartitionDirectory.apply(new GenericInternalRow(values), new FileStatus[] {status});
+  static Seq seq(Object[] items) { return ArraySeq.unsafeWrapArray(items); }
+
+  /** What Python calls: an object, since Py4J finds no static method of a class compiled here. */
+  public static class Maker {
+    public TruckeeFiles index(
+        String name, String root, StructType partitionSchema, long sizeInBytes, BiFunction files) {
+      return new TruckeeFiles(name, root, partitionSchema, sizeInBytes, files);
     }
-    return all;
-  }
 
-  /** A filter as JSON, with sets of values spelt out as lists (as JSON, Spark leaves sets empty). */
-  public static String json(Expression filter) {
-    return ((Expression) filter.transform(new SpellOut())).toJSON();
-  }
+    /**
+     * The files of one packed text. Its fields are parted by NUL, which no path can hold: for each file
+     * its path, size and modification time, then one field a constant: "-" for null, "+" and the text
+     * of the value otherwise. `casts` turn a row of those texts into the typed constants.
+     */
+    public PartitionDirectory[] unpack(String packed, int count, Expression[] casts) {
+      PartitionDirectory[] all = new PartitionDirectory[count];
+      int at = 0;
+      String[] fields = new String[3 + casts.length];
+      for (int i = 0; i < count; i++) {
+        for (int j = 0; j < fields.length; j++) {
+          int end = packed.indexOf('\0', at);
+          fields[j] = packed.substring(at, end);
+          at = end + 1;
+        }
+        Object[] texts = new Object[casts.length];
+        for (int j = 0; j < texts.length; j++) {
+          String field = fields[3 + j];
+          texts[j] = field.charAt(0) == '-' ? null : UTF8String.fromString(field.substring(1));
+        }
+        InternalRow row = new GenericInternalRow(texts);
+        Object[] values = new Object[casts.length];
+        for (int j = 0; j < values.length; j++) values[j] = casts[j].eval(row);
+        long size = Long.parseLong(fields[1]);
+        long modified = Long.parseLong(fields[2]);
+        FileStatus status = new FileStatus(size, false, 1, BLOCK, modified, new Path(fields[0]));
+        all[i] = PartitionDirectory.apply(new GenericInternalRow(values), new FileStatus[] {status});
+      }
+      return all;
+    }
 
-  private static Seq seq(Object[] items) { return ArraySeq.unsafeWrapArray(items); }
+    /**
+     * A bitmap of file id and row index as a plain set of bits: row r of file f is at the position
+     * starts[f] + r.
+     */
+    public BitSet dense(byte[] portable, byte[] packedStarts) throws IOException {
+      int[] starts = new int[packedStarts.length / 4];
+      ByteBuffer.wrap(packedStarts).asIntBuffer().get(starts);
+      BitSet bits = new BitSet();
+      LongIterator keys = sparse(portable).getLongIterator();
+      while (keys.hasNext()) {
+        long key = keys.next();
+        bits.set(starts[(int) (key >>> 32)] + (int) key);
+      }
+      return bits;
+    }
+
+    public Roaring64NavigableMap sparse(byte[] portable) throws IOException {
+      Roaring64NavigableMap bitmap = new Roaring64NavigableMap();
+      bitmap.deserializePortable(new DataInputStream(new ByteArrayInputStream(portable)));
+      return bitmap;
+    }
+
+    /** A filter as JSON, with sets of values spelt out as lists (as JSON, Spark leaves sets empty). */
+    public String json(Expression filter) {
+      return ((Expression) filter.transform(new SpellOut())).toJSON();
+    }
+  }
 
   /** A column by name becomes a position in the row of constants. */
   public static class Bind extends AbstractPartialFunction {

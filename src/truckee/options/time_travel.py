@@ -1,0 +1,43 @@
+"""Which version of a table a read asks for."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from truckee.errors.options import BothTimeTravelOptionsError, IllegalOptionError
+from truckee.options.feed import Bound
+from truckee.options.text import Options
+from truckee.options.timestamps import timestamp_ms
+
+_AT_VERSION = re.compile(r"^(?P<path>.*)@[vV](?P<version>\d+)$")
+_AT_TIMESTAMP = re.compile(r"^(?P<path>.*)@(?P<digits>\d{17})$")
+
+
+def time_travel(options: Options, *, time_zone: str) -> Bound | None:
+    """Return the version or the time that `versionAsOf` or `timestampAsOf` names, if any."""
+    version = options.version("versionAsOf")
+    has_timestamp = "timestampAsOf" in options
+    if version is not None and has_timestamp:
+        raise BothTimeTravelOptionsError()
+    if version is not None:
+        if version < 0:
+            raise IllegalOptionError(
+                option="versionAsOf", value=str(version), needs="a version, from 0 on"
+            )
+        return Bound(version=version)
+    if not has_timestamp:
+        return None
+    moment = options["timestampAsOf"]
+    return Bound(timestamp_ms=timestamp_ms(moment, option="timestampAsOf", time_zone=time_zone))
+
+
+def split_path(path: str, *, time_zone: str) -> tuple[str, Bound | None]:
+    """Return a path and the version or time at its end: `t@v3`, or `t@20240102030405006`."""
+    if found := _AT_VERSION.match(path):
+        return found["path"], Bound(version=int(found["version"]))
+    if found := _AT_TIMESTAMP.match(path):
+        moment = datetime.strptime(found["digits"] + "000", "%Y%m%d%H%M%S%f")
+        at = timestamp_ms(moment, option=path, time_zone=time_zone)
+        return found["path"], Bound(timestamp_ms=at)
+    return path, None

@@ -1,0 +1,91 @@
+"""truckee.read: Spark's DataFrameReader, method by method, over Delta tables.
+
+Moving a pipeline over is replacing `spark.read.format("delta")` by `truckee.read(spark)`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from truckee.changes.plan import open_feed
+from truckee.log.history import version_as_of
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.options.feed import Bound, feed_options, is_feed_read
+from truckee.options.text import Options
+from truckee.options.time_travel import split_path, time_travel
+from truckee.spark.conf import session_settings, session_storage, session_zone
+from truckee.spark.frames import feed_frame, snapshot_frame
+from truckee.storage.base import Storage
+
+
+class TableReader:
+    """Reads tables and their change feeds; made by `truckee.read(spark)`."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._options: dict[str, Any] = {}
+
+    def format(self, source: str) -> TableReader:
+        """Take the format's name, for code that names one; it changes nothing."""
+        return self
+
+    def option(self, key: str, value: Any) -> TableReader:
+        """Set one option: `versionAsOf`, `timestampAsOf`, or those of the change feed."""
+        self._options[key] = value
+        return self
+
+    def options(self, **options: Any) -> TableReader:
+        """Set several options."""
+        self._options.update(options)
+        return self
+
+    def load(self, path: str) -> DataFrame:
+        """Return the rows of the table at a path, or its changes with `readChangeFeed`."""
+        return load_path(self._spark, path, self._options)
+
+
+def read(spark: SparkSession) -> TableReader:
+    """Return a reader of Delta tables, used like `spark.read`."""
+    return TableReader(spark)
+
+
+def load_path(
+    spark: SparkSession,
+    path: str,
+    options: dict[str, Any],
+    *,
+    is_catalog_table: bool = False,
+) -> DataFrame:
+    """Return what a read of a path with these options gives."""
+    text = Options(options)
+    zone = session_zone(spark)
+    if is_feed_read(text):
+        feed = feed_options(
+            text,
+            conf=session_settings(spark),
+            time_zone=zone,
+            is_catalog_table=is_catalog_table,
+        )
+        return feed_frame(spark, open_feed(session_storage(spark, path, text), feed))
+    at = time_travel(text, time_zone=zone)
+    storage = session_storage(spark, path, text)
+    if at is None and "@" in path and not _is_table(storage):
+        path, at = split_path(path, time_zone=zone)
+        storage = session_storage(spark, path, text)
+    return snapshot_frame(spark, snapshot_at(storage, at))
+
+
+def snapshot_at(storage: Storage, at: Bound | None) -> Snapshot:
+    """Return the snapshot at a version or time, the latest if neither is given."""
+    if at is None:
+        return load_snapshot(storage)
+    if at.version is not None:
+        return load_snapshot(storage, at.version)
+    assert at.timestamp_ms is not None
+    return load_snapshot(storage, version_as_of(storage, at.timestamp_ms))
+
+
+def _is_table(storage: Storage) -> bool:
+    return any(True for _ in storage.list_from("_delta_log/"))

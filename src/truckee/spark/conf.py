@@ -1,0 +1,35 @@
+"""What a session's settings say of tables and of the stores that they lie in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import SparkSession
+
+from truckee.storage import open_storage
+from truckee.storage.base import Storage
+
+
+def session_settings(spark: SparkSession) -> dict[str, str]:
+    """Return all settings of the session."""
+    return dict(spark.conf.getAll)
+
+
+def session_zone(spark: SparkSession) -> str:
+    """Return the zone in which the session reads and shows timestamps."""
+    return str(spark.conf.get("spark.sql.session.timeZone"))
+
+
+def session_storage(
+    spark: SparkSession, path: str, options: Mapping[str, str] | None = None
+) -> Storage:
+    """Return the storage of the table at a path, reached as the session reaches its files.
+
+    Credentials and endpoints are Hadoop's: those of the session, then those in `options`.
+    """
+    hadoop = {
+        key.removeprefix("spark.hadoop."): value
+        for key, value in session_settings(spark).items()
+        if key.startswith(("spark.hadoop.fs.", "fs."))
+    }
+    return open_storage(path, {**hadoop, **(options or {})})

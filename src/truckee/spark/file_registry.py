@@ -1,0 +1,106 @@
+"""The files of a scan by number, with the rows that their vectors select.
+
+A row's file is told by a number that is a constant of the file, never by the text of a path: one
+Spark spells `file:/x`, another `file:///x`, and escapes differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from threading import Lock
+from typing import Protocol
+
+from truckee.deletion_vectors.bitmap import RowBitmap
+from truckee.deletion_vectors.store import VectorOf, check_row_indexes, read_deletion_vectors
+from truckee.scan.scan_file import Change, ScanFile
+from truckee.spark.row_filter import DENSE_ROWS
+from truckee.storage.base import Storage
+
+_Key = tuple[str, str | None, str | None, Change | None]
+
+
+class RowSet(Protocol):
+    """A set of rows in a plan, see `row_filter`."""
+
+    def fill(self, bitmaps: Mapping[int, RowBitmap], starts: Sequence[int]) -> None:
+        """Make these the rows of the set, by file id."""
+        ...
+
+
+class FileRegistry:
+    """Numbers for files, given when a file is first seen and kept for as long as the scan lives."""
+
+    def __init__(self, storage: Storage) -> None:
+        self.dense_rows = DENSE_ROWS
+        self._storage = storage
+        self._lock = Lock()
+        self._ids: dict[_Key, int] = {}
+        self._files: list[ScanFile] = []
+        self._starts: list[int] = [0]
+        self._bitmaps: dict[int, RowBitmap] = {}
+
+    def file_id(self, file: ScanFile) -> int:
+        """Return the number of a file."""
+        with self._lock:
+            return self._numbered(file)
+
+    def file(self, file_id: int) -> ScanFile:
+        """Return the file with this number."""
+        return self._files[file_id]
+
+    def start(self, file: ScanFile) -> int:
+        """Return where the rows of the file start if those of all files are put in one line."""
+        return self._starts[self.file_id(file)]
+
+    def num_rows(self, file: ScanFile) -> int:
+        """Return the number of rows in the file, deleted ones included."""
+        number = self.file_id(file)
+        return self._starts[number + 1] - self._starts[number]
+
+    def load_rows(self, files: Sequence[ScanFile], rows: RowSet) -> None:
+        """Add the rows that the vectors of these files select to a set in a plan."""
+        with self._lock:
+            unread = [file for file in files if self._numbered(file) not in self._bitmaps]
+            for file, bitmap in zip(unread, selected_rows(self._storage, unread), strict=True):
+                self._bitmaps[self._numbered(file)] = bitmap
+            if unread:
+                rows.fill(self._bitmaps, self._starts[:-1])
+
+    def _numbered(self, file: ScanFile) -> int:
+        within, without = file.rows.within, file.rows.without
+        key = (
+            file.path,
+            within.unique_id if within else None,
+            without.unique_id if without else None,
+            file.change,
+        )
+        number = self._ids.get(key)
+        if number is None:
+            number = self._ids[key] = len(self._files)
+            self._files.append(file)
+            self._starts.append(self._starts[-1] + (file.num_records or 0))
+        return number
+
+
+def selected_rows(storage: Storage, files: Sequence[ScanFile]) -> Iterator[RowBitmap]:
+    """Yield for each file the rows that its selection names: those to keep if it has `within`,
+    otherwise those to drop."""
+    wanted = [
+        VectorOf(descriptor=vector, data_file=file.path, version=file.version)
+        for file in files
+        for vector in (file.rows.within, file.rows.without)
+        if vector is not None
+    ]
+    found = iter(zip(wanted, read_deletion_vectors(storage, wanted), strict=True))
+
+    def bitmap(file: ScanFile) -> RowBitmap:
+        of, rows = next(found)
+        known = file.num_records
+        if known is not None:
+            check_row_indexes(rows, known, of=of)
+        return rows
+
+    for file in files:
+        within = bitmap(file) if file.rows.within is not None else None
+        without = bitmap(file) if file.rows.without is not None else RowBitmap()
+        yield without if within is None else within - without

@@ -1,0 +1,194 @@
+"""Catalyst filters as predicates that pruning understands.
+
+A filter comes as the JSON of its tree: a flat list of nodes, parents first, each with the number
+of its children. What has no counterpart becomes `UNKNOWN`, which keeps every file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Any, TypeAlias
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from truckee.protocol.predicates import (
+    UNKNOWN,
+    Column,
+    Comparison,
+    In,
+    IsNotNull,
+    IsNull,
+    Not,
+    Predicate,
+    StartsWith,
+    all_of,
+    any_of,
+)
+from truckee.protocol.schema import StructField, StructType
+
+_OPERATORS = {
+    "EqualTo": "=",
+    "EqualNullSafe": "<=>",
+    "LessThan": "<",
+    "LessThanOrEqual": "<=",
+    "GreaterThan": ">",
+    "GreaterThanOrEqual": ">=",
+}
+_MIRRORED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_EPOCH = datetime(1970, 1, 1)
+
+_Node: TypeAlias = tuple[dict[str, Any], list[Any]]
+
+
+class _NotLiteral(Exception):
+    """An operand is no literal that can be compared here."""
+
+
+def predicate_of(filters: Sequence[str], schema: StructType, session_zone: str) -> Predicate:
+    """Return the conjunction of filters, over the logical columns of `schema`.
+
+    Filters name columns as data files do, by physical names; names that the schema does not have
+    (the constants of a feed, say) are not told about.
+    """
+    reader = _Reader(schema, session_zone)
+    return all_of(*(reader.predicate(_tree(msgspec.json.decode(text))) for text in filters))
+
+
+def _tree(nodes: list[dict[str, Any]]) -> _Node:
+    remaining = iter(nodes)
+
+    def take() -> _Node:
+        node = next(remaining)
+        return node, [take() for _ in range(node["num-children"])]
+
+    return take()
+
+
+class _Reader:
+    def __init__(self, schema: StructType, session_zone: str) -> None:
+        self._schema = schema
+        self._zone = session_zone
+
+    def predicate(self, tree: _Node) -> Predicate:
+        node, children = tree
+        kind = _kind(node)
+        if kind == "And":
+            return all_of(*map(self.predicate, children))
+        if kind == "Or":
+            return any_of(*map(self.predicate, children))
+        if kind == "Not":
+            operand = self.predicate(children[0])
+            return UNKNOWN if operand == UNKNOWN else Not(operand)
+        try:
+            return self._leaf(kind, children)
+        except _NotLiteral:
+            return UNKNOWN
+
+    def _leaf(self, kind: str, children: list[_Node]) -> Predicate:
+        if kind in _OPERATORS:
+            return self._comparison(_OPERATORS[kind], *children)
+        column = self._column(children[0]) if children else None
+        if column is None:
+            return UNKNOWN
+        if kind == "IsNull":
+            return IsNull(column)
+        if kind == "IsNotNull":
+            return IsNotNull(column)
+        if kind == "In":
+            return In(column, tuple(self._value(child) for child in children[1:]))
+        if kind == "StartsWith":
+            prefix = self._value(children[1])
+            return StartsWith(column, prefix) if isinstance(prefix, str) else UNKNOWN
+        return UNKNOWN
+
+    def _comparison(self, operator: str, left: _Node, right: _Node) -> Predicate:
+        column = self._column(left)
+        if column is not None:
+            return Comparison(operator, column, self._value(right))
+        column = self._column(right)
+        if column is not None:
+            return Comparison(_MIRRORED[operator], column, self._value(left))
+        return UNKNOWN
+
+    def _column(self, tree: _Node) -> Column | None:
+        """Return the column of an attribute or of a field of one, None if it is neither."""
+        path: list[str] = []
+        node, children = tree
+        while _kind(node) == "GetStructField" and node.get("name"):
+            path.append(node["name"])
+            node, children = children[0]
+        if _kind(node) != "AttributeReference":
+            return None
+        path.append(node["name"])
+        return self._logical(path[::-1])
+
+    def _logical(self, physical_path: list[str]) -> Column | None:
+        struct: Any = self._schema
+        path: list[str] = []
+        for name in physical_path:
+            if not isinstance(struct, StructType):
+                return None
+            field = _by_physical_name(struct, name)
+            if field is None:
+                return None
+            path.append(field.name)
+            struct = field.type
+        return Column(tuple(path))
+
+    def _value(self, tree: _Node) -> Any:
+        node, _ = tree
+        if _kind(node) != "Literal":
+            raise _NotLiteral
+        text, data_type = node["value"], node["dataType"]
+        if text is None:
+            return None
+        if not isinstance(data_type, str):
+            raise _NotLiteral
+        if data_type == "timestamp":
+            return _timestamp(text, self._zone)
+        if data_type.startswith("decimal"):
+            return Decimal(text)
+        if data_type not in _PARSERS:
+            raise _NotLiteral
+        return _PARSERS[data_type](text)
+
+
+_PARSERS: dict[str, Callable[[str], Any]] = {
+    "byte": int,
+    "short": int,
+    "integer": int,
+    "long": int,
+    "float": float,
+    "double": float,
+    "string": str,
+    "boolean": lambda text: text == "true",
+    "date": date.fromisoformat,
+    "timestamp_ntz": lambda text: _EPOCH + timedelta(microseconds=int(text)),
+}
+
+
+def _kind(node: dict[str, Any]) -> str:
+    return str(node["class"]).rpartition(".")[2]
+
+
+def _by_physical_name(struct: StructType, name: str) -> StructField | None:
+    folded = name.casefold()
+    return next((f for f in struct.fields if f.physical_name.casefold() == folded), None)
+
+
+def _timestamp(text: str, session_zone: str) -> datetime:
+    """Return the moment of a literal, which Spark prints in the session's zone."""
+    try:
+        local = datetime.fromisoformat(_with_micros(text))
+        return local.replace(tzinfo=ZoneInfo(session_zone)).astimezone(timezone.utc)
+    except (ValueError, OverflowError, KeyError) as problem:
+        raise _NotLiteral from problem  # a year beyond Python's, or a zone it does not know
+
+
+def _with_micros(text: str) -> str:
+    """Return the text with six digits of a second, as Python 3.10 wants them."""
+    whole, dot, fraction = text.partition(".")
+    return f"{whole}.{fraction:0<6}" if dot else whole

@@ -1,0 +1,89 @@
+"""DeltaTable: the front door, with the names that delta-spark users know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+
+from pyspark.sql import DataFrame, SparkSession
+
+from truckee.changes.plan import open_feed
+from truckee.errors.log import NotADeltaTableError
+from truckee.log.history import history
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.options.feed import feed_options
+from truckee.spark.conf import session_settings, session_storage, session_zone
+from truckee.spark.described import detail_frame, history_frame
+from truckee.spark.frames import feed_frame, snapshot_frame
+from truckee.storage.base import Storage
+
+
+class DeltaTable:
+    """A table, at whatever version is the latest when a method is called."""
+
+    def __init__(self, spark: SparkSession, storage: Storage, alias: str | None = None) -> None:
+        self._spark = spark
+        self._storage = storage
+        self._alias = alias
+
+    @classmethod
+    def forPath(  # noqa: N802
+        cls, sparkSession: SparkSession, path: str, hadoopConf: Mapping[str, str] | None = None
+    ) -> DeltaTable:
+        """Return the table at a path; raises NotADeltaTableError if there is none."""
+        storage = session_storage(sparkSession, path, hadoopConf)
+        load_snapshot(storage)
+        return cls(sparkSession, storage)
+
+    @classmethod
+    def isDeltaTable(cls, sparkSession: SparkSession, identifier: str) -> bool:  # noqa: N802
+        """Return whether there is a Delta table at a path."""
+        try:
+            load_snapshot(session_storage(sparkSession, identifier))
+        except NotADeltaTableError:
+            return False
+        return True
+
+    def toDF(self) -> DataFrame:  # noqa: N802
+        """Return the rows of the latest version."""
+        frame = snapshot_frame(self._spark, self._snapshot())
+        return frame if self._alias is None else frame.alias(self._alias)
+
+    def alias(self, aliasName: str) -> DeltaTable:  # noqa: N803
+        """Return the table under a name that conditions can use."""
+        return DeltaTable(self._spark, self._storage, aliasName)
+
+    def detail(self) -> DataFrame:
+        """Return one row that describes the table: format, id, size, protocol and so on."""
+        return detail_frame(self._spark, self._snapshot())
+
+    def history(self, limit: int | None = None) -> DataFrame:
+        """Return the commits that the log still has, newest first."""
+        return history_frame(self._spark, history(self._storage, limit))
+
+    def changes(
+        self,
+        startingVersion: int | None = None,  # noqa: N803
+        endingVersion: int | None = None,  # noqa: N803
+        startingTimestamp: str | date | datetime | None = None,  # noqa: N803
+        endingTimestamp: str | date | datetime | None = None,  # noqa: N803
+    ) -> DataFrame:
+        """Return the rows that were inserted, updated and deleted, both ends included.
+
+        Without an end, the end is the latest version at the time a query runs.
+        """
+        given = {
+            "startingVersion": startingVersion,
+            "endingVersion": endingVersion,
+            "startingTimestamp": startingTimestamp,
+            "endingTimestamp": endingTimestamp,
+        }
+        options = feed_options(
+            {name: value for name, value in given.items() if value is not None},
+            conf=session_settings(self._spark),
+            time_zone=session_zone(self._spark),
+        )
+        return feed_frame(self._spark, open_feed(self._storage, options))
+
+    def _snapshot(self) -> Snapshot:
+        return load_snapshot(self._storage)
