@@ -192,6 +192,6 @@ def _corrupt(
         try:
             decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            reason = str(error)
+            reason = str(error).replace("$[0]", "$")
             return CorruptLogFileError(table=storage.root, path=path, line=number, reason=reason)
     return CorruptLogFileError(table=storage.root, path=path, reason="it is not lines of JSON")
