@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 
 from truckee.errors.options import BothTimeTravelOptionsError, IllegalOptionError
 from truckee.options.feed import Bound
@@ -19,7 +18,7 @@ def time_travel(options: Options, *, time_zone: str) -> Bound | None:
     version = options.version("versionAsOf")
     has_timestamp = "timestampAsOf" in options
     if version is not None and has_timestamp:
-        raise BothTimeTravelOptionsError()
+        raise BothTimeTravelOptionsError
     if version is not None:
         if version < 0:
             raise IllegalOptionError(
@@ -37,7 +36,7 @@ def split_path(path: str, *, time_zone: str) -> tuple[str, Bound | None]:
     if found := _AT_VERSION.match(path):
         return found["path"], Bound(version=int(found["version"]))
     if found := _AT_TIMESTAMP.match(path):
-        moment = datetime.strptime(found["digits"] + "000", "%Y%m%d%H%M%S%f")
-        at = timestamp_ms(moment, option=path, time_zone=time_zone)
+        text = "{}{}{}{}-{}{}-{}{} {}{}:{}{}:{}{}.{}{}{}".format(*found["digits"])
+        at = timestamp_ms(text, option="the end of the path", time_zone=time_zone)
         return found["path"], Bound(timestamp_ms=at)
     return path, None
