@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -7,19 +9,32 @@ from msgspec.structs import replace
 
 from changes.tables import PROTOCOL, Table, add, cdc, metadata, remove, vector
 from truckee.changes.plan import ChangePlan, open_feed, plan_changes
+from truckee.deletion_vectors.bitmap import RowBitmap
+from truckee.deletion_vectors.store import write_deletion_vectors
 from truckee.errors.changes import BeyondRetentionError, ChangeDataNotRecordedError
 from truckee.errors.log import VersionNotFoundError, VersionsNotContiguousError
 from truckee.options.feed import Bound, FeedOptions
-from truckee.protocol.actions import CommitInfo
+from truckee.protocol.actions import CommitInfo, encode_actions
 from truckee.protocol.paths import commit_path
 from truckee.protocol.schema import type_text
 from truckee.storage.base import Storage
 from truckee.storage.local import LocalStorage
+from truckee.storage.memory import MemoryStorage
 
 
-def asked(start: int, end: int | None = None, **switches: bool) -> FeedOptions:
-    until = None if end is None else Bound(version=end)
-    return FeedOptions(start=Bound(version=start), end=until, **switches)
+def asked(
+    start: int,
+    end: int | None = None,
+    *,
+    out_of_range: bool = False,
+    within_retention: bool = False,
+) -> FeedOptions:
+    return FeedOptions(
+        start=Bound(version=start),
+        end=None if end is None else Bound(version=end),
+        out_of_range=out_of_range,
+        within_retention=within_retention,
+    )
 
 
 def shown(plan: ChangePlan) -> list[tuple[int, str | None, str]]:
@@ -175,6 +190,15 @@ def test_a_range_in_which_the_feed_was_off_is_refused(
     assert raised.value.code == "DELTA_MISSING_CHANGE_DATA"
 
 
+def test_a_feed_switched_off_and_on_again_within_the_range_is_refused() -> None:
+    table = Table.created().commit(add("a")).commit(metadata(feed="false")).commit(metadata())
+
+    with pytest.raises(ChangeDataNotRecordedError) as raised:
+        plan_changes(table.storage, asked(0))
+
+    assert (raised.value.version, raised.value.end) == (2, 3)
+
+
 def test_whether_the_feed_was_on_before_the_start_does_not_matter() -> None:
     plan = plan_changes(disabled_and_enabled(), asked(2, 4))
 
@@ -248,8 +272,9 @@ def test_a_start_older_than_deleted_files_are_kept_can_be_refused(tmp_path: Path
         "only kept for 48 hours, since 1970-01-05T00:00:00.000Z\n"
         "hint: start at a later version, or raise delta.deletedFileRetentionDuration"
     )
-    assert open_feed(storage, asked(2, within_retention=True), now_ms=now_ms)
-    assert open_feed(storage, asked(1), now_ms=now_ms)
+    recent = open_feed(storage, asked(2, within_retention=True), now_ms=now_ms)
+    unchecked = open_feed(storage, asked(1), now_ms=now_ms)
+    assert (recent.range.start, unchecked.range.start) == (2, 1)
 
 
 def test_the_latest_version_is_never_too_old(tmp_path: Path) -> None:
@@ -258,3 +283,60 @@ def test_the_latest_version_is_never_too_old(tmp_path: Path) -> None:
     feed = open_feed(storage, asked(1, within_retention=True), now_ms=99 * 86_400_000)
 
     assert shown(feed.plan()) == [(1, "insert", "day1")]
+
+
+def test_timestamps_are_recorded_ones_or_those_of_files_made_monotonic(tmp_path: Path) -> None:
+    table = Table(LocalStorage(str(tmp_path)))
+    table.commit(PROTOCOL, metadata(), add("a"), at_ms=5_000)
+    table.commit(add("b"), at_ms=5_000)
+    table.commit(add("c"), at_ms=4_000)
+    table.commit(CommitInfo(in_commit_timestamp=9_000, timestamp=1), add("d"), at_ms=6_000)
+
+    def timestamps(start: int) -> list[int | None]:
+        plan = plan_changes(table.storage, asked(start))
+        return [file.change.timestamp_ms for file in plan.files if file.change]
+
+    assert timestamps(0) == [5_000, 5_001, 5_002, 9_000]
+    assert timestamps(2) == [5_002, 9_000]
+
+
+@dataclass
+class WatchedStorage(MemoryStorage):
+    """A store in memory that remembers which files were read."""
+
+    reads: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def read(self, path: str) -> bytes:
+        self.reads.append(path)
+        return super().read(path)
+
+
+def test_a_plan_reads_the_commits_of_its_range_and_nothing_else() -> None:
+    storage = WatchedStorage()
+    table = Table(storage).commit(PROTOCOL, metadata())
+    (dv,) = write_deletion_vectors(storage, [RowBitmap([1])])
+    table.commits((add("a"),), (remove("a"), add("a", dv=dv)), (cdc("c"),), (add("d"),))
+    feed = open_feed(storage, asked(2, 3))
+    storage.reads.clear()
+
+    plan = feed.plan()
+
+    assert len(plan.files) == 2
+    assert storage.reads == [commit_path(2), commit_path(3)]
+
+
+@pytest.mark.slow
+def test_ten_thousand_commits_are_planned_in_a_few_seconds(tmp_path: Path) -> None:
+    table = Table(LocalStorage(str(tmp_path))).commit(PROTOCOL, metadata())
+    for version in range(1, 10_000):
+        actions = CommitInfo(operation="WRITE"), add(f"part-{version:05d}.parquet")
+        (tmp_path / commit_path(version)).write_bytes(encode_actions(actions))
+    started = time.monotonic()
+
+    plan = plan_changes(table.storage, asked(0))
+
+    assert len(plan.files) == 9_999
+    assert time.monotonic() - started < 5

@@ -14,7 +14,6 @@ def test_names_are_the_same_in_any_case() -> None:
     assert list(options) == ["ReadChangeFeed", "startingVersion"]
     assert len(options) == 2
     assert "x" not in options
-    assert 3 not in options
 
 
 def test_of_names_that_differ_in_case_the_last_is_kept() -> None:
