@@ -183,14 +183,19 @@ def test_text_that_is_no_path_is_refused(vector: DeletionVectorDescriptor, reaso
     assert str(raised.value) == expected
 
 
-def test_a_uuid_that_is_no_base85_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (",^-aqEH.-t@S}K{vb[*k", "',' is not one of its digits"),
+        ("^-aqEH.-t@S}K{v##093", "a UUID has 16 bytes"),
+    ],
+)
+def test_a_uuid_that_is_no_base85_is_refused(text: str, reason: str) -> None:
     with pytest.raises(InvalidZ85Error) as raised:
-        _ = descriptor("u", "ab,^-aqEH.-t@S}K{vb[*k").file_path
+        _ = descriptor("u", f"ab{text}").file_path
 
-    assert str(raised.value) == (
-        "the deletion vector has text that is not valid Z85: ',^-aqEH.-t@S}K{vb[*k': "
-        "',' is not one of its digits"
-    )
+    expected = f"the deletion vector has text that is not valid Z85: {text!r}: {reason}"
+    assert str(raised.value) == expected
 
 
 def test_inline_bytes_must_be_as_many_as_the_size_says() -> None:

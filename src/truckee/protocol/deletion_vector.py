@@ -20,7 +20,11 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from truckee.errors.deletion_vectors import InvalidDescriptorError, UnknownStorageTypeError
+from truckee.errors.deletion_vectors import (
+    InvalidDescriptorError,
+    InvalidZ85Error,
+    UnknownStorageTypeError,
+)
 from truckee.protocol import z85
 from truckee.protocol.paths import decode_path, encode_path
 
@@ -187,4 +191,7 @@ def assemble_deletion_vector_path(parent: str, uuid: UUID, prefix: str = "") -> 
 @lru_cache(maxsize=1024)
 def _path_of_uuid(text: str) -> str:
     prefix, digits = text[:-_UUID_DIGITS], text[-_UUID_DIGITS:]
-    return relative_path(UUID(bytes=z85.decode(digits)), prefix)
+    data = z85.decode(digits)
+    if len(data) != 16:
+        raise InvalidZ85Error(text=digits, reason="a UUID has 16 bytes")
+    return relative_path(UUID(bytes=data), prefix)
