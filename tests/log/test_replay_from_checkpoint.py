@@ -33,17 +33,24 @@ def play(commits: list[list[tuple[Any, ...]]]) -> Storage:
     """Return a table with such commits; steps that make no sense at their time are left out."""
     table = history().stage(metadata(properties=PROPERTIES)).then()
     for steps in commits:
-        for step in _one_per_path(steps):
+        for step in _one_per_key(steps):
             _take(table, step)
         table.then()
     return table.storage
 
 
-def _one_per_path(steps: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Return steps of which none but the first touches a file, as a commit demands."""
-    return list(
-        {(s[1] if s[0] in ("add", "remove", "delete") else s[:2]): s for s in steps}.values()
-    )
+def _one_per_key(steps: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Return one step for each file, application and domain, as a commit demands."""
+    by_key: dict[tuple[str, ...], tuple[Any, ...]] = {}
+    for step in steps:
+        match step:
+            case ("add" | "remove" | "delete", path, *_):
+                by_key["file", path] = step
+            case ("metadata", _):
+                by_key["metadata",] = step
+            case (kind, name, _):
+                by_key[kind, name] = step
+    return list(by_key.values())
 
 
 def _take(table: History, step: tuple[Any, ...]) -> None:
