@@ -90,6 +90,16 @@ def test_bounds_never_exclude_what_they_stand_for(
     assert found.upper.to_pylist() == [upper]
 
 
+def test_bounds_of_long_ago_leave_room_for_another_calendar() -> None:
+    stats = {"minValues": {"a": "0100-01-01"}, "maxValues": {"a": "0100-01-01"}}
+
+    (found,) = column_statistics(texts(stats), [data_column("a", "date")])
+
+    written = (date(100, 1, 1) - date(1970, 1, 1)).days
+    assert found.lower.to_pylist() == [written - 13]
+    assert found.upper.to_pylist() == [written + 13]
+
+
 def test_the_last_of_all_timestamps_stays_the_last() -> None:
     stats = {"maxValues": {"a": "294247-01-10T04:00:54.775Z"}}
 

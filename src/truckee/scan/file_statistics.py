@@ -8,11 +8,13 @@ Bounds come in a form that compares quickly and never excludes a value that is i
 | type                     | Arrow type      | lower bound        | upper bound                  |
 |--------------------------|-----------------|--------------------|------------------------------|
 | byte to long, boolean    | int64           | as written         | as written                   |
-| date                     | int64, days     | as written         | as written                   |
-| timestamp, timestamp_ntz | int64, micros   | as written         | one millisecond more         |
+| date                     | int64, days     | as written (*)     | as written (*)               |
+| timestamp, timestamp_ntz | int64, micros   | as written (*)     | one millisecond more (*)     |
 | float, double            | float32, float64| as written         | as written                   |
 | decimal                  | decimal256      | rounded down       | rounded up                   |
 | string                   | string          | as written         | as written                   |
+
+(*) loosened by some days before 1900, when calendars and clocks are a matter of the reader.
 """
 
 from __future__ import annotations
@@ -39,6 +41,9 @@ _EXACT = Context(prec=100)
 # by no more than this part of the number.
 _DIGITS_OF_DOUBLE = 15
 _ERROR_OF_DOUBLE = Decimal(2) ** -52
+_PER_DAY = {"date": 1, "timestamp": 86_400_000_000, "timestamp_ntz": 86_400_000_000}
+_LAST_OLD_DAY = (date(1900, 1, 1) - EPOCH_DATE).days
+_JULIAN_DAYS_APART = 13
 _FLOAT_WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 
@@ -244,11 +249,23 @@ def _bounds(raw: list[Any], data_type: DataType, *, upper: bool) -> pa.Array:
         return pa.array(raw, pa.bool_()).cast(pa.int64())
     if name not in _TEXT_TYPES:
         return pa.nulls(len(raw), pa.int64())
-    counts = _counts(raw, data_type)
+    counts = _loosened(_counts(raw, data_type), _PER_DAY[name], upper=upper)
     if name == "date" or not upper:
         return counts
     highest = pa.scalar(_MAX_INT64 - _MILLISECOND_US)
     return pc.add(pc.min_element_wise(counts, highest, skip_nulls=False), _MILLISECOND_US)
+
+
+def _loosened(counts: pa.Array, per_day: int, *, upper: bool) -> pa.Array:
+    # Old writers stored what is long past in the Julian calendar and in local times of their own,
+    # which readers may or may not undo; the two are never further apart than this.
+    apart = _JULIAN_DAYS_APART * per_day
+    if upper:
+        loose = pc.add(counts, apart)
+    else:
+        lowest = pa.scalar(apart - _MAX_INT64)
+        loose = pc.subtract(pc.max_element_wise(counts, lowest, skip_nulls=False), apart)
+    return pc.if_else(pc.less(counts, _LAST_OLD_DAY * per_day), loose, counts)
 
 
 def _integers(raw: list[Any]) -> pa.Array:
