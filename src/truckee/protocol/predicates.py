@@ -11,7 +11,7 @@ Values are Python's: int, float, Decimal, bool, str, bytes, date, datetime (with
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, TypeAlias
@@ -340,13 +340,3 @@ def _sort_key(value: Any) -> Any:
     if _kind(value) != "number":
         return value
     return (1, 0) if value != value else (0, value)
-
-
-def is_nan(value: object) -> bool:
-    """Return whether a value is NaN, of whatever type."""
-    return isinstance(value, float | Decimal) and value != value
-
-
-def comparable(values: Iterable[object]) -> list[Any]:
-    """Return the values that are not null, least first; they are all of one kind."""
-    return sorted((value for value in values if value is not None), key=_sort_key)
