@@ -143,12 +143,12 @@ def _rule_json(rule: Rule) -> str:
     return msgspec.json.encode([rule.kind.value, rule.name, rule.expression]).decode()
 
 
-def violation(text: str) -> DeltaError | None:
-    """Return the error that the text of a failed Spark job stands for, or None if it is another.
+def violation(messages: Sequence[str]) -> DeltaError | None:
+    """Return the error that the messages of a failed Spark job stand for, or None if it is another.
 
     It is registered as a translator of Spark's errors, so that users meet the typed error.
     """
-    found = _MESSAGE.search(text)
+    found = next(filter(None, map(_MESSAGE.search, messages)), None)
     if found is None:
         return None
     kind, name, expression = msgspec.json.decode(bytes.fromhex(found[1]))

@@ -1,0 +1,51 @@
+"""Files that leave a table: an `add` that is live becomes its `remove`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from truckee.protocol.actions import AddFile, RemoveFile
+from truckee.protocol.stats import parse_stats
+
+
+def now_ms() -> int:
+    """Return the time, in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def removed(
+    add: AddFile, *, timestamp_ms: int | None = None, data_change: bool = True
+) -> RemoveFile:
+    """Return the tombstone of a live file, with all that a feed needs to show its rows again."""
+    return RemoveFile(
+        path=add.path,
+        deletion_timestamp=now_ms() if timestamp_ms is None else timestamp_ms,
+        data_change=data_change,
+        extended_file_metadata=True,
+        partition_values=add.partition_values,
+        size=add.size,
+        stats=add.stats,
+        tags=add.tags,
+        deletion_vector=add.deletion_vector,
+        base_row_id=add.base_row_id,
+        default_row_commit_version=add.default_row_commit_version,
+    )
+
+
+def all_removed(adds: Iterable[AddFile], *, data_change: bool = True) -> list[RemoveFile]:
+    """Return the tombstones of live files, all with the same time."""
+    timestamp_ms = now_ms()
+    return [removed(add, timestamp_ms=timestamp_ms, data_change=data_change) for add in adds]
+
+
+def num_rows(adds: Iterable[AddFile]) -> int | None:
+    """Return how many rows live files have, without those deleted; None if it is not known."""
+    total = 0
+    for add in adds:
+        stats = parse_stats(add.stats)
+        if stats is None or stats.num_records is None:
+            return None
+        deleted = 0 if add.deletion_vector is None else add.deletion_vector.cardinality
+        total += stats.num_records - deleted
+    return total

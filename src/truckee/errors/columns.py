@@ -1,0 +1,156 @@
+"""Columns that a table cannot have, or cannot be partitioned by.
+
+DeltaError
+├── InvalidColumnNamesError       characters that data files of the table cannot take
+├── UnsupportedTypesError         types that a table cannot hold
+├── NoColumnsError                a table without columns
+├── PartitionColumnNotFoundError  a partition column that is no column
+├── PartitionColumnTypeError      a partition column whose values have no text
+├── AllColumnsPartitionedError    nothing is left for the data files
+├── ClusteringColumnError         a clustering column that is no column, or has no statistics
+├── InvalidIdentityColumnError    an identity column of a wrong type or step
+└── InvalidGeneratedColumnError   an expression that cannot generate a column
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from truckee.errors.base import DeltaError
+
+
+@dataclass(eq=False, kw_only=True)
+class InvalidColumnNamesError(DeltaError):
+    """Column names with characters that are only allowed with column mapping."""
+
+    code: ClassVar[str] = "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES"
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"the column names [{', '.join(self.columns)}] have characters out of ' ,;{{}}()\\n\\t="
+            "', which data files do not take\n"
+            "hint: rename the columns, or set the table property 'delta.columnMapping.mode' to "
+            "'name'"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class UnsupportedTypesError(DeltaError):
+    """Columns of types that a table cannot hold."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_DATA_TYPES"
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"a table cannot hold columns of these types: {', '.join(self.columns)}\n"
+            "hint: cast them to another type, or leave them out"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class NoColumnsError(DeltaError):
+    """A table was to be created without a column."""
+
+    code: ClassVar[str] = "DELTA_SCHEMA_NOT_PROVIDED"
+    table: str
+
+    def __str__(self) -> str:
+        return (
+            f"the table {self.table} cannot be created without columns\n"
+            "hint: add one with addColumn"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class PartitionColumnNotFoundError(DeltaError):
+    """A table was to be partitioned by a column that it does not have."""
+
+    code: ClassVar[str] = "DELTA_PARTITION_COLUMN_NOT_FOUND"
+    column: str
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"partition column {self.column} is not one of the columns "
+            f"[{', '.join(self.columns)}]\nhint: name columns of the data"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class PartitionColumnTypeError(DeltaError):
+    """A partition column of a type whose values have no text."""
+
+    code: ClassVar[str] = "DELTA_INVALID_PARTITION_COLUMN_TYPE"
+    column: str
+    type: str
+
+    def __str__(self) -> str:
+        return (
+            f"column {self.column} is of type {self.type}, by which a table cannot be partitioned\n"
+            "hint: partition by a date, a number or a text"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class AllColumnsPartitionedError(DeltaError):
+    """Every column is a partition column, or one of them twice."""
+
+    code: ClassVar[str] = "DELTA_CANNOT_USE_ALL_COLUMNS_FOR_PARTITION"
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"all columns are partition columns: [{', '.join(self.columns)}]\n"
+            "hint: leave at least one column for the data files"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ClusteringColumnError(DeltaError):
+    """A column by which a table cannot be clustered."""
+
+    code: ClassVar[str] = "DELTA_CLUSTERING_COLUMN_MISSING_STATS"
+    column: str
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"the table cannot be clustered by {self.column}: {self.reason}\n"
+            "hint: cluster by at most four columns that have statistics, of an unpartitioned table"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class InvalidIdentityColumnError(DeltaError):
+    """An identity column that cannot number rows."""
+
+    code: ClassVar[str] = "DELTA_IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE"
+    column: str
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"column {self.column} cannot be an identity column: {self.reason}\n"
+            "hint: an identity column is a bigint that no partition or expression depends on, with "
+            "a step other than 0"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class InvalidGeneratedColumnError(DeltaError):
+    """An expression that cannot generate a column."""
+
+    code: ClassVar[str] = "DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH"
+    column: str
+    expression: str
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"column {self.column} cannot be generated as ({self.expression}): {self.reason}\n"
+            "hint: use other columns of the table that are not generated themselves, and functions "
+            "that give the same result each time"
+        )
