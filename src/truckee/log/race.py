@@ -1,25 +1,27 @@
 """The race for the next version: create its file, or see who did, and whether to try again.
 
-put_if_absent(version n) ---> mine: done
-        |
-        | taken
-        v
-read the winners n, n+1, ... ---> a conflict with one of them: give up
-        |
-        | none
-        v
-try the version after the last of them
+One attempt, and what may come of it:
+
+    put_if_absent(version n) ---> mine: done
+            |
+            | taken
+            v
+    read the winners n, n+1, ... ---> a conflict with one of them: give up
+            |
+            | none
+            v
+    try the version after the last of them
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import count, takewhile
 from typing import TypeAlias
 
-from truckee.errors.log import LogFileNotFoundError, VersionNotFoundError
 from truckee.errors.storage import StorageError
 from truckee.errors.transaction import (
     ConcurrentAppendException,
@@ -29,11 +31,13 @@ from truckee.errors.transaction import (
     MaxCommitRetriesExceededError,
 )
 from truckee.log.attempt import Base, Staged, commit_actions
-from truckee.log.commits import Commit, decode_commit, read_commits
+from truckee.log.commits import Commit, decode_commit
 from truckee.log.conflicts import Candidate, Reads, check, swapped_paths
-from truckee.protocol.actions import Action, CommitInfo, RemoveFile, encode_actions
+from truckee.log.log_files import read_in_order
+from truckee.log.segment import list_commits
+from truckee.protocol.actions import Action, RemoveFile, encode_actions
 from truckee.protocol.paths import commit_path, decode_path
-from truckee.storage.base import Storage
+from truckee.storage.base import FileInfo, Storage
 
 Resolve: TypeAlias = Callable[[Commit, tuple[Action, ...]], Iterable[Action] | None]
 """Brings a winner's deletion vectors and my staged actions together, or says None: it cannot."""
@@ -59,12 +63,13 @@ def write_commit(
     for attempt in range(max_attempts):
         version = base.version + 1
         actions = commit_actions(staged, base, now_ms())
-        if _put(storage, version, actions, staged.txn_id):
+        winners = _put(storage, version, actions, read_version)
+        if winners is None or (winners and _is_by(staged.txn_id, winners[0])):
             return version, actions
-        _let_others_pass(attempt)
-        for winner in _winners(storage, version, read_version):
+        for winner in winners:
             staged = _after(staged, base, winner, reads=reads, verify=verify, resolve=resolve)
             base = base.after(winner)
+        _let_others_pass(attempt)
     raise MaxCommitRetriesExceededError(
         version=base.version,
         start_version=read_version + 1,
@@ -79,43 +84,66 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _put(storage: Storage, version: int, actions: Iterable[Action], txn_id: str) -> bool:
-    """Create the commit file of a version; False if it is another writer's."""
-    path = commit_path(version)
+def _put(
+    storage: Storage, version: int, actions: Iterable[Action], read_version: int
+) -> list[Commit] | None:
+    """Create the commit file of a version and return None, or all who have come first.
+
+    The first of them may be ourselves: a request whose answer got lost may have been sent again
+    on the way, and a write that failed may have been carried out all the same.
+    """
     try:
-        storage.put_if_absent(path, encode_actions(actions))
+        storage.put_if_absent(commit_path(version), encode_actions(actions))
     except FileExistsError:
-        # It may be our own: a request whose answer got lost may have been sent again on the way.
-        return _author(storage, path) == txn_id
+        return _winners(storage, version, read_version)
     except StorageError:
-        author = _author(storage, path)
-        if author is None:
+        winners = _winners(storage, version, read_version)
+        if not winners:
             raise
-        return author == txn_id
+        return winners
+    return None
+
+
+def _winners(storage: Storage, version: int, read_version: int) -> list[Commit]:
+    """Return the commits from a version on, as far as they follow each other.
+
+    A directory that is listed while others write to it may show a file and not yet an older one,
+    so what comes after a gap is left for another time.
+    """
+    files = list_commits(storage, version)
+    if files and version not in files and not _exists(storage, commit_path(version)):
+        raise ConcurrentWriteException(version=version, read_version=read_version)
+    numbers = list(takewhile(files.__contains__, count(version)))
+    contents = read_in_order(storage, [files[number].path for number in numbers])
+    return [
+        _commit(storage, number, files[number], data)
+        for number, data in zip(numbers, contents, strict=True)
+    ]
+
+
+def _exists(storage: Storage, path: str) -> bool:
+    try:
+        storage.read(path)
+    except FileNotFoundError:
+        return False
     return True
 
 
-def _author(storage: Storage, path: str) -> str | None:
-    """Return the id of the transaction that wrote a commit, None if there is no such file."""
-    try:
-        data = storage.read(path)
-    except FileNotFoundError:
-        return None
-    actions = decode_commit(storage, path, data)
-    infos = [action for action in actions if isinstance(action, CommitInfo)]
-    return str(infos[0].txn_id) if infos else ""
+def _commit(storage: Storage, version: int, file: FileInfo, data: bytes) -> Commit:
+    actions = tuple(decode_commit(storage, file.path, data))
+    commit = Commit(version, file.modified_ms, actions)
+    if commit.commit_info is None or commit.commit_info.in_commit_timestamp is None:
+        return commit
+    return replace(commit, timestamp_ms=commit.commit_info.in_commit_timestamp)
+
+
+def _is_by(txn_id: str, commit: Commit) -> bool:
+    return commit.commit_info is not None and commit.commit_info.txn_id == txn_id
 
 
 def _let_others_pass(attempt: int) -> None:
     """Wait for a random moment: where many race, one that is always second would starve."""
     time.sleep(random.uniform(0, min(0.001 * 2 ** min(attempt, 10), 0.05)))  # noqa: S311
-
-
-def _winners(storage: Storage, version: int, read_version: int) -> Iterator[Commit]:
-    try:
-        yield from read_commits(storage, version)
-    except (VersionNotFoundError, LogFileNotFoundError) as cause:
-        raise ConcurrentWriteException(version=version, read_version=read_version) from cause
 
 
 def _after(

@@ -6,7 +6,7 @@ and nothing more: if it is missing, broken or wrong, the whole directory is list
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -122,9 +122,7 @@ def list_log(storage: Storage, start: int, end: int | None = None) -> LogListing
     """Return the log files of the versions `start..end`, both included, from one listing."""
     listing = LogListing()
     candidates: dict[int, list[tuple[LogFile, FileInfo]]] = {}
-    for name, file in _numbered_files(storage, start):
-        if end is not None and name.version > end:
-            break
+    for name, file in _numbered_files(storage, start, end):
         if name.kind is LogFileKind.COMMIT:
             listing.commits[name.version] = file
         elif name.kind is LogFileKind.COMPACTED:
@@ -141,19 +139,39 @@ def list_log(storage: Storage, start: int, end: int | None = None) -> LogListing
 def list_commits(storage: Storage, start: int, end: int | None = None) -> dict[int, FileInfo]:
     """Return the commit files of the versions `start..end` that exist, in order of version."""
     commits: dict[int, FileInfo] = {}
-    for name, file in _numbered_files(storage, start):
-        if end is not None and name.version > end:
-            break
+    for name, file in _numbered_files(storage, start, end):
         if name.kind is LogFileKind.COMMIT:
             commits[name.version] = file
     return commits
 
 
-def _numbered_files(storage: Storage, start: int) -> Iterator[tuple[LogFile, FileInfo]]:
+def _numbered_files(
+    storage: Storage, start: int, end: int | None
+) -> list[tuple[LogFile, FileInfo]]:
+    """Return the files of the versions `start..end`, as they were at one moment.
+
+    A folder that is listed while others commit may show a commit and not the one before it, if
+    both came during the listing. So where a commit seems to be missing, the folder is listed once
+    more, as far as the newest version seen: all up to there were committed before.
+    """
+    found = _listed_files(storage, start, end)
+    commits = [name.version for name, _ in found if name.kind is LogFileKind.COMMIT]
+    first = start if start > 0 else min(commits, default=0)
+    if commits and commits != list(range(first, commits[-1] + 1)):
+        found = _listed_files(storage, start, found[-1][0].version)
+    return found
+
+
+def _listed_files(storage: Storage, start: int, end: int | None) -> list[tuple[LogFile, FileInfo]]:
+    found: list[tuple[LogFile, FileInfo]] = []
     for file in storage.list_from(f"{LOG_DIRECTORY}/{start:020d}"):
         name = parse_log_name(file.path.rpartition("/")[2])
-        if name is not None and name.version >= 0:
-            yield name, file
+        if name is None or name.version < 0:
+            continue
+        if end is not None and name.version > end:
+            break
+        found.append((name, file))
+    return found
 
 
 _PREFERENCE = {
