@@ -36,7 +36,7 @@ from truckee.protocol.paths import sidecar_path
 from truckee.storage.base import Storage
 
 # Small enough that decoding a batch takes little memory beside the files that are kept.
-_BATCH_ROWS = 32_768
+_LEAST_BATCH_ROWS, _MOST_BATCH_ROWS = 4_096, 16_384
 
 _KINDS: dict[str, type[Action]] = {
     "protocol": Protocol,
@@ -142,12 +142,26 @@ def _wanted_columns(parquet: pq.ParquetFile, kind: str, schema: pa.Schema) -> li
     if kind not in parquet.schema_arrow.names:
         return []
     children = {child.name for child in parquet.schema_arrow.field(kind).type}
-    wanted = [wire_name(f.name) for f in schema if wire_name(f.name) in children]
-    if "stats_parsed" in children and not _has_all_stats(parquet):
+    empty = _null_throughout(parquet, kind, children - {"partitionValues"})
+    wanted = [name for name in map(wire_name, schema.names) if name in children - empty]
+    if "stats_parsed" in children - empty and not _has_all_stats(parquet):
         wanted.append("stats_parsed")
     if "partitionValues_parsed" in children and "partitionValues" not in children:
         wanted.append("partitionValues_parsed")
     return wanted
+
+
+def _null_throughout(parquet: pq.ParquetFile, kind: str, children: set[str]) -> set[str]:
+    """Return the children of `kind` that the footer knows to be null in every row."""
+    found = set(children)
+    for group in range(parquet.num_row_groups):
+        metadata = parquet.metadata.row_group(group)
+        for index in range(metadata.num_columns):
+            column = metadata.column(index)
+            path = column.path_in_schema.split(".")
+            if path[0] == kind and _nulls(column) != column.num_values:
+                found.discard(path[1])
+    return found
 
 
 def _has_all_stats(parquet: pq.ParquetFile) -> bool:
@@ -167,7 +181,9 @@ def _batches(parquet: pq.ParquetFile, kind: str, columns: list[str]) -> Iterator
         return
     groups = [g for g in range(parquet.num_row_groups) if _may_hold(parquet, g, kind)]
     if groups:
-        yield from parquet.iter_batches(_BATCH_ROWS, row_groups=groups, columns=columns)
+        rows = min(max(parquet.metadata.num_rows // 16, _LEAST_BATCH_ROWS), _MOST_BATCH_ROWS)
+        # One thread: a table is opened in a moment either way, and threads take memory each.
+        yield from parquet.iter_batches(rows, row_groups=groups, columns=columns, use_threads=False)
 
 
 def _may_hold(parquet: pq.ParquetFile, group: int, kind: str) -> bool:
@@ -179,13 +195,14 @@ def _may_hold(parquet: pq.ParquetFile, group: int, kind: str) -> bool:
 def _null_counts(parquet: pq.ParquetFile, group: int) -> dict[str, int | None]:
     """Return how often each direct child of an action is null, None where nobody counted."""
     metadata = parquet.metadata.row_group(group)
-    counts: dict[str, int | None] = {}
-    for index in range(metadata.num_columns):
-        column = metadata.column(index)
-        if column.path_in_schema.count(".") == 1:
-            counted = column.is_stats_set and column.statistics.has_null_count
-            counts[column.path_in_schema] = column.statistics.null_count if counted else None
-    return counts
+    columns = (metadata.column(index) for index in range(metadata.num_columns))
+    return {c.path_in_schema: _nulls(c) for c in columns if c.path_in_schema.count(".") == 1}
+
+
+def _nulls(column: pq.ColumnChunkMetaData) -> int | None:
+    if not column.is_stats_set or not column.statistics.has_null_count:
+        return None
+    return int(column.statistics.null_count)
 
 
 @contextmanager

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 
+from truckee.log.columns import column
 from truckee.protocol.actions import AddFile, RemoveFile
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 
@@ -69,9 +69,7 @@ def tombstone_rows(removes: Sequence[RemoveFile]) -> pa.RecordBatch:
 
 
 def _rows(actions: Sequence[AddFile | RemoveFile], schema: pa.Schema) -> pa.RecordBatch:
-    columns = [
-        pa.array([_value(getattr(action, f.name)) for action in actions], f.type) for f in schema
-    ]
+    columns = [column([getattr(a, f.name) for a in actions], f.type) for f in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
@@ -97,14 +95,6 @@ def _records(rows: pa.RecordBatch) -> Iterator[dict[str, Any]]:
         vectors[:] = [v and DeletionVectorDescriptor(**v) for v in vectors]
     for values in zip(*columns, strict=True):
         yield dict(zip(names, values, strict=True))
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, dict):
-        return list(value.items())
-    if isinstance(value, msgspec.Struct):
-        return msgspec.structs.asdict(value)
-    return value
 
 
 def wire_name(name: str) -> str:

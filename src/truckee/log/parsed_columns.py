@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truckee.log.checkpoint_schema import STRING_MAP
+from truckee.log.columns import column
 
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _PLAIN_CHARACTERS = r'^[^"\\\x00-\x1f]*$'
@@ -29,43 +30,42 @@ def stats_json(parsed: pa.StructArray) -> pa.StringArray:
 def partition_value_maps(parsed: pa.StructArray) -> pa.MapArray:
     """Return `partitionValues_parsed` as the maps of `add.partitionValues`."""
     names = [field.name for field in parsed.type]
-    texts = [_partition_text(column) for column in parsed.flatten()]
-    rows, width = len(parsed), len(names)
-    order = [row + column * rows for row in range(rows) for column in range(width)]
-    items = pa.concat_arrays(texts).take(pa.array(order)) if texts else pa.array([], pa.string())
-    offsets = pa.array(range(0, rows * width + 1, width) if width else [0] * (rows + 1), pa.int32())
-    return pa.MapArray.from_arrays(offsets, pa.array(names * rows, pa.string()), items, STRING_MAP)
+    texts = [_partition_text(child).to_pylist() for child in parsed.flatten()]
+    if not names:
+        return column([{}] * len(parsed), STRING_MAP)
+    rows = zip(*texts, strict=True)
+    return column([dict(zip(names, row, strict=True)) for row in rows], STRING_MAP)
 
 
-def _partition_text(column: pa.Array) -> pa.Array:
-    if not pa.types.is_timestamp(column.type):
-        return _text(column)
-    pattern = "%Y-%m-%d %H:%M:%S" if column.type.tz is None else "%Y-%m-%dT%H:%M:%SZ"
-    return pc.strftime(column.cast(pa.timestamp("us")), format=pattern)
+def _partition_text(values: pa.Array) -> pa.Array:
+    if not pa.types.is_timestamp(values.type):
+        return _text(values)
+    pattern = "%Y-%m-%d %H:%M:%S" if values.type.tz is None else "%Y-%m-%dT%H:%M:%SZ"
+    return pc.strftime(values.cast(pa.timestamp("us"), safe=False), format=pattern)
 
 
-def _json(column: pa.Array) -> pa.Array:
-    if pa.types.is_struct(column.type):
-        return _json_objects(column)
-    text = _text(column)
-    if _is_bare(column.type):
+def _json(values: pa.Array) -> pa.Array:
+    if pa.types.is_struct(values.type):
+        return _json_objects(values)
+    text = _text(values)
+    if _is_bare(values.type):
         return text
-    if pa.types.is_floating(column.type):
-        return pc.if_else(pc.is_finite(column), text, _joined('"', text, '"'))
+    if pa.types.is_floating(values.type):
+        return pc.if_else(pc.is_finite(values), text, _joined('"', text, '"'))
     return _json_strings(text)
 
 
-def _json_objects(column: pa.StructArray) -> pa.Array:
+def _json_objects(values: pa.StructArray) -> pa.Array:
     # Every member starts with a comma and is empty where it is null; the first comma is cut off.
     members = [
         pc.fill_null(_joined(f",{json.dumps(field.name)}:", _json(child)), "")
-        for field, child in zip(column.type, column.flatten(), strict=True)
+        for field, child in zip(values.type, values.flatten(), strict=True)
         if _has_text(field.type)
     ]
     if not members:
-        members = [pa.repeat("", len(column))]
+        members = [pa.repeat("", len(values))]
     inside = pc.utf8_slice_codeunits(_joined(*members), start=1)
-    return pc.if_else(column.is_valid(), _joined("{", inside, "}"), pa.scalar(None, pa.string()))
+    return pc.if_else(values.is_valid(), _joined("{", inside, "}"), pa.scalar(None, pa.string()))
 
 
 def _json_strings(text: pa.Array) -> pa.Array:
@@ -75,24 +75,24 @@ def _json_strings(text: pa.Array) -> pa.Array:
         return quoted
     special = pc.invert(plain)
     escaped = [json.dumps(value, ensure_ascii=False) for value in text.filter(special).to_pylist()]
-    return pc.replace_with_mask(quoted, special, pa.array(escaped, pa.string()))
+    return pc.replace_with_mask(quoted, special, column(escaped, pa.string()))
 
 
-def _text(column: pa.Array) -> pa.Array:
+def _text(values: pa.Array) -> pa.Array:
     """Return values as Delta spells them, without quotes; null stays null."""
-    if pa.types.is_timestamp(column.type):
-        return _timestamp_text(column)
-    if pa.types.is_floating(column.type):
-        text = column.cast(pa.string())
+    if pa.types.is_timestamp(values.type):
+        return _timestamp_text(values)
+    if pa.types.is_floating(values.type):
+        text = values.cast(pa.string())
         for arrow, delta in _NOT_FINITE.items():
             text = pc.if_else(pc.equal(text, arrow), delta, text)
         return text
-    return column.cast(pa.string())
+    return values.cast(pa.string())
 
 
-def _timestamp_text(column: pa.Array) -> pa.Array:
-    zone = "" if column.type.tz is None else "Z"
-    milliseconds = pc.floor_temporal(column.cast(pa.timestamp("us")), unit="millisecond")
+def _timestamp_text(values: pa.Array) -> pa.Array:
+    zone = "" if values.type.tz is None else "Z"
+    milliseconds = pc.floor_temporal(values, unit="millisecond")
     text = pc.strftime(milliseconds.cast(pa.timestamp("ms")), format="%Y-%m-%dT%H:%M:%S")
     return _joined(text, zone)
 

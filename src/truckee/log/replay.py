@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truckee.log.checkpoint_schema import FILES, file_rows, tombstone_rows
+from truckee.log.columns import column, flags
 from truckee.protocol.actions import (
     Action,
     AddFile,
@@ -159,7 +160,7 @@ def untouched(
     if not touched:
         yield from batches
         return
-    paths = pa.array({path for path, _ in touched}, pa.string())
+    paths = column(list({path for path, _ in touched}), pa.string())
     for batch in batches:
         keys = path_keys(batch.column("path"))
         suspects = pc.indices_nonzero(pc.is_in(keys, paths))
@@ -174,12 +175,11 @@ def untouched(
         yield _without_rows(batch, gone) if gone else batch
 
 
-def _without_rows(batch: pa.RecordBatch, rows: list[int]) -> pa.RecordBatch:
-    keep = bytearray(b"\x01") * len(batch)
+def _without_rows(batch: pa.RecordBatch, rows: Iterable[int]) -> pa.RecordBatch:
+    keep = [True] * len(batch)
     for row in rows:
-        keep[row] = 0
-    bytes_ = pa.Array.from_buffers(pa.uint8(), len(batch), [None, pa.py_buffer(keep)])
-    return batch.filter(bytes_.cast(pa.bool_()))
+        keep[row] = False
+    return batch.filter(flags(keep))
 
 
 _ESCAPE = re.compile(rb"%[0-9A-Fa-f]{2}")
@@ -191,13 +191,14 @@ def path_keys(paths: pa.StringArray) -> pa.StringArray:
     Whole columns are unescaped by one replacement per escape that occurs: an escape stands for
     itself wherever it is found, and `%25` comes last, since it alone makes new percent signs.
     """
-    if pc.any(pc.starts_with(paths, "file:", ignore_case=True)).as_py():
-        return pa.array([path_key(path) for path in paths.to_pylist()], paths.type)
+    has_scheme = pc.any(pc.match_substring(paths, ":/")).as_py()
+    if has_scheme and pc.any(pc.starts_with(paths, "file:", ignore_case=True)).as_py():
+        return column([path_key(path) for path in paths.to_pylist()], pa.string())
     if not pc.any(pc.match_substring(paths, "%")).as_py():
         return paths
     escapes = set(_ESCAPE.findall(paths.buffers()[2])) - {b"%25"}
     if any(escape[1:2] >= b"8" for escape in escapes):
-        return pa.array([unquote(path) for path in paths.to_pylist()], paths.type)
+        return column([unquote(path) for path in paths.to_pylist()], pa.string())
     for escape in (*escapes, b"%25"):
         text = escape.decode()
         paths = pc.replace_substring(paths, text, unquote(text))
