@@ -60,7 +60,7 @@ def version_diff(commit: Commit) -> VersionDiff:
         return VersionDiff(
             version=version, timestamp_ms=timestamp_ms, change_files=commit.cdc_files
         )
-    if _is_merge_without_effect(commit.commit_info):
+    if is_merge_without_effect(commit.commit_info):
         return VersionDiff(version=version, timestamp_ms=timestamp_ms)
     adds = {add.path: add for add in commit.adds if add.data_change}
     removes = {remove.path: remove for remove in commit.removes if remove.data_change}
@@ -79,7 +79,7 @@ def version_diff(commit: Commit) -> VersionDiff:
     )
 
 
-def _is_merge_without_effect(info: CommitInfo | None) -> bool:
+def is_merge_without_effect(info: CommitInfo | None) -> bool:
     """Whether a MERGE says that no row was changed. A metric that is missing says nothing."""
     if info is None or info.operation != "MERGE":
         return False
