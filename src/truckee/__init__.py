@@ -1,0 +1,31 @@
+"""Delta Lake tables, their change data feed and deletion vectors, on Spark, with no JAR."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from truckee.readwriter import read, table_changes
+    from truckee.spark.session import configure, session
+    from truckee.table import DeltaTable
+
+__version__ = "0.1.0"
+
+# Names are looked up when they are first used: the command line answers from the log alone, and
+# should not pay for importing Spark.
+_HOMES = {
+    "DeltaTable": "truckee.table",
+    "configure": "truckee.spark.session",
+    "read": "truckee.readwriter",
+    "session": "truckee.spark.session",
+    "table_changes": "truckee.readwriter",
+}
+
+__all__ = ["DeltaTable", "configure", "read", "session", "table_changes"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'truckee' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -5,14 +5,16 @@ Moving a pipeline over is replacing `spark.read.format("delta")` by `truckee.rea
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from typing import Any
 
+from msgspec.structs import replace
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.changes.plan import open_feed
 from truckee.log.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.options.feed import Bound, feed_options, is_feed_read
+from truckee.options.feed import Bound, bound, feed_options, is_feed_read
 from truckee.options.text import Options
 from truckee.options.time_travel import split_path, time_travel
 from truckee.spark.conf import session_settings, session_storage, session_zone
@@ -27,7 +29,7 @@ class TableReader:
         self._spark = spark
         self._options: dict[str, Any] = {}
 
-    def format(self, source: str) -> TableReader:
+    def format(self, source: str) -> TableReader:  # noqa: ARG002
         """Take the format's name, for code that names one; it changes nothing."""
         return self
 
@@ -75,6 +77,26 @@ def load_path(
         path, at = split_path(path, time_zone=zone)
         storage = session_storage(spark, path, text)
     return snapshot_frame(spark, snapshot_at(storage, at))
+
+
+def table_changes(
+    spark: SparkSession,
+    path: str,
+    start: int | str | date | datetime,
+    end: int | str | date | datetime | None = None,
+) -> DataFrame:
+    """Return the changes of the table at a path, as the SQL function of this name does.
+
+    An integer is a version, all else a timestamp; both ends are included, and without an end the
+    changes go up to the latest version at the time a query runs.
+    """
+    zone = session_zone(spark)
+    options = feed_options({}, conf=session_settings(spark), time_zone=zone, needs_start=False)
+    bounds = {"start": bound(start, name="start", time_zone=zone)}
+    if end is not None:
+        bounds["end"] = bound(end, name="end", time_zone=zone)
+    feed = open_feed(session_storage(spark, path), replace(options, **bounds))
+    return feed_frame(spark, feed)
 
 
 def snapshot_at(storage: Storage, at: Bound | None) -> Snapshot:

@@ -27,7 +27,7 @@ class DeltaTable:
         self._alias = alias
 
     @classmethod
-    def forPath(  # noqa: N802
+    def forPath(
         cls, sparkSession: SparkSession, path: str, hadoopConf: Mapping[str, str] | None = None
     ) -> DeltaTable:
         """Return the table at a path; raises NotADeltaTableError if there is none."""
@@ -36,7 +36,7 @@ class DeltaTable:
         return cls(sparkSession, storage)
 
     @classmethod
-    def isDeltaTable(cls, sparkSession: SparkSession, identifier: str) -> bool:  # noqa: N802
+    def isDeltaTable(cls, sparkSession: SparkSession, identifier: str) -> bool:
         """Return whether there is a Delta table at a path."""
         try:
             load_snapshot(session_storage(sparkSession, identifier))
@@ -44,12 +44,12 @@ class DeltaTable:
             return False
         return True
 
-    def toDF(self) -> DataFrame:  # noqa: N802
+    def toDF(self) -> DataFrame:
         """Return the rows of the latest version."""
         frame = snapshot_frame(self._spark, self._snapshot())
         return frame if self._alias is None else frame.alias(self._alias)
 
-    def alias(self, aliasName: str) -> DeltaTable:  # noqa: N803
+    def alias(self, aliasName: str) -> DeltaTable:
         """Return the table under a name that conditions can use."""
         return DeltaTable(self._spark, self._storage, aliasName)
 
@@ -63,10 +63,10 @@ class DeltaTable:
 
     def changes(
         self,
-        startingVersion: int | None = None,  # noqa: N803
-        endingVersion: int | None = None,  # noqa: N803
-        startingTimestamp: str | date | datetime | None = None,  # noqa: N803
-        endingTimestamp: str | date | datetime | None = None,  # noqa: N803
+        startingVersion: int | None = None,
+        endingVersion: int | None = None,
+        startingTimestamp: str | date | datetime | None = None,
+        endingTimestamp: str | date | datetime | None = None,
     ) -> DataFrame:
         """Return the rows that were inserted, updated and deleted, both ends included.
 

@@ -62,7 +62,7 @@ public class TruckeeFiles implements FileIndex {
   public String toString() { return name; }
 
   public Seq listFiles(Seq partitionFilters, Seq dataFilters) {
-    PartitionDirectory[] all = (PartitionDirectory[]) files.apply(partitionFilters, dataFilters);
+    PartitionDirectory[] all = ask(partitionFilters, dataFilters);
     if (partitionFilters.isEmpty()) return seq(all);
     // Spark takes these filters out of its plan, so they are applied here to the letter.
     Expression[] bound = new Expression[partitionFilters.size()];
@@ -80,9 +80,16 @@ public class TruckeeFiles implements FileIndex {
     return seq(kept.toArray(new PartitionDirectory[kept.size()]));
   }
 
+  private PartitionDirectory[] ask(Seq partitionFilters, Seq dataFilters) {
+    Object answer = files.apply(partitionFilters, dataFilters);
+    // A text is the mark of an error, which the Python side keeps.
+    if (answer instanceof String) throw new RuntimeException((String) answer);
+    return (PartitionDirectory[]) answer;
+  }
+
   public String[] inputFiles() {
     Seq none = seq(new Object[0]);
-    PartitionDirectory[] all = (PartitionDirectory[]) files.apply(none, none);
+    PartitionDirectory[] all = ask(none, none);
     java.util.TreeSet paths = new java.util.TreeSet();
     for (int i = 0; i < all.length; i++) {
       paths.add(((org.apache.spark.sql.execution.datasources.FileStatusWithMetadata)

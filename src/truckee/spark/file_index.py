@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from truckee.scan.scan_file import ScanFile
-from truckee.spark.jvm import Callback, gateway, java_array, index_maker
+from truckee.spark.jvm import Callback, gateway, index_maker, java_array
 from truckee.spark.types import to_java
 
 # What Spark would let pass in silence, or read according to the session's whims, is fixed here.
@@ -138,7 +138,7 @@ def _casts(spark: SparkSession, constants: Sequence[Constant]) -> list[Any]:
     """
     jvm = gateway(spark).jvm
     expressions = jvm.org.apache.spark.sql.catalyst.expressions
-    text_type = spark._jsparkSession.parseDataType('"string"')  # type: ignore[attr-defined]
+    text_type = spark._jsparkSession.parseDataType('"string"')
     zone = jvm.scala.Option.apply(spark.conf.get("spark.sql.session.timeZone"))
     strict = getattr(jvm, "org.apache.spark.sql.catalyst.expressions.EvalMode").ANSI()
     casts = []
@@ -147,7 +147,7 @@ def _casts(spark: SparkSession, constants: Sequence[Constant]) -> list[Any]:
         if isinstance(constant.type, StringType):
             casts.append(text)
             continue
-        java_type = spark._jsparkSession.parseDataType(constant.type.json())  # type: ignore[attr-defined]
+        java_type = spark._jsparkSession.parseDataType(constant.type.json())
         casts.append(expressions.Cast(text, java_type, zone, strict))
     return casts
 
@@ -159,7 +159,7 @@ def _filters_as_json(spark: SparkSession, filters: Any) -> list[str]:
 
 def _session(spark: SparkSession, conf: Mapping[str, str]) -> Any:
     """Return the JVM's session, or a copy of it with some settings changed."""
-    session = spark._jsparkSession  # type: ignore[attr-defined]
+    session = spark._jsparkSession
     if not conf:
         return session
     copy = session.cloneSession()

@@ -13,7 +13,6 @@ from typing import Protocol
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import VectorOf, check_row_indexes, read_deletion_vectors
 from truckee.scan.scan_file import Change, ScanFile
-from truckee.spark.row_filter import DENSE_ROWS
 from truckee.storage.base import Storage
 
 _Key = tuple[str, str | None, str | None, Change | None]
@@ -31,8 +30,7 @@ class FileRegistry:
     """Numbers for files, given when a file is first seen and kept for as long as the scan lives."""
 
     def __init__(self, storage: Storage) -> None:
-        self.dense_rows = DENSE_ROWS
-        self._storage = storage
+        self.storage = storage
         self._lock = Lock()
         self._ids: dict[_Key, int] = {}
         self._files: list[ScanFile] = []
@@ -61,7 +59,7 @@ class FileRegistry:
         """Add the rows that the vectors of these files select to a set in a plan."""
         with self._lock:
             unread = [file for file in files if self._numbered(file) not in self._bitmaps]
-            for file, bitmap in zip(unread, selected_rows(self._storage, unread), strict=True):
+            for file, bitmap in zip(unread, selected_rows(self.storage, unread), strict=True):
                 self._bitmaps[self._numbered(file)] = bitmap
             if unread:
                 rows.fill(self._bitmaps, self._starts[:-1])
@@ -83,8 +81,7 @@ class FileRegistry:
 
 
 def selected_rows(storage: Storage, files: Sequence[ScanFile]) -> Iterator[RowBitmap]:
-    """Yield for each file the rows that its selection names: those to keep if it has `within`,
-    otherwise those to drop."""
+    """Yield for each file the rows to keep if its selection has `within`, else those to drop."""
     wanted = [
         VectorOf(descriptor=vector, data_file=file.path, version=file.version)
         for file in files

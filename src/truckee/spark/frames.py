@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from threading import Lock
+from typing import TypedDict
 
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
@@ -13,7 +14,6 @@ from pyspark.sql import DataFrame, SparkSession
 from truckee.changes.missing_files import missing_file_error
 from truckee.changes.plan import ChangeFeed, ChangePlan
 from truckee.errors.base import DeltaError
-from truckee.errors.spark import DataFileNotFoundError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.paths import commit_path
 from truckee.protocol.predicates import Predicate
@@ -45,7 +45,7 @@ def snapshot_scan(snapshot: Snapshot) -> Scan:
         files=_remembered(lambda predicate: scan_files(snapshot, predicate)),
         num_files=snapshot.num_files,
         size_in_bytes=snapshot.size_in_bytes,
-        vector_rows=_vector_rows(snapshot),
+        **_vector_extent(snapshot),
     )
 
 
@@ -70,8 +70,8 @@ def feed_scan(feed: ChangeFeed) -> Scan:
         files=lambda _, query: plans.plan(query).files,
         num_files=0 if plan is None else len(plan.files),
         size_in_bytes=0 if plan is None else plan.size_in_bytes,
-        vector_rows=None,
-        is_feed=True,
+        vector_rows=0 if _never_has_vectors(feed, plan) else None,
+        first_version=feed.range.start,
         label=f"changes from version {feed.range.start}",
         missing_file_error=plans.missing_file_error,
     )
@@ -99,16 +99,17 @@ class _Plans:
             return self._last
 
     def _has_grown(self, plan: ChangePlan) -> bool:
-        if self._feed.range.end is not None:
+        end = self._feed.range.end
+        if end is not None and plan.end >= end:
             return False
         newer = self._feed.storage.list_from(commit_path(plan.end + 1))
         return any(file.path.endswith(".json") for file in newer)
 
-    def missing_file_error(self, path: str) -> DeltaError:
+    def missing_file_error(self) -> DeltaError | None:
         plan = self._last
-        assert plan is not None
-        found = missing_file_error(self._feed.storage, plan.files, end=plan.end)
-        return found or DataFileNotFoundError(path=path, version=plan.end)
+        if plan is None:
+            return None
+        return missing_file_error(self._feed.storage, plan.files, end=plan.end)
 
 
 def _remembered(
@@ -119,10 +120,23 @@ def _remembered(
     return lambda predicate, _: cached(predicate)
 
 
-def _vector_rows(snapshot: Snapshot) -> int | None:
-    """Return the number of rows in files with vectors, None if statistics do not tell."""
+class _Vectors(TypedDict):
+    vector_rows: int | None
+    vector_bytes: int
+
+
+def _vector_extent(snapshot: Snapshot) -> _Vectors:
+    """Return how many rows and bytes the files with vectors have; rows only if all tell."""
     files = snapshot.files_table()
-    with_vector = files.filter(pc.is_valid(files.column("deletion_vector")))
-    counts = [num_records(stats) for stats in with_vector.column("stats").to_pylist()]
+    files = files.filter(pc.is_valid(files.column("deletion_vector")))
+    counts = [num_records(stats) for stats in files.column("stats").to_pylist()]
     known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
+    return {
+        "vector_rows": sum(known) if len(known) == len(counts) else None,
+        "vector_bytes": pc.sum(files.column("size")).as_py() or 0,
+    }
+
+
+def _never_has_vectors(feed: ChangeFeed, plan: ChangePlan | None) -> bool:
+    is_settled = plan is not None and feed.range.end is not None and plan.end >= feed.range.end
+    return is_settled and plan is not None and all(file.rows.is_all for file in plan.files)

@@ -39,8 +39,8 @@ def _candidates() -> Iterator[Path]:
         yield Path(java).resolve().parent.parent
     folders = ("/usr/lib/jvm", "/usr/java", "/opt/java", "/Library/Java/JavaVirtualMachines")
     for folder in map(Path, folders):
-        for home in sorted(folder.glob("*"), reverse=True):
-            yield home / "Contents" / "Home" if (home / "Contents").exists() else home
+        for found in sorted(folder.glob("*"), reverse=True):
+            yield found / "Contents" / "Home" if (found / "Contents").exists() else found
 
 
 def _java_version(java: Path) -> int | None:

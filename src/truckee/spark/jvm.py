@@ -1,4 +1,4 @@
-"""The way into the JVM: the compiled half of the file index, callbacks, and errors on their way out.
+"""The way into the JVM: the compiled half of the file index, callbacks, and errors coming out.
 
 This and the modules beside it are the only ones that know Py4J or Spark's own classes.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import resources
 from itertools import count
+from threading import Lock
 from typing import Any
 
 from py4j.java_gateway import JavaObject
@@ -22,12 +23,13 @@ _raised: dict[str, BaseException] = {}
 _numbers = count()
 _translators: list[Callable[[list[str]], BaseException | None]] = []
 _index_makers: dict[int, JavaObject] = {}
+_compiling = Lock()
 
 
 def gateway(spark: SparkSession) -> Any:
     """Return the Py4J gateway of the session, ready for callbacks."""
     found = spark.sparkContext._gateway
-    ensure_callback_server_started(found)
+    ensure_callback_server_started(found)  # type: ignore[no-untyped-call]
     _install_translation()
     return found
 
@@ -40,16 +42,17 @@ def index_maker(spark: SparkSession) -> Any:
     """
     jvm = gateway(spark).jvm
     key = id(spark.sparkContext._gateway)
-    if key not in _index_makers:
-        source = (resources.files("truckee.spark") / "TruckeeFiles.java").read_text()
-        compiler = jvm.org.codehaus.janino.SimpleCompiler()
-        loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
-        compiler.setParentClassLoader(loader)
-        compiler.cook(source)
-        _index_makers[key] = (
-            compiler.getClassLoader().loadClass("truckee.TruckeeFiles$Maker").newInstance()
-        )
-    return _index_makers[key]
+    # Py4J remembers methods by the name of their class, so a class compiled twice is no good.
+    with _compiling:
+        if key not in _index_makers:
+            source = (resources.files("truckee.spark") / "TruckeeFiles.java").read_text()
+            compiler = jvm.org.codehaus.janino.SimpleCompiler()
+            loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+            compiler.setParentClassLoader(loader)
+            compiler.cook(source)
+            maker = compiler.getClassLoader().loadClass("truckee.TruckeeFiles$Maker")
+            _index_makers[key] = maker.newInstance()
+        return _index_makers[key]
 
 
 def java_array(spark: SparkSession, kind: str, items: list[Any]) -> Any:
@@ -77,13 +80,15 @@ def to_column(spark: SparkSession, expression: Any) -> Column:
 def to_expression(spark: SparkSession, column: Column) -> Any:
     """Return a Column as a Catalyst expression, not resolved yet."""
     utils = getattr(gateway(spark).jvm, "org.apache.spark.sql.classic.ExpressionUtils")
-    return utils.expression(column._jc)  # type: ignore[attr-defined]
+    return utils.expression(column._jc)
 
 
 class Callback:
     """A Python function that the JVM may call as a `BiFunction`.
 
     An error that it raises is kept, and stands in for whatever Spark makes of the failed call.
+    The JVM is given a mark in place of a result, and raises it: an exception here would be logged
+    by Py4J with its stack, although it reaches the user in any case.
     """
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
@@ -95,7 +100,7 @@ class Callback:
         except BaseException as error:
             mark = f"{_MARK}{next(_numbers)};"
             _raised[mark] = error
-            raise RuntimeError(mark) from error
+            return mark
 
     class Java:
         implements = ["java.util.function.BiFunction"]  # noqa: RUF012  read by Py4J
@@ -124,7 +129,7 @@ def _install_translation() -> None:
         return _ours(error) or original(error)
 
     convert.knows_truckee = True  # type: ignore[attr-defined]
-    captured.convert_exception = convert
+    captured.convert_exception = convert  # type: ignore[assignment]
 
 
 def _ours(error: Any) -> BaseException | None:

@@ -38,7 +38,7 @@ _OPERATORS = {
     "GreaterThanOrEqual": ">=",
 }
 _MIRRORED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_EPOCH = datetime(1970, 1, 1)
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  the values have no zone
 
 _Node: TypeAlias = tuple[dict[str, Any], list[Any]]
 

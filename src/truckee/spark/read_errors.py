@@ -7,13 +7,15 @@ knows that asked for it, so the scans that are alive are remembered here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from typing import Protocol
 from urllib.parse import unquote
 from weakref import ref
 
 from truckee.errors.base import DeltaError
 from truckee.errors.spark import DataFileNotFoundError, DataFileUnreadableError
+from truckee.scan.scan_file import ScanFile
 from truckee.spark.jvm import translate_with
 from truckee.storage.base import Storage
 
@@ -30,10 +32,10 @@ class Explains(Protocol):
     def storage(self) -> Storage: ...
 
     @property
-    def version(self) -> int: ...
+    def listed(self) -> deque[Sequence[ScanFile]]: ...
 
     @property
-    def missing_file_error(self) -> Callable[[str], DeltaError] | None: ...
+    def missing_file_error(self) -> Callable[[], DeltaError | None] | None: ...
 
 
 _scans: list[ref[Explains]] = []
@@ -47,28 +49,32 @@ def explain_failures_of(scan: Explains) -> None:
 
 
 def _explained(texts: list[str]) -> DeltaError | None:
-    for position, text in enumerate(texts):
-        if (found := _FAILED.search(text)) is not None:
-            break
-    else:
+    matches = ((place, _FAILED.search(text)) for place, text in enumerate(texts))
+    position, found = next(((p, m) for p, m in matches if m is not None), (0, None))
+    if found is None:
         return None
-    path = _plain(unquote(found[2]))
+    url = _plain(unquote(found[2]))
+    detail = found[3] if "NO_HINT" not in found[1] else _innermost(texts[position:])
     for known in reversed(_scans):
         scan = known()
-        root = _plain(scan.storage.root) if scan is not None else ""
-        if scan is not None and path.startswith(f"{root}/"):
-            detail = found[3] if "NO_HINT" not in found[1] else _innermost(texts[position:])
-            return _error(scan, path[len(root) + 1 :], found[1], detail)
+        file = None if scan is None else _listed_file(scan, url)
+        if scan is not None and file is not None:
+            return _error(scan, file, found[1], detail)
     return None
 
 
-def _error(scan: Explains, path: str, kind: str, detail: str) -> DeltaError:
+def _listed_file(scan: Explains, url: str) -> ScanFile | None:
+    root = _plain(scan.storage.root)
+    paths = {url, url.removeprefix(f"{root}/")}
+    return next((f for files in scan.listed for f in files if _plain(f.path) in paths), None)
+
+
+def _error(scan: Explains, file: ScanFile, kind: str, detail: str) -> DeltaError:
     if kind.endswith("FILE_NOT_EXIST"):
-        if scan.missing_file_error is not None:
-            return scan.missing_file_error(path)
-        return DataFileNotFoundError(path=path, version=scan.version)
+        explained = scan.missing_file_error and scan.missing_file_error()
+        return explained or DataFileNotFoundError(path=file.path, version=file.version)
     reason = _STATE.sub("", detail).strip().rstrip(".")
-    return DataFileUnreadableError(path=path, version=scan.version, reason=reason)
+    return DataFileUnreadableError(path=file.path, version=file.version, reason=reason)
 
 
 def _innermost(texts: list[str]) -> str:
@@ -78,5 +84,5 @@ def _innermost(texts: list[str]) -> str:
 
 
 def _plain(url: str) -> str:
-    """Return a path or URL without the three spellings of `file:`."""
+    """Return a path or URL without `file:`, of which there are several spellings."""
     return re.sub(r"^file:/*", "/", url)

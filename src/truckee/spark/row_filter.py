@@ -3,10 +3,10 @@
 The rows of all files of a scan are one set, and the test is one call from generated code on a
 class that every executor has, so its cost does not grow with the number of rows in the set.
 
-| set      | class                   | a row is                            | for                      |
-|----------|-------------------------|-------------------------------------|--------------------------|
-| `Dense`  | `java.util.BitSet`      | start of its file + row index       | up to `DENSE_ROWS` rows  |
-| `Sparse` | `Roaring64NavigableMap` | file id << 32, or-ed with row index | any number               |
+| set      | class                   | a row is                            | for              |
+|----------|-------------------------|-------------------------------------|------------------|
+| `Dense`  | `java.util.BitSet`      | start of its file + row index       | `DENSE_ROWS` rows |
+| `Sparse` | `Roaring64NavigableMap` | file id << 32, or-ed with row index | any number       |
 
 The set is not known while a plan is built: which files survive pruning is known only when Spark
 asks for them. So the plan holds a *slot*, an object whose content is set later. It has to be of a
@@ -58,7 +58,7 @@ class Slot:
 
     def call(self, method: str, returns: str, argument: Column) -> Column:
         """Return the result of a method of the content, of the Spark type named `returns`."""
-        result = self._spark._jsparkSession.parseDataType(f'"{returns}"')  # type: ignore[attr-defined]
+        result = self._spark._jsparkSession.parseDataType(f'"{returns}"')
         argument_expression = to_expression(self._spark, argument)
         return to_column(
             self._spark, self._invoke(self._content, method, result, [argument_expression])
@@ -85,8 +85,8 @@ class Sparse:
         self._slot = Slot(spark, name, "org.roaringbitmap.longlong.Roaring64NavigableMap")
         self.fill({}, ())
 
-    def fill(self, bitmaps: Mapping[int, RowBitmap], starts: Sequence[int]) -> None:
-        """Make these the rows of the set, by file id."""
+    def fill(self, bitmaps: Mapping[int, RowBitmap], starts: Sequence[int]) -> None:  # noqa: ARG002
+        """Make these the rows of the set, by file id; `starts` are for sets that need them."""
         self._slot.fill(index_maker(self._spark).sparse(keyed_portable(bitmaps)))
 
     def contains_row(self) -> Column:

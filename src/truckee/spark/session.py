@@ -28,7 +28,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     ensure_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    given = builder._options  # type: ignore[attr-defined]
+    given = builder._options
     defaults = dict(_DEFAULTS)
     if given.get("spark.master", "local").startswith("local"):
         defaults |= _LOCAL_DEFAULTS

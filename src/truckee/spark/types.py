@@ -33,7 +33,7 @@ def from_spark(schema: SparkStruct) -> StructType:
 
 def to_java(spark: SparkSession, schema: SparkStruct) -> Any:
     """Return the schema as the JVM's StructType."""
-    return spark._jsparkSession.parseDataType(schema.json())  # type: ignore[attr-defined]
+    return spark._jsparkSession.parseDataType(schema.json())
 
 
 def file_schema(schema: StructType, mode: str) -> SparkStruct:

@@ -19,11 +19,11 @@ from pyspark.sql.types import StructType as SparkStruct
 
 from truckee.errors.write import InvalidConditionError
 from truckee.protocol.predicates import UNKNOWN, Predicate
-from truckee.protocol.schema import StructType
+from truckee.protocol.schema import DataType, StructType
 from truckee.spark.conf import session_zone
 from truckee.spark.jvm import gateway
 from truckee.spark.predicates import predicate_of
-from truckee.spark.types import to_java, to_spark
+from truckee.spark.types import from_spark, to_java, to_spark
 from truckee.spark.writer_columns import bare_schema, column, spark_type
 from truckee.spark.writer_session import COLUMN_SETTINGS, on_session
 
@@ -62,7 +62,7 @@ def parse_condition(
         columns = _names(analyzed.references())
         optimized = plan.optimizedPlan()
     except (AnalysisException, ParseException) as error:
-        reason = str(error).splitlines()[0]
+        reason = _first_line(error)
         raise InvalidConditionError(what=what, condition=str(sql), reason=reason) from error
     text = sql if isinstance(sql, str) else str(analyzed.sql())
     predicate: Predicate = UNKNOWN
@@ -70,6 +70,40 @@ def parse_condition(
         filters = [optimized.condition().toJSON()]
         predicate = predicate_of(filters, bare_schema(schema), session_zone(spark))
     return Condition(text, columns, predicate)
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression over the columns of a table."""
+
+    type: DataType
+    columns: frozenset[str]
+    is_deterministic: bool
+
+
+def parse_expression(spark: SparkSession, sql: str, schema: StructType) -> Expression | str:
+    """Return what an expression over rows with this schema gives, or why it is none.
+
+    Aggregates, windows and subqueries look at more than one row, and are none.
+    """
+    rows = on_session(_no_rows(spark, to_spark(bare_schema(schema))), COLUMN_SETTINGS)
+    try:
+        found = rows.select(sf.expr(sql).alias("value"))
+        plan = found._jdf.queryExecution().analyzed()
+    except (AnalysisException, ParseException) as error:
+        return _first_line(error)
+    if plan.nodeName() != "Project" or plan.subqueries().nonEmpty():
+        return "it looks at more than one row"
+    return Expression(
+        from_spark(found.schema).fields[0].type,
+        _names(plan.references()),
+        bool(plan.deterministic()),
+    )
+
+
+def _first_line(error: Exception) -> str:
+    """Return what Spark says is wrong, without the plan that it prints below."""
+    return str(error).splitlines()[0].partition(" SQLSTATE:")[0]
 
 
 def _no_rows(spark: SparkSession, schema: SparkStruct) -> DataFrame:

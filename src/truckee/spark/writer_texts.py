@@ -18,10 +18,13 @@ from pyspark.sql.types import (
     CharType,
     DataType,
     MapType,
+    StringType,
+    StructField,
     StructType,
     VarcharType,
 )
 
+from truckee.protocol.schema import CHAR_VARCHAR_KEY
 from truckee.protocol.schema import StructType as TableSchema
 from truckee.spark.constraints import Rule, RuleKind
 from truckee.spark.writer_columns import column
@@ -47,6 +50,33 @@ def with_declared_lengths(df: DataFrame, schema: TableSchema) -> DataFrame:
         if (change := _fitted(declared)) is not None
     }
     return df.withColumns(changes) if changes else df
+
+
+def declared_field(field: StructField) -> StructField:
+    """Return a column of type char(n) or varchar(n) as tables keep it: a string with a note."""
+    plain = _as_strings(field.dataType)
+    if plain == field.dataType:
+        return field
+    metadata = {**(field.metadata or {}), CHAR_VARCHAR_KEY: field.dataType.simpleString()}
+    return StructField(field.name, plain, field.nullable, metadata)
+
+
+def _as_strings(declared: DataType) -> DataType:
+    match declared:
+        case CharType() | VarcharType():
+            return StringType()
+        case ArrayType(elementType=element):
+            return ArrayType(_as_strings(element), declared.containsNull)
+        case MapType(keyType=key, valueType=value):
+            return MapType(_as_strings(key), _as_strings(value), declared.valueContainsNull)
+        case StructType(fields=fields):
+            return StructType(
+                [
+                    StructField(f.name, _as_strings(f.dataType), f.nullable, f.metadata)
+                    for f in fields
+                ]
+            )
+    return declared
 
 
 def _declared(schema: TableSchema) -> Iterator[tuple[str, str, DataType]]:

@@ -1,0 +1,293 @@
+"""The relations that a scan is the union of.
+
+Columns are read by the names (or ids) that they have in data files, and then given their logical
+names and types.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from typing import NamedTuple, Protocol
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    BooleanType,
+    DataType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from truckee.protocol.predicates import Predicate
+from truckee.protocol.schema import StructType as TableSchema
+from truckee.protocol.schema import physical_schema
+from truckee.scan.scan_file import ScanFile
+from truckee.spark.file_index import Constant, Listing, Relation, relation_frame
+from truckee.spark.file_registry import FileRegistry
+from truckee.spark.layered import LayeredRows, layered_paths
+from truckee.spark.predicates import predicate_of
+from truckee.spark.row_filter import (
+    DENSE_ROWS,
+    FILE_ID,
+    FILE_ROWS,
+    FILE_START,
+    ROW_INDEX,
+    Dense,
+    Sparse,
+)
+from truckee.spark.types import file_schema, to_spark
+
+FILE = "__truckee_file"
+ROW = "__truckee_row"
+FEED_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
+_KEEPS = "__truckee_keeps"
+_INTERNAL_METADATA = ("delta.", "parquet.field.id")
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+class Scan(Protocol):
+    """What the branches need to know of a scan; see `scan.Scan`."""
+
+    @property
+    def version(self) -> int: ...
+    @property
+    def schema(self) -> TableSchema: ...
+    @property
+    def partition_columns(self) -> tuple[str, ...]: ...
+    @property
+    def mapping_mode(self) -> str: ...
+    @property
+    def files(self) -> Callable[[Predicate, str | None], Sequence[ScanFile]]: ...
+    @property
+    def num_files(self) -> int: ...
+    @property
+    def size_in_bytes(self) -> int: ...
+    @property
+    def vector_rows(self) -> int | None: ...
+    @property
+    def vector_bytes(self) -> int: ...
+    @property
+    def first_version(self) -> int | None: ...
+    @property
+    def is_feed(self) -> bool: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def registry(self) -> FileRegistry: ...
+    @property
+    def listed(self) -> deque[Sequence[ScanFile]]: ...
+
+
+class _Branch(NamedTuple):
+    """One relation: which of the planned files it reads, and what it needs besides."""
+
+    what: str
+    select: Callable[[Sequence[ScanFile]], Sequence[ScanFile]]
+    size_in_bytes: int
+    constants: tuple[Constant, ...]
+    located: bool = False
+    change_type_in_file: bool = False
+
+
+class Branches:
+    """Makes the relations of one scan."""
+
+    def __init__(self, spark: SparkSession, scan: Scan, row_ids: bool) -> None:
+        self._spark = spark
+        self._scan = scan
+        self._row_ids = row_ids
+        self._zone = str(spark.conf.get("spark.sql.session.timeZone"))
+
+    def plain(self) -> DataFrame:
+        """Return the rows of files that are read as they are."""
+        branch = _Branch(
+            what="files",
+            select=lambda files: [f for f in files if f.rows.is_all and not _knows_its_type(f)],
+            size_in_bytes=self._scan.size_in_bytes - self._scan.vector_bytes,
+            constants=_feed_constants(with_type=True) if self._scan.is_feed else (),
+            located=self._row_ids,
+        )
+        return self._frame(branch).select(*self._columns())
+
+    def change_files(self) -> DataFrame:
+        """Return the rows of change files."""
+        branch = _Branch(
+            what="change files",
+            select=lambda files: [f for f in files if _knows_its_type(f)],
+            size_in_bytes=0,
+            constants=_feed_constants(with_type=False),
+            change_type_in_file=True,
+        )
+        return self._frame(branch).select(*self._columns())
+
+    def vectors(self) -> DataFrame:
+        """Return the rows that vectors leave, or select, one vector (or pair of them) a file."""
+        scan, registry = self._scan, self._scan.registry
+        few_enough = scan.vector_rows is not None and scan.vector_rows <= DENSE_ROWS
+        is_dense = few_enough and not scan.is_feed
+        rows = Dense(self._spark, "vectors") if is_dense else Sparse(self._spark, "vectors")
+
+        def select(files: Sequence[ScanFile]) -> Sequence[ScanFile]:
+            layered = layered_paths(files) if scan.is_feed else frozenset()
+            chosen = [f for f in files if not f.rows.is_all and f.path not in layered]
+            registry.load_rows(chosen, rows)
+            return chosen
+
+        constants = (*_feed_constants(with_type=True), _KEEPS_ROWS) if scan.is_feed else ()
+        if is_dense:
+            constants += (
+                Constant(FILE_START, LongType(), lambda f: str(registry.start(f))),
+                Constant(FILE_ROWS, LongType(), lambda f: str(registry.num_rows(f))),
+            )
+        branch = _Branch("files with vectors", select, scan.vector_bytes, constants, located=True)
+        contained = rows.contains_row()
+        kept = contained == F.col(_KEEPS) if scan.is_feed else ~contained
+        return self._frame(branch).where(kept).select(*self._columns())
+
+    def layered(self) -> DataFrame:
+        """Return the rows of files whose vectors changed often, each file read once."""
+        scan = self._scan
+        assert scan.first_version is not None
+        rows = LayeredRows(self._spark, scan.registry, first_version=scan.first_version)
+        branch = _Branch("files in layers", rows.select, scan.vector_bytes, (), located=True)
+        frame = self._frame(branch).where(rows.contains_row())
+        frame = frame.withColumns(rows.feed_columns())
+        return frame.select(*self._columns())
+
+    def _frame(self, branch: _Branch) -> DataFrame:
+        scan, registry = self._scan, self._scan.registry
+        partitions = self._physical_partitions()
+        constants = [
+            Constant(name, data_type, _partition_value(name))
+            for name, data_type in partitions.items()
+        ]
+        constants += branch.constants
+        if branch.located:
+            constants.append(Constant(FILE_ID, IntegerType(), lambda f: str(registry.file_id(f))))
+        by_id = {"spark.sql.parquet.fieldId.read.enabled": "true"}
+        relation = Relation(
+            name=f"{scan.label or f'version {scan.version}'}, {scan.num_files} files: "
+            f"{branch.what}",
+            root=registry.storage.root,
+            data_schema=self._data_schema(branch, partitions),
+            constants=tuple(constants),
+            size_in_bytes=branch.size_in_bytes,
+            files=self._listing(branch),
+            session_conf=by_id if scan.mapping_mode == "id" else {},
+        )
+        return relation_frame(self._spark, relation)
+
+    def _listing(self, branch: _Branch) -> Listing:
+        scan = self._scan
+        last: dict[int, tuple[Sequence[ScanFile], Sequence[ScanFile]]] = {}
+
+        def files(filters: Sequence[str], query: str | None) -> Sequence[ScanFile]:
+            predicate = predicate_of(filters, scan.schema, self._zone)
+            planned = scan.files(predicate, query)
+            known = last.get(id(planned))
+            if known is None:
+                last.clear()
+                # The key is the identity of `planned`, which is kept so that no other gets it.
+                known = last[id(planned)] = (planned, branch.select(planned))
+                scan.listed.append(known[1])
+            return known[1]
+
+        return files
+
+    def _data_schema(self, branch: _Branch, partitions: Mapping[str, DataType]) -> StructType:
+        physical = file_schema(self._scan.schema, self._scan.mapping_mode)
+        fields = [f for f in physical.fields if f.name not in partitions]
+        if branch.change_type_in_file:
+            fields.append(StructField("_change_type", StringType()))
+        if branch.located:
+            fields.append(StructField(ROW_INDEX, LongType()))
+        return StructType(fields)
+
+    def _physical_partitions(self) -> dict[str, DataType]:
+        names = {name.casefold() for name in self._scan.partition_columns}
+        physical = to_spark(physical_schema(self._scan.schema, self._scan.mapping_mode))
+        return {
+            there.name: there.dataType
+            for there, here in zip(physical.fields, self._scan.schema.fields, strict=True)
+            if here.name.casefold() in names
+        }
+
+    def _columns(self) -> list[Column]:
+        logical = to_spark(self._scan.schema)
+        physical = file_schema(self._scan.schema, self._scan.mapping_mode)
+        columns = [
+            _renamed(there, here)
+            for there, here in zip(physical.fields, logical.fields, strict=True)
+        ]
+        if self._scan.is_feed:
+            columns += [F.col(name) for name in FEED_COLUMNS]
+        if self._row_ids:
+            columns += [F.col(FILE_ID).alias(FILE), F.col(ROW_INDEX).alias(ROW)]
+        return columns
+
+
+def _knows_its_type(file: ScanFile) -> bool:
+    return file.change is not None and file.change.type is None
+
+
+_KEEPS_ROWS = Constant(
+    _KEEPS, BooleanType(), lambda file: "true" if file.rows.within is not None else "false"
+)
+
+
+def _partition_value(name: str) -> Callable[[ScanFile], str | None]:
+    # An empty text stands for null, whatever the type.
+    return lambda file: file.partition_values.get(name) or None
+
+
+def _feed_constants(*, with_type: bool) -> tuple[Constant, ...]:
+    def change_type(file: ScanFile) -> str | None:
+        assert file.change is not None
+        return file.change.type
+
+    def version(file: ScanFile) -> str:
+        assert file.change is not None
+        return str(file.change.version)
+
+    def timestamp(file: ScanFile) -> str | None:
+        assert file.change is not None
+        return timestamp_text(file.change.timestamp_ms)
+
+    constants = (
+        Constant("_change_type", StringType(), change_type),
+        Constant("_commit_version", LongType(), version),
+        Constant("_commit_timestamp", TimestampType(), timestamp),
+    )
+    return constants if with_type else constants[1:]
+
+
+def timestamp_text(timestamp_ms: int | None) -> str | None:
+    """Return a moment as a text that Spark casts to a timestamp, whatever the session's zone."""
+    if timestamp_ms is None:
+        return None
+    moment = _EPOCH + timedelta(milliseconds=timestamp_ms)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def quoted(name: str) -> str:
+    """Return a column's name as Spark's parser takes it, whatever characters it has."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _renamed(there: StructField, here: StructField) -> Column:
+    """Return a column of the data files under its logical name, nested names included."""
+    column = F.col(quoted(there.name))
+    if there.dataType.simpleString() != here.dataType.simpleString():
+        column = column.cast(here.dataType)
+    metadata = {
+        key: value
+        for key, value in (here.metadata or {}).items()
+        if not key.startswith(_INTERNAL_METADATA)
+    }
+    return column.alias(here.name, metadata=metadata)

@@ -1,0 +1,91 @@
+"""Tables by name, in Spark's own catalog: where they lie, and who reads them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pyspark.errors import ParseException
+from pyspark.sql import SparkSession
+
+from truckee.errors.create import InvalidTableNameError
+from truckee.spark.jvm import gateway
+from truckee.spark.writer_columns import quoted
+
+PROVIDER = "truckee"
+DELTA_PROVIDERS = frozenset({PROVIDER, "delta"})
+_SESSION_CATALOG = "spark_catalog"
+
+
+class NamedTable(NamedTuple):
+    """A table of the catalog; `location` is None for those that lie nowhere, such as views."""
+
+    name: str
+    provider: str
+    location: str | None
+    is_managed: bool
+
+
+def named_table(spark: SparkSession, name: str) -> NamedTable | None:
+    """Return what the catalog says of a table, None if it has none of this name."""
+    catalog = _catalog(spark)
+    identifier = _identifier(spark, name)
+    if not catalog.tableExists(identifier):
+        return None
+    found = catalog.getTableMetadata(identifier)
+    provider, location = found.provider(), found.storage().locationUri()
+    return NamedTable(
+        name=str(found.identifier().unquotedString()),
+        provider=str(provider.get()).lower() if provider.isDefined() else "view",
+        location=_path(spark, location.get()) if location.isDefined() else None,
+        is_managed=str(found.tableType().name()) == "MANAGED",
+    )
+
+
+def default_location(spark: SparkSession, name: str) -> str:
+    """Return where a table of this name lies if nobody says where."""
+    identifier = _identifier(spark, name)
+    return _path(spark, _catalog(spark).defaultTablePath(identifier))
+
+
+def register_table(spark: SparkSession, name: str, location: str) -> None:
+    """Enter a table that lies at a location into the catalog."""
+    where = location.replace("\\", "\\\\").replace("'", "\\'")
+    spark.sql(f"CREATE TABLE {_quoted_name(spark, name)} USING {PROVIDER} LOCATION '{where}'")
+
+
+def refresh_table(spark: SparkSession, name: str) -> None:
+    """Forget what Spark remembers of a table."""
+    spark.catalog.refreshTable(_quoted_name(spark, name))
+
+
+def _quoted_name(spark: SparkSession, name: str) -> str:
+    return ".".join(quoted(part) for part in _parts(spark, name))
+
+
+def _parts(spark: SparkSession, name: str) -> list[str]:
+    try:
+        parts = spark._jsparkSession.sessionState().sqlParser().parseMultipartIdentifier(name)
+    except ParseException as error:
+        raise InvalidTableNameError(table=name) from error
+    found = [str(parts.apply(index)) for index in range(parts.size())]
+    if len(found) == 3 and found[0] == _SESSION_CATALOG:
+        found = found[1:]
+    if len(found) > 2:
+        raise InvalidTableNameError(table=name)
+    return found
+
+
+def _identifier(spark: SparkSession, name: str) -> Any:
+    parser = spark._jsparkSession.sessionState().sqlParser()
+    return parser.parseTableIdentifier(_quoted_name(spark, name))
+
+
+def _catalog(spark: SparkSession) -> Any:
+    return spark._jsparkSession.sessionState().catalog()
+
+
+def _path(spark: SparkSession, uri: Any) -> str:
+    """Return a location as people write it: a plain path if it is a local one, else its URL."""
+    path = gateway(spark).jvm.org.apache.hadoop.fs.Path(uri)
+    local = str(uri.getScheme()) in ("None", "file")
+    return str(path.toUri().getPath()) if local else str(path.toString())

@@ -1,0 +1,104 @@
+"""What is known of a table without reading its rows, as DataFrames with Delta's columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import msgspec
+from pyspark.sql import DataFrame, SparkSession
+
+from truckee.log.history import HistoryEntry
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.features import supported_features
+
+_JOB = ("jobId", "jobName", "jobRunId", "runId", "jobOwnerId", "triggerType")
+_DETAIL = (
+    "format string, id string, name string, description string, location string, "
+    "createdAt timestamp, lastModified timestamp, partitionColumns array<string>, "
+    "clusteringColumns array<string>, numFiles bigint, sizeInBytes bigint, "
+    "properties map<string,string>, minReaderVersion int, minWriterVersion int, "
+    "tableFeatures array<string>"
+)
+_HISTORY = (
+    "version bigint, timestamp timestamp, userId string, userName string, operation string, "
+    "operationParameters map<string,string>, "
+    f"job struct<{','.join(f'{name}:string' for name in _JOB)}>, "
+    "notebook struct<notebookId:string>, clusterId string, "
+    "readVersion bigint, isolationLevel string, isBlindAppend boolean, "
+    "operationMetrics map<string,string>, userMetadata string, engineInfo string"
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def detail_frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
+    """Return one row that describes a version of a table."""
+    metadata, protocol = snapshot.metadata, snapshot.protocol
+    row = (
+        metadata.format.provider,
+        metadata.id,
+        metadata.name,
+        metadata.description,
+        snapshot.storage.root,
+        _moment(metadata.created_time),
+        _moment(snapshot.timestamp_ms),
+        list(snapshot.partition_columns),
+        _clustering_columns(snapshot),
+        snapshot.num_files,
+        snapshot.size_in_bytes,
+        dict(metadata.configuration),
+        protocol.min_reader_version,
+        protocol.min_writer_version,
+        sorted(supported_features(protocol)),
+    )
+    return spark.createDataFrame([row], _DETAIL)
+
+
+def history_frame(spark: SparkSession, entries: Sequence[HistoryEntry]) -> DataFrame:
+    """Return one row a commit, in the order given."""
+    rows = [
+        (
+            entry.version,
+            _moment(entry.timestamp_ms),
+            entry.user_id,
+            entry.user_name,
+            entry.operation,
+            _texts(entry.operation_parameters),
+            _fields(entry.job, _JOB),
+            _fields(entry.notebook, ("notebookId",)),
+            entry.cluster_id,
+            entry.read_version,
+            entry.isolation_level,
+            entry.is_blind_append,
+            _texts(entry.operation_metrics),
+            entry.user_metadata,
+            entry.engine_info,
+        )
+        for entry in entries
+    ]
+    return spark.createDataFrame(rows, _HISTORY)
+
+
+def _moment(timestamp_ms: int | None) -> datetime | None:
+    return None if timestamp_ms is None else _EPOCH + timedelta(milliseconds=timestamp_ms)
+
+
+def _texts(values: Any) -> dict[str, str | None] | None:
+    return None if values is None else dict(values)
+
+
+def _fields(values: Any, names: Sequence[str]) -> dict[str, str | None] | None:
+    if values is None:
+        return None
+    return {name: None if values.get(name) is None else str(values[name]) for name in names}
+
+
+def _clustering_columns(snapshot: Snapshot) -> list[str]:
+    """Return the columns in the domain that clustered tables have, by their logical names."""
+    domain = snapshot.domain_metadata.get("delta.clustering")
+    if domain is None:
+        return []
+    physical = msgspec.json.decode(domain.configuration).get("clusteringColumns", [])
+    names = {field.physical_name: field.name for field in snapshot.schema.fields}
+    return [".".join([names.get(path[0], path[0]), *path[1:]]) for path in physical if path]

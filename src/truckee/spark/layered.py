@@ -1,0 +1,127 @@
+"""Files whose vectors changed at many versions of a range, read once.
+
+A table that loses a few rows in each of two hundred commits has one data file with two hundred
+vectors. Read commit by commit, as each commit's own rows of that file, it would be read two
+hundred times. Here it is read once, and each row finds the commit that it changed in: the number
+of the commit is kept in binary, as one bitmap of rows for each digit. A row that changed more than
+once (deleted, restored, deleted again) is in several *layers*, and the file is read once for each.
+
+The ordinal of a change is twice its version, counted from the start of the feed, plus one if rows
+were restored: digit 0 tells the change type, the others the version.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from functools import reduce
+
+from msgspec.structs import replace
+from pyspark.sql import Column, SparkSession
+from pyspark.sql import functions as F
+
+from truckee.changes.row_diff import Layer, RowEvent, layers
+from truckee.deletion_vectors.bitmap import NO_ROWS
+from truckee.scan.scan_file import ALL_ROWS, Change, ScanFile
+from truckee.spark.file_registry import FileRegistry, selected_rows
+from truckee.spark.jvm import gateway
+from truckee.spark.row_filter import Slot, Sparse
+
+OFTEN = 3
+"""Vectors of a file that change at this many versions of a range are read in layers."""
+
+_DIGITS = 16
+_MOST_VERSIONS = 1 << (_DIGITS - 1)
+
+
+def layered_paths(files: Sequence[ScanFile]) -> frozenset[str]:
+    """Return the paths of those files that are worth reading in layers."""
+    selected = [file for file in files if file.rows.within is not None]
+    if not selected or _span(selected) >= _MOST_VERSIONS:
+        return frozenset()
+    if any(file.change is None or file.change.timestamp_ms is None for file in selected):
+        return frozenset()
+    versions = Counter(path for path, _ in {(file.path, file.version) for file in selected})
+    often = {path for path, count in versions.items() if count >= OFTEN}
+    # A file that is also read for all rows but those of a vector stays with the other branch.
+    others = {f.path for f in files if f.rows.without is not None and f.rows.within is None}
+    return frozenset(often - others)
+
+
+class LayeredRows:
+    """The rows of a feed that are read in layers, and what the feed says of them."""
+
+    def __init__(self, spark: SparkSession, registry: FileRegistry, *, first_version: int) -> None:
+        self._spark = spark
+        self._registry = registry
+        self._first_version = first_version
+        self._rows = Sparse(spark, "changed rows")
+        self._digits = [Sparse(spark, f"digit {digit}") for digit in range(_DIGITS)]
+        self._timestamps = Slot(spark, "timestamps", "java.util.ArrayList")
+
+    def select(self, files: Sequence[ScanFile]) -> Sequence[ScanFile]:
+        """Return one file a layer, and fill in the rows of each layer."""
+        paths = layered_paths(files)
+        chosen = [file for file in files if file.path in paths and file.rows.within is not None]
+        found = dict(self._numbered_layers(chosen))
+        self._fill({number: layer for number, (_, layer) in found.items()})
+        self._fill_timestamps(chosen)
+        return [file for file, _ in found.values()]
+
+    def contains_row(self) -> Column:
+        """Return whether a row belongs to the layer that it was read for."""
+        return self._rows.contains_row()
+
+    def feed_columns(self) -> dict[str, Column]:
+        """Return the three columns of the feed."""
+        digits = [digit.contains_row() for digit in self._digits]
+        age = reduce(
+            Column.__add__,
+            (F.when(digit, 1 << place).otherwise(0) for place, digit in enumerate(digits[1:])),
+        )
+        moment = self._timestamps.call("get", "long", age)
+        return {
+            "_change_type": F.when(digits[0], "insert").otherwise("delete"),
+            "_commit_version": F.lit(self._first_version).cast("bigint") + age,
+            "_commit_timestamp": F.timestamp_millis(moment),
+        }
+
+    def _numbered_layers(
+        self, files: Sequence[ScanFile]
+    ) -> Iterator[tuple[int, tuple[ScanFile, Layer]]]:
+        events: dict[str, list[RowEvent]] = defaultdict(list)
+        first: dict[str, ScanFile] = {}
+        for file, rows in zip(files, selected_rows(self._registry.storage, files), strict=True):
+            assert file.change is not None
+            age = file.change.version - self._first_version
+            restored = file.change.type == "insert"
+            events[file.path].append(RowEvent(2 * age + restored, rows))
+            first.setdefault(file.path, file)
+        for path, changes in events.items():
+            for depth, layer in enumerate(layers(changes)):
+                change = Change(f"layer {depth}", self._first_version, None)
+                read = replace(first[path], rows=ALL_ROWS, change=change)
+                yield self._registry.file_id(read), (read, layer)
+
+    def _fill(self, found: dict[int, Layer]) -> None:
+        self._rows.fill({number: layer.union for number, layer in found.items()}, ())
+        for place, digit in enumerate(self._digits):
+            rows = {
+                number: layer.slices[place] if place < len(layer.slices) else NO_ROWS
+                for number, layer in found.items()
+            }
+            digit.fill(rows, ())
+
+    def _fill_timestamps(self, files: Sequence[ScanFile]) -> None:
+        known = {f.change.version: f.change.timestamp_ms for f in files if f.change is not None}
+        jvm = gateway(self._spark).jvm
+        moments = jvm.java.util.ArrayList()
+        last = max(known, default=self._first_version)
+        for version in range(self._first_version, last + 1):
+            moments.add(jvm.java.lang.Long.valueOf(str(known.get(version) or 0)))
+        self._timestamps.fill(moments)
+
+
+def _span(files: Sequence[ScanFile]) -> int:
+    versions = [file.version for file in files]
+    return max(versions) - min(versions)
