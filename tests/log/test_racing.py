@@ -12,7 +12,7 @@ import pytest
 
 from committing import Acknowledged, run_writers
 from s3_server import S3Server, s3_server
-from staging import create_table, metadata, paths
+from staging import add, append, create_table, metadata, paths
 from truckee.log.commits import read_commits
 from truckee.log.segment import list_commits
 from truckee.log.snapshot import load_snapshot
@@ -94,3 +94,16 @@ def test_writers_on_one_s3_table_make_consecutive_versions(s3: S3Server) -> None
 
     assert len(acknowledged) == WRITERS * COMMITS
     check_nothing_lost(storage, acknowledged)
+
+
+@pytest.mark.parametrize("lost", [1, 2])
+def test_commit_whose_answer_the_store_lost_is_made_once(s3: S3Server, lost: int) -> None:
+    storage = open_storage(s3.url(f"tables/lost-{lost}"), s3.options)
+    create_table(storage)
+
+    s3.lose_answers(lost)
+    version = append(storage, add("mine"))
+
+    assert version == 1
+    assert load_snapshot(storage).version == 1
+    assert paths(load_snapshot(storage)) == ["mine"]
