@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from truckee.commands.frame_writer import write
     from truckee.readwriter import read, table_changes
     from truckee.spark.session import configure, session
     from truckee.table import DeltaTable
@@ -20,9 +21,10 @@ _HOMES = {
     "read": "truckee.readwriter",
     "session": "truckee.spark.session",
     "table_changes": "truckee.readwriter",
+    "write": "truckee.commands.frame_writer",
 }
 
-__all__ = ["DeltaTable", "configure", "read", "session", "table_changes"]
+__all__ = ["DeltaTable", "configure", "read", "session", "table_changes", "write"]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.changes.plan import open_feed
+from truckee.commands.catalog import delta_location
 from truckee.log.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import Bound, bound, feed_options, is_feed_read
@@ -47,6 +48,11 @@ class TableReader:
         """Return the rows of the table at a path, or its changes with `readChangeFeed`."""
         return load_path(self._spark, path, self._options)
 
+    def table(self, tableName: str) -> DataFrame:
+        """Return the rows of a table of Spark's catalog, or its changes with `readChangeFeed`."""
+        location = delta_location(self._spark, tableName)
+        return load_path(self._spark, location, self._options, is_catalog_table=True)
+
 
 def read(spark: SparkSession) -> TableReader:
     """Return a reader of Delta tables, used like `spark.read`."""
@@ -81,11 +87,11 @@ def load_path(
 
 def table_changes(
     spark: SparkSession,
-    path: str,
+    pathOrName: str,
     start: int | str | date | datetime,
     end: int | str | date | datetime | None = None,
 ) -> DataFrame:
-    """Return the changes of the table at a path, as the SQL function of this name does.
+    """Return the changes of a table, by its path or name, as the SQL function of this name does.
 
     An integer is a version, all else a timestamp; both ends are included, and without an end the
     changes go up to the latest version at the time a query runs.
@@ -95,6 +101,8 @@ def table_changes(
     bounds = {"start": bound(start, name="start", time_zone=zone)}
     if end is not None:
         bounds["end"] = bound(end, name="end", time_zone=zone)
+    is_path = "/" in pathOrName
+    path = pathOrName if is_path else delta_location(spark, pathOrName)
     feed = open_feed(session_storage(spark, path), replace(options, **bounds))
     return feed_frame(spark, feed)
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date, datetime
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 
 from truckee.changes.plan import open_feed
+from truckee.commands.catalog import delta_location
+from truckee.commands.create import Creation
+from truckee.commands.delete import delete
+from truckee.commands.table_builder import DeltaTableBuilder
 from truckee.errors.log import NotADeltaTableError
 from truckee.log.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
@@ -36,6 +40,41 @@ class DeltaTable:
         return cls(sparkSession, storage)
 
     @classmethod
+    def forName(cls, sparkSession: SparkSession, tableOrViewName: str) -> DeltaTable:
+        """Return the table of a name in Spark's catalog."""
+        return cls.forPath(sparkSession, delta_location(sparkSession, tableOrViewName))
+
+    @classmethod
+    def create(cls, sparkSession: SparkSession | None = None) -> DeltaTableBuilder[DeltaTable]:
+        """Return a builder that creates a table; it is an error if there is one already."""
+        return cls._builder(sparkSession, Creation.CREATE)
+
+    @classmethod
+    def createIfNotExists(
+        cls, sparkSession: SparkSession | None = None
+    ) -> DeltaTableBuilder[DeltaTable]:
+        """Return a builder that creates a table unless there is one already."""
+        return cls._builder(sparkSession, Creation.CREATE_IF_NOT_EXISTS)
+
+    @classmethod
+    def replace(cls, sparkSession: SparkSession | None = None) -> DeltaTableBuilder[DeltaTable]:
+        """Return a builder that replaces a table; it is an error if there is none."""
+        return cls._builder(sparkSession, Creation.REPLACE)
+
+    @classmethod
+    def createOrReplace(
+        cls, sparkSession: SparkSession | None = None
+    ) -> DeltaTableBuilder[DeltaTable]:
+        """Return a builder that replaces a table, or creates it if there is none."""
+        return cls._builder(sparkSession, Creation.CREATE_OR_REPLACE)
+
+    @classmethod
+    def _builder(
+        cls, spark: SparkSession | None, creation: Creation
+    ) -> DeltaTableBuilder[DeltaTable]:
+        return DeltaTableBuilder(spark or SparkSession.active(), creation, cls)
+
+    @classmethod
     def isDeltaTable(cls, sparkSession: SparkSession, identifier: str) -> bool:
         """Return whether there is a Delta table at a path."""
         try:
@@ -52,6 +91,10 @@ class DeltaTable:
     def alias(self, aliasName: str) -> DeltaTable:
         """Return the table under a name that conditions can use."""
         return DeltaTable(self._spark, self._storage, aliasName)
+
+    def delete(self, condition: str | Column | None = None) -> DataFrame:
+        """Delete the rows that the condition is true of, or all rows; return what was done."""
+        return delete(self._spark, self._storage, condition, alias=self._alias)
 
     def detail(self) -> DataFrame:
         """Return one row that describes the table: format, id, size, protocol and so on."""

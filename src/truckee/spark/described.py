@@ -36,7 +36,7 @@ def detail_frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
     """Return one row that describes a version of a table."""
     metadata, protocol = snapshot.metadata, snapshot.protocol
     row = (
-        metadata.format.provider,
+        "delta",
         metadata.id,
         metadata.name,
         metadata.description,
