@@ -9,16 +9,9 @@ from hypothesis import strategies as st
 
 from builders import history, vector
 from truckee.log.checkpoint_schema import FILES, add_actions, file_rows
-from truckee.log.replay import (
-    Tail,
-    compact,
-    decode_state,
-    file_key,
-    live_files,
-    path_key,
-    path_keys,
-    untouched,
-)
+from truckee.log.compact import compact
+from truckee.log.file_keys import file_key, path_key, path_keys
+from truckee.log.replay import Tail, decode_state, live_files, untouched
 from truckee.protocol.actions import AddFile, RemoveFile
 
 

@@ -59,13 +59,16 @@ class Checkpoint:
     actions: tuple[Action, ...]
     parquet_files: tuple[str, ...]
 
-    def adds(self) -> Iterator[pa.RecordBatch]:
-        """Yield the live files in batches of the schema `FILES`."""
+    def adds(self, schema: pa.Schema = FILES) -> Iterator[pa.RecordBatch]:
+        """Yield the live files with columns of the schema `FILES`, or some of them.
+
+        Whatever the columns, the batches hold the same rows.
+        """
         inline = [action for action in self.actions if isinstance(action, AddFile)]
         if inline:
-            yield file_rows(inline)
+            yield file_rows(inline).select(schema.names)
         for path in self.parquet_files:
-            yield from _read_rows(self.storage, path, "add", FILES)
+            yield from _read_rows(self.storage, path, "add", schema)
 
     def removes(self) -> Iterator[pa.RecordBatch]:
         """Yield the tombstones in batches of the schema `TOMBSTONES`."""
@@ -138,17 +141,21 @@ def _read_structs(
 
 
 def _wanted_columns(parquet: pq.ParquetFile, kind: str, schema: pa.Schema) -> list[str]:
-    """Return the children of `kind` to read: those we keep, and typed ones that replace others."""
+    """Return the children of `kind` to read: those of `schema`, or typed ones that replace them.
+
+    One is always read, since it tells in which rows there is an action of that kind.
+    """
     if kind not in parquet.schema_arrow.names:
         return []
     children = {child.name for child in parquet.schema_arrow.field(kind).type}
-    empty = _null_throughout(parquet, kind, children - {"partitionValues"})
-    wanted = [name for name in map(wire_name, schema.names) if name in children - empty]
-    if "stats_parsed" in children - empty and not _has_all_stats(parquet):
+    present = children - _null_throughout(parquet, kind, children - {"partitionValues"})
+    names = [wire_name(name) for name in schema.names]
+    wanted = [name for name in names if name in present]
+    if "stats" in names and "stats_parsed" in present and not _has_all_stats(parquet):
         wanted.append("stats_parsed")
-    if "partitionValues_parsed" in children and "partitionValues" not in children:
-        wanted.append("partitionValues_parsed")
-    return wanted
+    if "partitionValues" in names and "partitionValues" not in children:
+        wanted += {"partitionValues_parsed"} & present
+    return wanted or ["path"]
 
 
 def _null_throughout(parquet: pq.ParquetFile, kind: str, children: set[str]) -> set[str]:

@@ -13,18 +13,15 @@ and stays in columns: rows whose key the tail mentions are dropped, the tail's o
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
-from urllib.parse import unquote
 
 import msgspec
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from truckee.log.checkpoint_schema import FILES, file_rows, tombstone_rows
-from truckee.log.columns import column, flags
+from truckee.log.compact import compact
+from truckee.log.file_keys import FileKey, file_key, paths_of, rows_without
 from truckee.protocol.actions import (
     Action,
     AddFile,
@@ -35,10 +32,6 @@ from truckee.protocol.actions import (
     RemoveFile,
     SetTransaction,
 )
-from truckee.protocol.deletion_vector import DeletionVectorDescriptor
-from truckee.protocol.paths import decode_path
-
-FileKey: TypeAlias = tuple[str, str | None]
 
 
 @dataclass
@@ -113,23 +106,6 @@ def decode_state(data: bytes) -> list[Action]:
     return actions
 
 
-def file_key(action: FileAction) -> FileKey:
-    """Return what a file is known by (protocol: Action Reconciliation)."""
-    vector = action.deletion_vector
-    return path_key(action.path), None if vector is None else vector.unique_id
-
-
-def path_key(path: str) -> str:
-    """Return what two spellings of one URI have in common: `a%20b` is `a b`.
-
-    A path with a scheme and one without are different URIs, even if a store would find the same
-    file.
-    """
-    if path[:5].lower() == "file:":
-        return f"file:{decode_path(path)}"
-    return decode_path(path)
-
-
 def live_files(kept: Iterable[pa.RecordBatch], touched: Mapping[FileKey, FileAction]) -> pa.Table:
     """Return the files of the table: older ones that were kept, then those added since."""
     batches = list(kept)
@@ -152,86 +128,39 @@ def tombstones(
 def untouched(
     batches: Iterable[pa.RecordBatch], touched: Mapping[FileKey, object]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the batches without the rows whose key is among the touched ones.
-
-    Almost every row is settled by its path alone; the ids of deletion vectors are looked at only
-    where the path was found.
-    """
-    if not touched:
-        yield from batches
-        return
-    paths = column(list({path for path, _ in touched}), pa.string())
+    """Yield the batches without the rows whose key is among the touched ones."""
+    paths = paths_of(touched)
     for batch in batches:
-        keys = path_keys(batch.column("path"))
-        suspects = pc.indices_nonzero(pc.is_in(keys, paths))
-        vectors = batch.column("deletion_vector").take(suspects).to_pylist()
-        gone = [
-            row
-            for row, path, vector in zip(
-                suspects.to_pylist(), keys.take(suspects).to_pylist(), vectors, strict=True
-            )
-            if (path, vector and DeletionVectorDescriptor(**vector).unique_id) in touched
-        ]
-        yield _without_rows(batch, gone) if gone else batch
+        yield _filtered(batch, rows_without(batch, touched, paths) if touched else None)
 
 
-def _without_rows(batch: pa.RecordBatch, rows: Iterable[int]) -> pa.RecordBatch:
-    keep = [True] * len(batch)
-    for row in rows:
-        keep[row] = False
-    return batch.filter(flags(keep))
+def untouched_files(
+    read: Callable[[pa.Schema], Iterable[pa.RecordBatch]], touched: Mapping[FileKey, object]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the files of a checkpoint that were not touched, each batch in a block of its own.
 
-
-_ESCAPE = re.compile(rb"%[0-9A-Fa-f]{2}")
-
-
-def path_keys(paths: pa.StringArray) -> pa.StringArray:
-    """Return `path_key` of each path, at next to no cost where nothing is escaped.
-
-    Whole columns are unescaped by one replacement per escape that occurs: an escape stands for
-    itself wherever it is found, and `%25` comes last, since it alone makes new percent signs.
+    `read` yields the files with the columns it is asked for, in the same batches each time. Most
+    of the bytes are statistics. They are read after everything else, since decoding all columns
+    at once takes more memory than decoding some and then the others.
     """
-    has_scheme = pc.any(pc.match_substring(paths, ":/")).as_py()
-    if has_scheme and pc.any(pc.starts_with(paths, "file:", ignore_case=True)).as_py():
-        return column([path_key(path) for path in paths.to_pylist()], pa.string())
-    if not pc.any(pc.match_substring(paths, "%")).as_py():
-        return paths
-    escapes = set(_ESCAPE.findall(paths.buffers()[2])) - {b"%25"}
-    if any(escape[1:2] >= b"8" for escape in escapes):
-        return column([unquote(path) for path in paths.to_pylist()], pa.string())
-    for escape in (*escapes, b"%25"):
-        text = escape.decode()
-        paths = pc.replace_substring(paths, text, unquote(text))
-    return paths
+    paths = paths_of(touched)
+    masks: list[pa.BooleanArray | None] = []
+    kept: list[pa.RecordBatch] = []
+    for batch in read(_WITHOUT_STATS):
+        masks.append(rows_without(batch, touched, paths) if touched else None)
+        kept.append(compact(_filtered(batch, masks[-1])))
+    for rows, mask, batch in zip(kept, masks, read(_ONLY_STATS), strict=True):
+        stats = compact(_filtered(batch, mask))
+        columns = (stats if name == "stats" else rows for name in FILES.names)
+        yield pa.RecordBatch.from_arrays(
+            [part.column(name) for part, name in zip(columns, FILES.names, strict=True)],
+            schema=FILES,
+        )
 
 
-_null_columns: dict[pa.DataType, pa.Array] = {}
+_ONLY_STATS = pa.schema([FILES.field("stats")])
+_WITHOUT_STATS = FILES.remove(FILES.get_field_index("stats"))
 
 
-def compact(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the same rows in one block of memory of just their size.
-
-    What a Parquet reader returns is scattered over buffers that were grown while reading, and an
-    allocator that keeps the holes between them doubles the memory that a million files take.
-    Columns that are null throughout, as tags and vectors often are, share one array.
-    """
-    columns = {name: batch.column(name) for name in batch.schema.names}
-    full = {name: column for name, column in columns.items() if column.null_count < len(batch)}
-    whole = pa.RecordBatch.from_pydict(full)
-    block = whole.serialize(memory_pool=pa.system_memory_pool())
-    kept = pa.ipc.read_record_batch(block, whole.schema)
-    pa.default_memory_pool().release_unused()
-    return pa.RecordBatch.from_arrays(
-        [
-            kept.column(f.name) if f.name in full else _nulls(len(batch), f.type)
-            for f in batch.schema
-        ],
-        schema=batch.schema,
-    )
-
-
-def _nulls(length: int, data_type: pa.DataType) -> pa.Array:
-    known = _null_columns.get(data_type)
-    if known is None or len(known) < length:
-        known = _null_columns[data_type] = pa.nulls(length, data_type)
-    return known.slice(0, length)
+def _filtered(batch: pa.RecordBatch, mask: pa.BooleanArray | None) -> pa.RecordBatch:
+    return batch if mask is None else batch.filter(mask)

@@ -21,7 +21,14 @@ from truckee.log.checkpoint_schema import add_actions, remove_actions
 from truckee.log.commits import decode_commit
 from truckee.log.history import commit_timestamps
 from truckee.log.log_files import read_in_order
-from truckee.log.replay import Tail, compact, decode_state, live_files, tombstones, untouched
+from truckee.log.replay import (
+    Tail,
+    decode_state,
+    live_files,
+    tombstones,
+    untouched,
+    untouched_files,
+)
 from truckee.log.segment import LogSegment, list_log, log_segment
 from truckee.protocol.actions import (
     AddFile,
@@ -103,9 +110,10 @@ class Snapshot:
 
     @cached_property
     def _files(self) -> pa.Table:
-        older = () if self._checkpoint is None else self._checkpoint.adds()
-        kept = map(compact, untouched(older, self._tail.files))
-        return live_files(kept, self._tail.files)
+        touched = self._tail.files
+        if self._checkpoint is None:
+            return live_files((), touched)
+        return live_files(untouched_files(self._checkpoint.adds, touched), touched)
 
     @property
     def num_files(self) -> int:
