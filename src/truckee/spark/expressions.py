@@ -62,7 +62,7 @@ def resolved_condition(
         names = tuple(name for name in rows.columns if name not in set(hidden))
         raise explained(error, what=what, expression=shown, columns=names) from None
     spark = rows.sparkSession
-    found = _with_fixed_time(rows, plan).condition()
+    found = _settled(rows, plan).condition()
     jvm = gateway(spark).jvm
     if jvm.org.apache.spark.sql.catalyst.expressions.SubqueryExpression.hasSubquery(found):
         raise SubqueryNotSupportedError(what=what, expression=shown)
@@ -70,7 +70,7 @@ def resolved_condition(
         raise NonDeterministicError(what=what, expression=shown)
     return Expression(
         column=to_column(spark, found),
-        sql=str(plan.condition().sql()),
+        sql=str(found.sql()),
         columns=_names(found.references()),
         constant=found.eval(None) if found.foldable() else VARIES,
     )
@@ -121,11 +121,15 @@ def pushed_filters(rows: DataFrame) -> list[str]:
     return filters[-1:]
 
 
-def _with_fixed_time(rows: DataFrame, plan: Any) -> Any:
-    """Return the plan with the current time and date, in all their forms, as literals."""
-    optimizer = "org.apache.spark.sql.catalyst.optimizer.ComputeCurrentTime"
-    rule = getattr(gateway(rows.sparkSession).jvm, f"{optimizer}$").__getattr__("MODULE$")
-    return rule.apply(plan)
+_OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer"
+
+
+def _settled(rows: DataFrame, plan: Any) -> Any:
+    """Return the plan with the current time in all its forms, and all constants, as literals."""
+    jvm = gateway(rows.sparkSession).jvm
+    for rule in ("ComputeCurrentTime", "ConstantFolding"):
+        plan = getattr(jvm, f"{_OPTIMIZER}.{rule}$").__getattr__("MODULE$").apply(plan)
+    return plan
 
 
 def _names(references: Any) -> frozenset[str]:

@@ -1,0 +1,239 @@
+"""DELETE: rows that a condition is true of leave the table.
+
+| condition                  | what is done                                        | change files |
+|----------------------------|-----------------------------------------------------|--------------|
+| none, or always true       | every file is removed                               | no           |
+| partition columns only     | the files of these partitions are removed           | no           |
+| others, rows can be marked | rows are marked; files with no row left are removed | no           |
+| others                     | files with such rows are written anew without them  | with feed on |
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from truckee.commands.commit_rows import Prepared, run_command
+from truckee.commands.dml_settings import DmlSettings, dml_settings
+from truckee.commands.mark_rows import marked_files
+from truckee.commands.removed import num_rows
+from truckee.commands.results import metrics_frame
+from truckee.commands.rewrite_files import Fates, fates, write_copies
+from truckee.commands.row_changes import RowChanges, no_changes
+from truckee.commands.touched_rows import TouchedFile, touched_files
+from truckee.errors.dml import RowCountMismatchError
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.actions import AddFile
+from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
+from truckee.spark.conf import session_settings
+from truckee.spark.expressions import VARIES, Expression, true_only
+from truckee.spark.partition_conditions import files_of_partitions
+from truckee.spark.target import Reading, Target
+from truckee.spark.writer import WrittenFiles
+from truckee.spark.writer_layout import CHANGE_TYPE
+from truckee.storage.base import Storage
+
+_WHAT = "the condition of DELETE"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeletedRows:
+    """The changes that take rows out of a table, and their numbers.
+
+    `num_deleted` is None where whole files go and nobody knows how many rows they have.
+    """
+
+    changes: RowChanges
+    num_deleted: int | None
+    condition: Expression | None
+    scan_ms: int = 0
+    rewrite_ms: int = 0
+
+    @property
+    def num_copied(self) -> int:
+        """The number of rows that were written anew, since they shared a file with deleted ones."""
+        return sum(files.num_rows for files in self.changes.written)
+
+
+def delete(
+    spark: SparkSession,
+    storage: Storage,
+    condition: str | Column | None = None,
+    *,
+    alias: str | None = None,
+) -> DataFrame:
+    """Delete the rows that a condition is true of, all rows without one.
+
+    Returns one row with `num_affected_rows`, which is -1 where nobody knows. Without such rows
+    there is no commit. Raises the errors of `truckee.errors.dml` before anything is written, and
+    those of `truckee.errors.transaction` if others changed the same rows meanwhile.
+    """
+    settings = dml_settings("delete", session_settings(spark))
+
+    def prepare(snapshot: Snapshot) -> Prepared:
+        return prepared_delete(spark, snapshot, condition, settings=settings, alias=alias)
+
+    done = run_command(spark, storage, "DELETE", prepare, settings)
+    return metrics_frame(spark, done, ("num_affected_rows",))
+
+
+def prepared_delete(
+    spark: SparkSession,
+    snapshot: Snapshot,
+    condition: str | Column | None,
+    *,
+    settings: DmlSettings,
+    alias: str | None = None,
+) -> Prepared:
+    """Return a DELETE with all its files written, ready to be committed."""
+    start = time.monotonic()
+    found = delete_rows(spark, snapshot, condition, settings=settings, alias=alias)
+    given = found.condition
+    return Prepared(
+        operation="DELETE",
+        parameters={"predicate": [] if given is None else [given.sql]},
+        changes=found.changes,
+        metrics=_metrics(found, start),
+        affected={"num_affected_rows": -1 if found.num_deleted is None else found.num_deleted},
+        matching=_matching(condition, alias),
+    )
+
+
+def delete_rows(
+    spark: SparkSession,
+    snapshot: Snapshot,
+    condition: str | Column | None,
+    *,
+    settings: DmlSettings | None = None,
+    alias: str | None = None,
+) -> DeletedRows:
+    """Return the changes that delete the rows a condition is true of; nothing is committed.
+
+    Deletion vectors and files that are to be part of the commit are written.
+    """
+    settings = settings or dml_settings("delete", session_settings(spark))
+    if condition is None:
+        return _whole_files(snapshot, list(snapshot.files()), None, ALWAYS_TRUE)
+    target = Target(spark, snapshot, alias)
+    found = target.condition(condition, what=_WHAT)
+    if found.constant is not VARIES:
+        files = list(snapshot.files()) if found.constant is True else []
+        return _whole_files(snapshot, files, found, ALWAYS_TRUE)
+    if target.is_about_partitions(found):
+        files = files_of_partitions(spark, snapshot, condition, alias)
+        return _whole_files(snapshot, files, found, target.predicate(found))
+    return _by_rows(target, found, settings)
+
+
+def _whole_files(
+    snapshot: Snapshot, files: list[AddFile], condition: Expression | None, predicate: Predicate
+) -> DeletedRows:
+    if not files:
+        changes = no_changes(snapshot, predicate)
+        return DeletedRows(changes=changes, num_deleted=0, condition=condition)
+    changes = RowChanges(
+        snapshot=snapshot,
+        reading=Reading.of(snapshot, predicate, files),
+        removed=tuple(files),
+    )
+    return DeletedRows(changes=changes, num_deleted=num_rows(files), condition=condition)
+
+
+def _by_rows(target: Target, condition: Expression, settings: DmlSettings) -> DeletedRows:
+    start = time.monotonic()
+    snapshot = target.snapshot
+    touched = touched_files(target, target.rows.where(condition.column))
+    scanned = time.monotonic()
+    # Marked rows are in the feed for nothing; a single file written anew would mean change rows
+    # for all of them.
+    by_cost = not snapshot.properties.enable_change_data_feed
+    fate = fates(snapshot, touched, settings, operation="DELETE", rewrites_by_cost=by_cost)
+    written = _rewritten(target, fate, condition)
+    changes = RowChanges(
+        snapshot=snapshot,
+        reading=target.reading(),
+        touched=tuple(touched),
+        removed=tuple(file.add for file in (*fate.removed, *fate.rewritten)),
+        marked=tuple(marked_files(snapshot, fate.marked)),
+        written=written,
+    )
+    return DeletedRows(
+        changes=changes,
+        num_deleted=sum(len(file.rows) for file in touched),
+        condition=condition,
+        scan_ms=int(1000 * (scanned - start)),
+        rewrite_ms=int(1000 * (time.monotonic() - scanned)),
+    )
+
+
+def _rewritten(target: Target, fate: Fates, condition: Expression) -> tuple[WrittenFiles, ...]:
+    """Write the rows that stay, and with the feed on those that go as change rows."""
+    if not fate.rewritten:
+        return ()
+    snapshot = target.snapshot
+    has_feed = snapshot.properties.enable_change_data_feed
+    # Change rows are all or nothing: beside them, a file that is removed would tell the feed
+    # nothing of its rows.
+    files = [*fate.rewritten, *(fate.removed if has_feed else ())]
+    goes = true_only(condition.column)
+    with target.only(file.add for file in files) as rows:
+        columns = [*target.columns]
+        if has_feed:
+            kind = F.when(goes, F.lit("delete")).alias(CHANGE_TYPE)
+            rows = rows.select(*columns, kind)
+        else:
+            rows = rows.where(~goes).select(*columns)
+        written = write_copies(target, rows)
+    _check_count(snapshot, fate.rewritten, written)
+    return (written,)
+
+
+def _check_count(snapshot: Snapshot, files: list[TouchedFile], written: WrittenFiles) -> None:
+    live = [file.num_live for file in files]
+    expected = sum(count for count in live if count is not None)
+    expected -= sum(len(file.rows) for file in files)
+    if None not in live and written.num_rows != expected:
+        written.discard()
+        raise RowCountMismatchError(
+            table=snapshot.storage.root,
+            operation="DELETE",
+            expected=expected,
+            written=written.num_rows,
+        )
+
+
+def _metrics(found: DeletedRows, start: float) -> Callable[[RowChanges], dict[str, object]]:
+    def metrics(changes: RowChanges) -> dict[str, object]:
+        vectors = changes.vectors
+        rows_known = bool(found.num_deleted) or not changes.removed
+        return {
+            "numRemovedFiles": len(changes.removed),
+            "numRemovedBytes": sum(file.size for file in changes.removed),
+            "numCopiedRows": found.num_copied if rows_known else None,
+            "numDeletedRows": found.num_deleted if rows_known else None,
+            "numAddedFiles": len(changes.adds) if rows_known else None,
+            "numAddedBytes": sum(add.size for add in changes.adds),
+            "numAddedChangeFiles": changes.num_change_files,
+            "numDeletionVectorsAdded": vectors.added,
+            "numDeletionVectorsRemoved": vectors.removed,
+            "numDeletionVectorsUpdated": vectors.updated,
+            "executionTimeMs": int(1000 * (time.monotonic() - start)),
+            "scanTimeMs": found.scan_ms,
+            "rewriteTimeMs": found.rewrite_ms,
+        }
+
+    return metrics
+
+
+def _matching(
+    condition: str | Column | None, alias: str | None
+) -> Callable[[DataFrame], DataFrame]:
+    def matching(rows: DataFrame) -> DataFrame:
+        named = rows if alias is None else rows.alias(alias)
+        return named if condition is None else named.where(condition)
+
+    return matching

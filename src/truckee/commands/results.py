@@ -1,0 +1,16 @@
+"""What a command returns: its numbers, as a DataFrame of one row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+
+def metrics_frame(
+    spark: SparkSession, affected: Mapping[str, int], columns: Sequence[str]
+) -> DataFrame:
+    """Return one row with these columns of `affected`."""
+    table = pa.table({name: pa.array([affected[name]], pa.int64()) for name in columns})
+    return spark.createDataFrame(table)

@@ -1,0 +1,111 @@
+"""Which files have rows marked, and which are written anew without them.
+
+| the file                                                | what becomes of it                  |
+|---------------------------------------------------------|-------------------------------------|
+| has no other live row                                   | it is removed                       |
+| of a table that takes no deletion vectors               | it is written anew                  |
+| is mostly gone, so that reading it costs more than that | it is written anew                  |
+| any other                                               | its rows are marked                 |
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from pyspark.sql import DataFrame
+
+from truckee.commands.dml_settings import DmlSettings
+from truckee.commands.touched_rows import TouchedFile, num_deleted
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.features import supported_features
+from truckee.spark.constraints import GENERATION_EXPRESSION_KEY
+from truckee.spark.target import Target
+from truckee.spark.writer import WrittenFiles, write_files
+
+_log = logging.getLogger(__name__)
+
+
+class Fates(NamedTuple):
+    """What becomes of the touched files."""
+
+    removed: list[TouchedFile]
+    rewritten: list[TouchedFile]
+    marked: list[TouchedFile]
+
+
+def fates(
+    snapshot: Snapshot,
+    touched: Iterable[TouchedFile],
+    settings: DmlSettings,
+    *,
+    operation: str,
+    rewrites_by_cost: bool = True,
+) -> Fates:
+    """Return the touched files by what is best done with them; the reason is logged."""
+    result = Fates([], [], [])
+    can_mark = settings.marks_rows and takes_vectors(snapshot)
+    for file in touched:
+        if file.is_whole:
+            result.removed.append(file)
+        elif not can_mark or (rewrites_by_cost and _is_mostly_gone(file, settings, operation)):
+            result.rewritten.append(file)
+        else:
+            result.marked.append(file)
+    _log.info(
+        "%s: %d files removed, %d written anew%s, rows of %d marked",
+        operation,
+        len(result.removed),
+        len(result.rewritten),
+        "" if can_mark else " as no deletion vectors are to be written",
+        len(result.marked),
+    )
+    return result
+
+
+def takes_vectors(snapshot: Snapshot) -> bool:
+    """Return whether new deletion vectors may be written to a table."""
+    return snapshot.properties.enable_deletion_vectors and "deletionVectors" in supported_features(
+        snapshot.protocol
+    )
+
+
+def _is_mostly_gone(file: TouchedFile, settings: DmlSettings, operation: str) -> bool:
+    total = file.num_records
+    if not total:
+        return False
+    gone = (num_deleted(file.add) + len(file.rows)) / total
+    wasted = int(gone * file.add.size)
+    if gone <= settings.rewrite_ratio or wasted < settings.rewrite_min_bytes:
+        return False
+    _log.info(
+        "%s: %s is written anew, for %.0f%% of its rows are gone and each scan would read past "
+        "%d bytes of them",
+        operation,
+        file.add.path,
+        100 * gone,
+        wasted,
+    )
+    return True
+
+
+def write_copies(target: Target, rows: DataFrame, **given: Any) -> WrittenFiles:
+    """Write rows of a table to new files of it; `given` is handed on to `write_files`.
+
+    Generated columns were computed when the rows were first written, or just now.
+    """
+    snapshot = target.snapshot
+    generated = [
+        field.name
+        for field in snapshot.schema.fields
+        if GENERATION_EXPRESSION_KEY in field.metadata
+    ]
+    return write_files(
+        rows,
+        storage=snapshot.storage,
+        metadata=snapshot.metadata,
+        protocol=snapshot.protocol,
+        computed=generated,
+        **given,
+    )

@@ -1,0 +1,54 @@
+"""Condition -> {file: row indexes}: the first half of DELETE, UPDATE and MERGE.
+
+One scan over the files that statistics and partition values leave, which reads the columns that
+the condition needs and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from truckee.deletion_vectors.bitmap import RowBitmap
+from truckee.protocol.actions import AddFile
+from truckee.scan.scan_file import num_records
+from truckee.spark.row_bitmaps import row_bitmaps
+from truckee.spark.target import Target
+
+
+@dataclass(frozen=True)
+class TouchedFile:
+    """A live file, and which of its rows a command is about; never none of them."""
+
+    add: AddFile
+    rows: RowBitmap
+
+    @property
+    def num_records(self) -> int | None:
+        """The number of rows in the file, deleted ones included; None if nobody knows."""
+        return num_records(self.add.stats)
+
+    @property
+    def num_live(self) -> int | None:
+        """The number of rows in the file, deleted ones left out; None if nobody knows."""
+        total = self.num_records
+        return None if total is None else total - num_deleted(self.add)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is known that no other live row is in the file."""
+        return self.num_live == len(self.rows)
+
+
+def num_deleted(add: AddFile) -> int:
+    """Return how many rows of a file its deletion vector marks."""
+    return 0 if add.deletion_vector is None else add.deletion_vector.cardinality
+
+
+def touched_files(target: Target, rows: DataFrame) -> list[TouchedFile]:
+    """Return the files that have some of `rows`, which are rows of the target."""
+    found = row_bitmaps(rows)
+    ids = sorted(found)
+    pairs = zip(target.add_files(ids), ids, strict=True)
+    return [TouchedFile(add, found[number]) for add, number in pairs]
