@@ -72,6 +72,7 @@ class Transaction:
         self._reads = Reads()
         self._metadata: Metadata | None = None
         self._protocol: Protocol | None = None
+        self._dropping: frozenset[str] = frozenset()
         self._actions: list[Action] = []
         self._set_transactions: dict[str, SetTransaction] = {}
 
@@ -116,9 +117,10 @@ class Transaction:
         """Give the table new metadata. The protocol grows along where the metadata needs it."""
         self._metadata = metadata
 
-    def set_protocol(self, protocol: Protocol) -> None:
-        """Give the table a new protocol, which may not lack anything of the old one."""
+    def set_protocol(self, protocol: Protocol, *, dropping: Iterable[str] = ()) -> None:
+        """Give the table a new protocol, which may lack nothing of the old one but `dropping`."""
         self._protocol = protocol
+        self._dropping = frozenset(dropping)
 
     def stage(self, *actions: Action) -> None:
         """Add actions to the commit."""
@@ -238,7 +240,8 @@ class Transaction:
         return metadata, None if new == old else new
 
     def _refuse_downgrade(self, old: Protocol | None, new: Protocol) -> None:
-        dropped = set() if old is None else supported_features(old) - supported_features(new)
+        lacking = set() if old is None else supported_features(old) - supported_features(new)
+        dropped = lacking - self._dropping
         if dropped:
             raise ProtocolDowngradeError(table=self.storage.root, dropped=tuple(sorted(dropped)))
 

@@ -1,0 +1,202 @@
+"""Edits of a schema: columns added, renamed, moved, dropped and changed, at any depth. Pure.
+
+A column is named by its path: `("s", "x")` for a field of a struct, `("l", "element", "x")` for one
+of the structs in an array, with `key` and `value` likewise for maps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from msgspec.structs import replace
+
+from truckee.errors.alter import ColumnChangeError, ColumnExistsError, ColumnNotFoundError
+from truckee.protocol.schema import (
+    ArrayType,
+    DataType,
+    DecimalType,
+    MapType,
+    PrimitiveType,
+    StructField,
+    StructType,
+    type_text,
+)
+
+Path: TypeAlias = tuple[str, ...]
+Fields: TypeAlias = tuple[StructField, ...]
+
+TYPE_CHANGES_KEY = "delta.typeChanges"
+
+_WIDER = {
+    "byte": ("short", "integer", "long", "double"),
+    "short": ("integer", "long", "double"),
+    "integer": ("long", "double"),
+    "float": ("double",),
+    "date": ("timestamp_ntz",),
+}
+# Parquet holds all of these in 32 bits, so files need no rewrite and readers no feature.
+_SAME_IN_FILES = {"byte": ("short", "integer"), "short": ("integer",)}
+_DIGITS = {"byte": 10, "short": 10, "integer": 10, "long": 20}
+
+
+def with_column(
+    schema: StructType, path: Path, column: StructField, position: str | None = None
+) -> StructType:
+    """Return the schema with one column more, at a position as in `placed`."""
+
+    def add(fields: Fields) -> Fields:
+        if _find(fields, column.name) is not None:
+            raise ColumnExistsError(column=".".join(path))
+        return placed((*fields, column), column.name, position)
+
+    return _edited(schema, path, add)
+
+
+def without_column(schema: StructType, path: Path) -> StructType:
+    """Return the schema with one column less."""
+
+    def drop(fields: Fields) -> Fields:
+        gone = _required(fields, path, schema)
+        left = tuple(field for field in fields if field is not gone)
+        if not left:
+            raise ColumnChangeError(
+                column=".".join(path),
+                reason="it is the only one that is left",
+                hint="drop the whole struct, or the table",
+            )
+        return left
+
+    return _edited(schema, path, drop)
+
+
+def changed_column(
+    schema: StructType, path: Path, change: Callable[[StructField], StructField]
+) -> StructType:
+    """Return the schema with one column changed; a new name must be free."""
+
+    def apply(fields: Fields) -> Fields:
+        old = _required(fields, path, schema)
+        new = change(old)
+        taken = _find(fields, new.name)
+        if taken is not None and taken is not old:
+            raise ColumnExistsError(column=".".join((*path[:-1], new.name)))
+        return tuple(new if field is old else field for field in fields)
+
+    return _edited(schema, path, apply)
+
+
+def moved_column(schema: StructType, path: Path, position: str) -> StructType:
+    """Return the schema with one column at another place, as in `placed`."""
+
+    def move(fields: Fields) -> Fields:
+        return placed(fields, _required(fields, path, schema).name, position)
+
+    return _edited(schema, path, move)
+
+
+def placed(fields: Fields, name: str, position: str | None) -> Fields:
+    """Return fields with one of them at a position: `first`, `after <other>`, or None for as is."""
+    if position is None:
+        return fields
+    column = _find(fields, name)
+    assert column is not None
+    others = [field for field in fields if field is not column]
+    if position.strip().lower() == "first":
+        return (column, *others)
+    word, _, other = position.strip().partition(" ")
+    anchor = _find(tuple(others), other.strip().strip("`")) if word.lower() == "after" else None
+    if anchor is None:
+        raise ColumnChangeError(
+            column=name,
+            reason=f"there is no position {position!r}",
+            hint="say 'first', or 'after' and the name of another column of the same struct",
+        )
+    index = others.index(anchor) + 1
+    return (*others[:index], column, *others[index:])
+
+
+def _find(fields: Fields, name: str) -> StructField | None:
+    return StructType(fields).field(name)
+
+
+def _required(fields: Fields, path: Path, schema: StructType) -> StructField:
+    found = _find(fields, path[-1])
+    if found is None:
+        raise ColumnNotFoundError(column=".".join(path), columns=schema.names)
+    return found
+
+
+def _edited(schema: StructType, path: Path, edit: Callable[[Fields], Fields]) -> StructType:
+    """Return the schema with the fields of the struct around `path` edited."""
+    result = _edited_type(schema, path[:-1], edit)
+    if not isinstance(result, StructType):
+        raise ColumnNotFoundError(column=".".join(path), columns=schema.names)
+    return result
+
+
+def _edited_type(
+    data_type: DataType, parents: Sequence[str], edit: Callable[[Fields], Fields]
+) -> DataType | None:
+    """Return the type with a struct inside it edited, None if there is no struct there."""
+    if not parents:
+        return StructType(edit(data_type.fields)) if isinstance(data_type, StructType) else None
+    name, rest = parents[0], parents[1:]
+    match data_type, name.lower():
+        case StructType(fields), _:
+            field = _find(fields, name)
+            inner = None if field is None else _edited_type(field.type, rest, edit)
+            if field is None or inner is None:
+                return None
+            new = replace(field, type=inner)
+            return StructType(tuple(new if other is field else other for other in fields))
+        case ArrayType(element_type), "element":
+            inner = _edited_type(element_type, rest, edit)
+            return None if inner is None else replace(data_type, element_type=inner)
+        case MapType(key_type), "key":
+            inner = _edited_type(key_type, rest, edit)
+            return None if inner is None else replace(data_type, key_type=inner)
+        case MapType(_, value_type), "value":
+            inner = _edited_type(value_type, rest, edit)
+            return None if inner is None else replace(data_type, value_type=inner)
+    return None
+
+
+def with_type(field: StructField, new: DataType, *, widening: bool) -> StructField:
+    """Return a column with a wider type, noting the change for readers of its older files.
+
+    `widening` is whether the table has type widening on; without it only types change that data
+    files hold alike.
+    """
+    old = field.type
+    if new == old:
+        return field
+    if _holds_alike(old, new):
+        return replace(field, type=new)
+    if not widening or not _is_wider(old, new):
+        raise ColumnChangeError(
+            column=field.name,
+            reason=f"{type_text(old)} cannot become {type_text(new)}",
+            hint="set the table property 'delta.enableTypeWidening' to 'true' for a wider type; "
+            "for any other, write the table anew with overwriteSchema",
+        )
+    changes: list[dict[str, Any]] = list(field.metadata.get(TYPE_CHANGES_KEY, ()))
+    changes.append({"fromType": _name(old), "toType": _name(new)})
+    return replace(field, type=new, metadata={**field.metadata, TYPE_CHANGES_KEY: changes})
+
+
+def _name(data_type: DataType) -> str:
+    return data_type.name if isinstance(data_type, PrimitiveType | DecimalType) else ""
+
+
+def _holds_alike(old: DataType, new: DataType) -> bool:
+    return _name(new) in _SAME_IN_FILES.get(_name(old), ())
+
+
+def _is_wider(old: DataType, new: DataType) -> bool:
+    if isinstance(new, DecimalType):
+        if isinstance(old, DecimalType):
+            whole = new.precision - new.scale >= old.precision - old.scale
+            return whole and new.scale >= old.scale
+        return new.precision - new.scale >= _DIGITS.get(_name(old), 99)
+    return _name(new) in _WIDER.get(_name(old), ())

@@ -1,0 +1,130 @@
+"""Tables that cannot be created, replaced, converted or found by name.
+
+DeltaError
+├── TableAlreadyExistsError     create, and there is a table
+├── TableNotFoundError          replace, or a name, and there is no table
+├── NotATruckeeTableError       a name of something that is not a Delta table
+├── TableSchemaMismatchError    create with other columns than the table that is there
+├── NoTableLocationError        create with neither a name nor a location
+├── InvalidTableNameError       a name that Spark's catalog does not take
+├── BuilderArgumentError        an argument of a builder that means nothing
+└── ConversionError             a folder that cannot be made a table
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from truckee.errors.base import DeltaError
+
+
+@dataclass(eq=False, kw_only=True)
+class TableAlreadyExistsError(DeltaError):
+    """A table was to be created where there is one."""
+
+    code: ClassVar[str] = "DELTA_TABLE_ALREADY_EXISTS"
+    table: str
+
+    def __str__(self) -> str:
+        return (
+            f"the table {self.table} exists already\n"
+            "hint: use DeltaTable.createIfNotExists to keep it, or DeltaTable.createOrReplace"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class TableNotFoundError(DeltaError):
+    """A table was to be replaced or used by its name, and there is none."""
+
+    code: ClassVar[str] = "DELTA_TABLE_NOT_FOUND"
+    table: str
+    hint: str
+
+    def __str__(self) -> str:
+        return f"there is no table {self.table}\nhint: {self.hint}"
+
+
+@dataclass(eq=False, kw_only=True)
+class NotATruckeeTableError(DeltaError):
+    """A name in Spark's catalog that stands for something else than a Delta table."""
+
+    code: ClassVar[str] = "DELTA_NOT_A_DELTA_TABLE"
+    table: str
+    provider: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table} is not a Delta table, but one of {self.provider}\n"
+            "hint: name a table that was created USING truckee or USING delta"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class TableSchemaMismatchError(DeltaError):
+    """A table was to be registered with other columns than it has."""
+
+    code: ClassVar[str] = "DELTA_CREATE_TABLE_SCHEME_MISMATCH"
+    table: str
+    path: str
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table} is to be created with the {self.expected}, but the table at {self.path} "
+            f"has the {self.found}\n"
+            "hint: leave the columns out to take those of the table"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class NoTableLocationError(DeltaError):
+    """A table was to be created nowhere."""
+
+    code: ClassVar[str] = "DELTA_TABLE_LOCATION_MISSING"
+
+    def __str__(self) -> str:
+        return (
+            "the table has neither a name nor a location\nhint: call tableName or location, or both"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class InvalidTableNameError(DeltaError):
+    """A name that is not one of a table in Spark's session catalog."""
+
+    code: ClassVar[str] = "DELTA_INVALID_TABLE_NAME"
+    table: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table!r} is not the name of a table in Spark's session catalog\n"
+            "hint: write table or database.table, with backquotes around unusual characters"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class BuilderArgumentError(DeltaError):
+    """An argument that a builder makes nothing of."""
+
+    code: ClassVar[str] = "DELTA_ILLEGAL_ARGUMENT"
+    argument: str
+    value: str
+    needs: str
+
+    def __str__(self) -> str:
+        return f"{self.argument} is {self.value}, but needs to be {self.needs}\nhint: pass such one"
+
+
+@dataclass(eq=False, kw_only=True)
+class ConversionError(DeltaError):
+    """Parquet files that cannot become a table."""
+
+    code: ClassVar[str] = "DELTA_CONVERSION_FAILED"
+    path: str
+    reason: str
+    hint: str
+
+    def __str__(self) -> str:
+        return f"the files in {self.path} cannot become a table: {self.reason}\nhint: {self.hint}"
