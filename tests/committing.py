@@ -20,6 +20,8 @@ from itertools import count
 from pathlib import Path
 from typing import IO, NamedTuple
 
+import pyarrow as pa
+
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
 from truckee.log.transaction import Transaction
 from truckee.protocol.actions import AddFile
@@ -133,6 +135,7 @@ def write(name: str, url: str, options: str, commits: str) -> None:
 
 def nurse(name: str, url: str, options: str) -> None:
     """For each line of commits and seconds, fork a process that commits, and kill it then."""
+    pa.scalar(0)  # loads what Arrow loads late, so that it need not be loaded in each process
     for number, line in enumerate(sys.stdin):
         commits, seconds = line.split()
         receiving, sending = os.pipe()
