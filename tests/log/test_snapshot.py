@@ -217,6 +217,27 @@ def test_the_time_of_a_snapshot_is_that_of_its_commit(tmp_path: Path) -> None:
     assert load_snapshot(storage, 1).timestamp_ms == 42
 
 
+_COUNT = """
+import sys
+from truckee.log.snapshot import load_snapshot
+from truckee.storage import open_storage
+print(load_snapshot(open_storage(sys.argv[1])).files_table().num_rows)
+print([name for name in ("pandas", "pyspark", "obstore") if name in sys.modules])
+"""
+
+
+def test_a_table_opens_without_what_takes_long_to_load(tmp_path: Path) -> None:
+    table = history(LocalStorage(str(tmp_path))).add("a", tags={"x": "y"}).then()
+    write_checkpoint(table.snapshot())
+    table.delete("a", rows=[1]).add("b").then()
+
+    done = subprocess.run(
+        [sys.executable, "-c", _COUNT, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == "2\n[]\n"
+
+
 _OPEN = """
 import os, sys
 from truckee.errors import DeltaError

@@ -191,7 +191,8 @@ def files(path: TablePath, version: Version = None, as_json: AsJson = False) -> 
             for record in _file_records(snapshot)
         ),
     )
-    words(f"{snapshot.num_files} files, {snapshot.size_in_bytes} bytes")
+    files_word = "file" if snapshot.num_files == 1 else "files"
+    words(f"{snapshot.num_files} {files_word}, {snapshot.size_in_bytes} bytes")
 
 
 def _file_records(snapshot: Snapshot) -> Iterator[dict[str, Any]]:

@@ -103,19 +103,6 @@ def wire_name(name: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-def wire_type(data_type: pa.DataType) -> pa.DataType:
-    """Return a type with the fields of its structs named as on the wire."""
-    if not pa.types.is_struct(data_type):
-        return data_type
-    return pa.struct([field.with_name(wire_name(field.name)) for field in data_type])
-
-
-def wire_struct(schema: pa.Schema, *extra: pa.Field) -> pa.StructType:
-    """Return the struct that holds such rows in a checkpoint, with `extra` fields at its end."""
-    fields = [pa.field(wire_name(f.name), wire_type(f.type)) for f in schema]
-    return pa.struct([*fields, *extra])
-
-
 PROTOCOL = pa.struct(
     [
         pa.field("minReaderVersion", pa.int32()),
@@ -151,14 +138,5 @@ DOMAIN_METADATA = pa.struct(
         pa.field("domain", pa.string()),
         pa.field("configuration", pa.string()),
         pa.field("removed", pa.bool_()),
-    ]
-)
-CHECKPOINT_METADATA = pa.struct([pa.field("version", pa.int64()), pa.field("tags", STRING_MAP)])
-SIDECAR = pa.struct(
-    [
-        pa.field("path", pa.string()),
-        pa.field("sizeInBytes", pa.int64()),
-        pa.field("modificationTime", pa.int64()),
-        pa.field("tags", STRING_MAP),
     ]
 )
