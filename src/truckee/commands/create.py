@@ -22,6 +22,7 @@ from truckee.commands.generated import check_generated_columns
 from truckee.commands.overwrite import every_file
 from truckee.commands.planned import PlannedTable, existing_table, new_metadata, planned_table
 from truckee.commands.removed import all_removed
+from truckee.commands.row_tracking import with_row_tracking
 from truckee.commands.write_options import default_properties
 from truckee.errors.create import (
     NoTableLocationError,
@@ -169,6 +170,7 @@ def _planned(
             description=definition.comment,
         )
     )
+    metadata = with_row_tracking(metadata)
     if snapshot is not None:
         metadata = replace(metadata, name=snapshot.metadata.name)
     plain = planned_table(storage, snapshot, metadata)

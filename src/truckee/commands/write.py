@@ -24,6 +24,7 @@ from truckee.commands.commit import commit_files, discarding
 from truckee.commands.overwrite import Replaced, every_file, files_beside, files_where
 from truckee.commands.planned import PlannedTable, existing_table, new_metadata, planned_table
 from truckee.commands.removed import all_removed, num_rows
+from truckee.commands.row_tracking import with_row_tracking
 from truckee.commands.schema_merge import merged_schema, stored_schema
 from truckee.commands.write_options import WriteOptions, default_properties
 from truckee.errors.write import (
@@ -150,7 +151,7 @@ def _created(
             partition_columns=list(partition_by),
         )
     )
-    return _checked_plan(write, snapshot, metadata)
+    return _checked_plan(write, snapshot, with_row_tracking(metadata))
 
 
 def _checked_plan(write: Write, snapshot: Snapshot | None, metadata: Metadata) -> PlannedTable:
