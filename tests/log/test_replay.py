@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from builders import history, vector
 from truckee.log.checkpoint_schema import add_actions, file_rows
 from truckee.log.file_keys import file_key, path_key, path_keys
-from truckee.log.replay import Tail, decode_state, live_files, untouched
+from truckee.log.replay import Tail, decode_state, few_batches, live_files, untouched
 from truckee.protocol.actions import AddFile, RemoveFile
 
 
@@ -92,6 +92,16 @@ def test_newer_files_stand_after_older_ones() -> None:
     table = live_files(batches, {("b", None): add("b"), ("c", None): remove("c")})
 
     assert table.column("path").to_pylist() == ["a", "b"]
+
+
+def test_many_small_batches_become_few() -> None:
+    small = [file_rows([add(f"{number:03}")]) for number in range(100)]
+    large = file_rows([add(f"x{number}") for number in range(2000)])
+
+    few = list(few_batches([*small[:50], large, *small[50:]]))
+
+    assert [len(batch) for batch in few] == [2000, 100]
+    assert few[1].column("path").to_pylist() == [f"{number:03}" for number in range(100)]
 
 
 def test_rows_and_actions_are_two_spellings_of_one_thing() -> None:

@@ -7,16 +7,15 @@ asks for them, batch by batch, and only the columns that a snapshot keeps.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from truckee.errors.log import CorruptLogFileError, LogFileNotFoundError
+from truckee.errors.log import CorruptLogFileError
+from truckee.log.action_file import ActionFile, open_action_file
 from truckee.log.checkpoint_schema import FILES, TOMBSTONES, file_rows, tombstone_rows, wire_name
 from truckee.log.commits import decode_commit
 from truckee.log.log_files import read_log_file
@@ -34,9 +33,6 @@ from truckee.protocol.actions import (
 )
 from truckee.protocol.paths import sidecar_path
 from truckee.storage.base import Storage
-
-# Small enough that decoding a batch takes little memory beside the files that are kept.
-_LEAST_BATCH_ROWS, _MOST_BATCH_ROWS = 4_096, 16_384
 
 _KINDS: dict[str, type[Action]] = {
     "protocol": Protocol,
@@ -95,9 +91,9 @@ def open_checkpoint(storage: Storage, files: CheckpointFiles) -> Checkpoint:
 
 def _read_actions(storage: Storage, path: str) -> Iterator[Action]:
     """Yield the actions that are not about files; metadata without a schema is none."""
-    with _parquet_file(storage, path) as parquet:
+    with open_action_file(storage, path) as parquet:
         for kind, action_type in _KINDS.items():
-            for batch in _batches(parquet, kind, [kind]):
+            for batch in parquet.batches(kind, [kind]):
                 for row in batch.column(kind).drop_null().to_pylist(maps_as_pydicts="lossy"):
                     if kind != "metaData" or row.get("schemaString") is not None:
                         yield _action(storage, path, kind, action_type, row)
@@ -134,99 +130,30 @@ def _read_rows(
 def _read_structs(
     storage: Storage, path: str, kind: str, schema: pa.Schema
 ) -> Iterator[pa.StructArray]:
-    with _parquet_file(storage, path) as parquet:
+    with open_action_file(storage, path) as parquet:
         wanted = _wanted_columns(parquet, kind, schema)
-        for batch in _batches(parquet, kind, [f"{kind}.{child}" for child in wanted]):
+        for batch in parquet.batches(kind, [f"{kind}.{child}" for child in wanted]):
             yield batch.column(kind)
 
 
-def _wanted_columns(parquet: pq.ParquetFile, kind: str, schema: pa.Schema) -> list[str]:
+def _wanted_columns(parquet: ActionFile, kind: str, schema: pa.Schema) -> list[str]:
     """Return the children of `kind` to read: those of `schema`, or typed ones that replace them.
 
     One is always read, since it tells in which rows there is an action of that kind.
     """
-    if kind not in parquet.schema_arrow.names:
-        return []
-    children = {child.name for child in parquet.schema_arrow.field(kind).type}
-    present = children - _null_throughout(parquet, kind, children - {"partitionValues"})
+    children = parquet.children(kind)
     names = [wire_name(name) for name in schema.names]
-    wanted = [name for name in names if name in present]
-    if "stats" in names and "stats_parsed" in present and not _has_all_stats(parquet):
+    wanted = [
+        name
+        for name in names
+        if name in children
+        and (name == "partitionValues" or not parquet.is_null_throughout(f"{kind}.{name}"))
+    ]
+    if "stats" in names and "stats_parsed" in children and not parquet.has_all_stats:
         wanted.append("stats_parsed")
     if "partitionValues" in names and "partitionValues" not in children:
-        wanted += {"partitionValues_parsed"} & present
+        wanted += {"partitionValues_parsed"} & children
     return wanted or ["path"]
-
-
-def _null_throughout(parquet: pq.ParquetFile, kind: str, children: set[str]) -> set[str]:
-    """Return the children of `kind` that the footer knows to be null in every row."""
-    found = set(children)
-    for group in range(parquet.num_row_groups):
-        metadata = parquet.metadata.row_group(group)
-        for index in range(metadata.num_columns):
-            column = metadata.column(index)
-            path = column.path_in_schema.split(".")
-            if path[0] == kind and _nulls(column) != column.num_values:
-                found.discard(path[1])
-    return found
-
-
-def _has_all_stats(parquet: pq.ParquetFile) -> bool:
-    """Return whether every file has its statistics as JSON, going by the footer alone."""
-    found = False
-    for group in range(parquet.num_row_groups):
-        nulls = _null_counts(parquet, group)
-        if nulls.get("add.stats") != nulls.get("add.path"):
-            return False
-        found = "add.stats" in nulls
-    return found
-
-
-def _batches(parquet: pq.ParquetFile, kind: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """Yield the given columns, leaving out row groups without any action of that kind."""
-    if kind not in parquet.schema_arrow.names or not columns:
-        return
-    groups = [g for g in range(parquet.num_row_groups) if _may_hold(parquet, g, kind)]
-    if groups:
-        rows = min(max(parquet.metadata.num_rows // 16, _LEAST_BATCH_ROWS), _MOST_BATCH_ROWS)
-        # One thread: a table is opened in a moment either way, and threads take memory each.
-        yield from parquet.iter_batches(rows, row_groups=groups, columns=columns, use_threads=False)
-
-
-def _may_hold(parquet: pq.ParquetFile, group: int, kind: str) -> bool:
-    rows = parquet.metadata.row_group(group).num_rows
-    nulls = [n for path, n in _null_counts(parquet, group).items() if path.startswith(f"{kind}.")]
-    return not nulls or any(n is None or n < rows for n in nulls)
-
-
-def _null_counts(parquet: pq.ParquetFile, group: int) -> dict[str, int | None]:
-    """Return how often each direct child of an action is null, None where nobody counted."""
-    metadata = parquet.metadata.row_group(group)
-    columns = (metadata.column(index) for index in range(metadata.num_columns))
-    return {c.path_in_schema: _nulls(c) for c in columns if c.path_in_schema.count(".") == 1}
-
-
-def _nulls(column: pq.ColumnChunkMetaData) -> int | None:
-    if not column.is_stats_set or not column.statistics.has_null_count:
-        return None
-    return int(column.statistics.null_count)
-
-
-@contextmanager
-def _parquet_file(storage: Storage, path: str) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file that is read as a stream of pages, and say it if it is broken."""
-    try:
-        with (
-            storage.open_input(path) as source,
-            pq.ParquetFile(source, pre_buffer=False, buffer_size=1 << 16) as parquet,
-        ):
-            yield parquet
-    except FileNotFoundError as error:
-        raise LogFileNotFoundError(table=storage.root, path=path) from error
-    except (pa.ArrowInvalid, OSError) as error:
-        raise CorruptLogFileError(
-            table=storage.root, path=path, reason=f"it is not a whole Parquet file ({error})"
-        ) from error
 
 
 def _conformed(rows: pa.StructArray, schema: pa.Schema) -> pa.RecordBatch:

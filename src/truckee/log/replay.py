@@ -33,6 +33,8 @@ from truckee.protocol.actions import (
     SetTransaction,
 )
 
+_SMALL_BATCH, _MANY_BATCHES = 1024, 64
+
 
 @dataclass
 class Tail:
@@ -132,6 +134,20 @@ def untouched(
     paths = paths_of(touched)
     for batch in batches:
         yield _filtered(batch, rows_without(batch, touched, paths) if touched else None)
+
+
+def few_batches(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+    """Return the same rows in another order, many small batches put together.
+
+    A snapshot that is brought up to date time and again gets a small batch each time.
+    """
+    large: list[pa.RecordBatch] = []
+    small: list[pa.RecordBatch] = []
+    for batch in batches:
+        (small if len(batch) < _SMALL_BATCH else large).append(batch)
+    if len(small) > _MANY_BATCHES:
+        small = pa.Table.from_batches(small).combine_chunks().to_batches()
+    return [*large, *small]
 
 
 def untouched_files(

@@ -15,7 +15,7 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from truckee.errors.log import StateNotRecoverableError
+from truckee.errors.log import LogFileNotFoundError, StateNotRecoverableError
 from truckee.log.checkpoint_reader import Checkpoint, open_checkpoint
 from truckee.log.checkpoint_schema import add_actions, remove_actions
 from truckee.log.commits import decode_commit
@@ -24,6 +24,7 @@ from truckee.log.log_files import read_in_order
 from truckee.log.replay import (
     Tail,
     decode_state,
+    few_batches,
     live_files,
     tombstones,
     untouched,
@@ -152,6 +153,14 @@ def load_snapshot(storage: Storage, version: int | None = None) -> Snapshot:
     is wrong with single files; `StateNotRecoverableError` without protocol or metadata; and those
     of `check_readable` for a table that demands more than truckee offers.
     """
+    try:
+        return _loaded(storage, version)
+    except LogFileNotFoundError:
+        # A clean-up may have run between the listing and the reading of what it showed.
+        return _loaded(storage, version)
+
+
+def _loaded(storage: Storage, version: int | None) -> Snapshot:
     segment = log_segment(storage, version)
     tail = Tail()
     checkpoint = None
@@ -189,7 +198,7 @@ def update_snapshot(snapshot: Snapshot) -> Snapshot:
     if "_files" in snapshot.__dict__:
         # What is known of the files already is a base as good as the checkpoint.
         kept = untouched(snapshot._files.to_batches(), tail.files)
-        updated.__dict__["_files"] = live_files(kept, tail.files)
+        updated.__dict__["_files"] = live_files(few_batches(kept), tail.files)
     return updated
 
 

@@ -1,0 +1,114 @@
+"""Parquet files of actions: checkpoints and sidecars, read with what their footers tell.
+
+Each kind of action is one nullable struct column, of which one is not null in each row. Row groups
+without the kind that is asked for are left out, and the rest is decoded in small batches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from truckee.errors.log import CorruptLogFileError, LogFileNotFoundError
+from truckee.storage.base import Storage
+
+# Small enough that decoding a batch takes little memory beside the files that are kept.
+_LEAST_BATCH_ROWS, _MOST_BATCH_ROWS = 4_096, 16_384
+
+
+@contextmanager
+def open_action_file(storage: Storage, path: str) -> Iterator[ActionFile]:
+    """Open a Parquet file that is read as a stream of pages, and say it if it is broken."""
+    try:
+        with (
+            storage.open_input(path) as source,
+            pq.ParquetFile(source, pre_buffer=False, buffer_size=1 << 16) as parquet,
+        ):
+            yield ActionFile(parquet)
+    except FileNotFoundError as error:
+        raise LogFileNotFoundError(table=storage.root, path=path) from error
+    except (pa.ArrowInvalid, OSError) as error:
+        raise CorruptLogFileError(
+            table=storage.root, path=path, reason=f"it is not a whole Parquet file ({error})"
+        ) from error
+
+
+class ActionFile:
+    """A Parquet file with one struct column for each kind of action, and what its footer tells."""
+
+    def __init__(self, parquet: pq.ParquetFile) -> None:
+        self._parquet = parquet
+
+    def children(self, kind: str) -> set[str]:
+        """Return the names of the fields that actions of a kind have here."""
+        schema = self._parquet.schema_arrow
+        return {child.name for child in schema.field(kind).type} if kind in schema.names else set()
+
+    def batches(self, kind: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the given columns, leaving out row groups without any action of that kind."""
+        if kind not in self._parquet.schema_arrow.names:
+            return
+        groups = [group for group, counts in enumerate(self._counts) if _may_hold(counts, kind)]
+        if not groups:
+            return
+        rows = self._parquet.metadata.num_rows // 16
+        yield from self._parquet.iter_batches(
+            min(max(rows, _LEAST_BATCH_ROWS), _MOST_BATCH_ROWS),
+            row_groups=groups,
+            columns=columns,
+            # A table is opened in a moment either way, and each thread takes memory of its own.
+            use_threads=False,
+        )
+
+    def is_null_throughout(self, path: str) -> bool:
+        """Return whether the footer knows a field to be null in every row."""
+        leaves = [
+            count
+            for counts in self._counts
+            for leaf, count in counts.items()
+            if leaf == path or leaf.startswith(f"{path}.")
+        ]
+        return all(count.nulls == count.values for count in leaves)
+
+    @cached_property
+    def has_all_stats(self) -> bool:
+        """Whether every file has its statistics as JSON, going by the footer alone."""
+        return all(
+            "add.stats" in counts and counts["add.stats"].nulls == counts["add.path"].nulls
+            for counts in self._counts
+        )
+
+    @cached_property
+    def _counts(self) -> list[dict[str, _Count]]:
+        """How often each leaf is null, by row group; of typed columns nobody needs to know."""
+        schema, metadata = self._parquet.schema, self._parquet.metadata
+        paths = {index: schema.column(index).path for index in range(len(schema))}
+        wanted = {i: path for i, path in paths.items() if "_parsed" not in path}
+        return [
+            {path: _Count.of(metadata.row_group(group).column(i)) for i, path in wanted.items()}
+            for group in range(metadata.num_row_groups)
+        ]
+
+
+class _Count(NamedTuple):
+    """Of a leaf in a row group: how many values, and how many are null; None if nobody counted."""
+
+    values: int
+    nulls: int | None
+
+    @classmethod
+    def of(cls, column: pq.ColumnChunkMetaData) -> _Count:
+        is_counted = column.is_stats_set and column.statistics.has_null_count
+        return cls(column.num_values, column.statistics.null_count if is_counted else None)
+
+
+def _may_hold(counts: dict[str, _Count], kind: str) -> bool:
+    """Return whether a row group may hold an action of a kind, going by its direct fields."""
+    fields = [count for leaf, count in counts.items() if re.fullmatch(rf"{kind}\.[^.]+", leaf)]
+    return not fields or any(count.nulls != count.values for count in fields)
