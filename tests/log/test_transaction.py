@@ -299,6 +299,17 @@ def test_metadata_that_needs_no_more_leaves_the_protocol_alone() -> None:
     assert load_snapshot(storage).protocol.min_writer_version == 7
 
 
+def test_append_leaves_a_protocol_alone_that_covers_less_than_the_metadata() -> None:
+    storage = MemoryStorage()
+    protocol = Protocol(min_reader_version=1, min_writer_version=2)
+    sloppy = metadata(properties={**VECTORS_ON, "delta.feature.unheardOf": "supported"})
+    storage.write(commit_path(0), encode_actions([protocol, sloppy]))
+
+    append(storage, add("a"))
+
+    assert [next(iter(line)) for line in lines(storage, 1)] == ["commitInfo", "add"]
+
+
 def test_protocol_never_loses_features() -> None:
     storage = MemoryStorage()
     create_table(storage, metadata(properties=VECTORS_ON))

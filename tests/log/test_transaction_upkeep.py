@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from staging import VECTORS_ON, add, append, create_table, metadata, remove, vector
 from truckee.errors.storage import StorageError
+from truckee.log.checksum import verify
 from truckee.log.checksum_writer import counted
 from truckee.log.snapshot import load_snapshot
 from truckee.log.transaction import Transaction
@@ -101,6 +102,7 @@ def test_checksum_after_appends_is_what_counting_gives() -> None:
     transaction.commit("CLONE")
 
     for version in range(3):
+        assert verify(load_snapshot(storage, version))
         counts = json.loads(msgspec.json.encode(counted(load_snapshot(storage, version))))
         written = {k: v for k, v in checksum(storage, version).items() if k != "txnId"}
         assert written == counts

@@ -40,7 +40,12 @@ from truckee.protocol.paths import commit_path, decode_path
 from truckee.storage.base import FileInfo, Storage
 
 Resolve: TypeAlias = Callable[[Commit, tuple[Action, ...]], Iterable[Action] | None]
-"""Brings a winner's deletion vectors and my staged actions together, or says None: it cannot."""
+"""Brings a winner's deletion vectors and my staged actions together, or says None: it cannot.
+
+With an answer, every file whose vector the winner changed counts as settled. So whoever answers
+has looked at all of them, also those that are not staged here, and says None where a vector that
+lost rows brought back ones that this transaction should have seen.
+"""
 
 
 def write_commit(
@@ -143,7 +148,7 @@ def _is_by(txn_id: str, commit: Commit) -> bool:
 
 def _let_others_pass(attempt: int) -> None:
     """Wait for a random moment: where many race, one that is always second would starve."""
-    time.sleep(random.uniform(0, min(0.001 * 2 ** min(attempt, 10), 0.05)))  # noqa: S311
+    time.sleep(random.uniform(0, min(0.01 * 2 ** min(attempt, 10), 0.2)))  # noqa: S311
 
 
 def _after(

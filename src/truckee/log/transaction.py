@@ -75,6 +75,7 @@ class Transaction:
         self._dropping: frozenset[str] = frozenset()
         self._actions: list[Action] = []
         self._set_transactions: dict[str, SetTransaction] = {}
+        self._is_committed = False
 
     def read_whole_table(self) -> None:
         """Note that every row of the table mattered: any change of data is a conflict."""
@@ -170,6 +171,7 @@ class Transaction:
         Raises the errors of `truckee.errors.commit` before anything is written, and those of
         `truckee.errors.transaction` if others were faster.
         """
+        assert not self._is_committed, "a transaction is committed once"
         if self._was_applied_before():
             return self.read_version
         staged = self._staged(operation, parameters or {}, metrics or {}, user_metadata)
@@ -187,6 +189,7 @@ class Transaction:
             verify=self._verify,
             max_attempts=self._max_attempts,
         )
+        self._is_committed = True
         keep_up(self.storage, self.snapshot, version, actions)
         return version
 
@@ -225,6 +228,8 @@ class Transaction:
 
     def _changes(self) -> tuple[Metadata | None, Protocol | None]:
         """Return the new metadata and the new protocol, each None where it stays as it is."""
+        if self.snapshot is not None and self._metadata is None and self._protocol is None:
+            return None, None
         request = protocol_request(self.metadata.configuration)
         metadata = self._metadata
         if metadata is not None and request.configuration != metadata.configuration:
