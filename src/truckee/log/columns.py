@@ -35,6 +35,11 @@ def column(values: Sequence[Any], data_type: pa.DataType) -> pa.Array:
     return _from_buffers(data_type, values, pa.py_buffer(data))
 
 
+def text_scalar(value: str | None) -> pa.StringScalar:
+    """Return one string as Arrow takes it beside columns."""
+    return column([value], pa.string())[0]
+
+
 def _strings(values: Sequence[str | None]) -> pa.StringArray:
     encoded = [b"" if value is None else value.encode() for value in values]
     return _from_buffers(

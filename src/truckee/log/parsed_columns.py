@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truckee.log.checkpoint_schema import STRING_MAP
-from truckee.log.columns import column
+from truckee.log.columns import column, text_scalar
 
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
-_PLAIN_CHARACTERS = r'^[^"\\\x00-\x1f]*$'
+_SPECIAL_CHARACTERS = r'["\\\x00-\x1f]'
 
 
 def stats_json(parsed: pa.StructArray) -> pa.StringArray:
@@ -58,22 +58,21 @@ def _json(values: pa.Array) -> pa.Array:
 def _json_objects(values: pa.StructArray) -> pa.Array:
     # Every member starts with a comma and is empty where it is null; the first comma is cut off.
     members = [
-        pc.fill_null(_joined(f",{json.dumps(field.name)}:", _json(child)), "")
+        pc.fill_null(_joined(f",{json.dumps(field.name)}:", _json(child)), text_scalar(""))
         for field, child in zip(values.type, values.flatten(), strict=True)
         if _has_text(field.type)
     ]
     if not members:
-        members = [pa.repeat("", len(values))]
+        members = [pa.repeat(text_scalar(""), len(values))]
     inside = pc.utf8_slice_codeunits(_joined(*members), start=1)
-    return pc.if_else(values.is_valid(), _joined("{", inside, "}"), pa.scalar(None, pa.string()))
+    return pc.if_else(values.is_valid(), _joined("{", inside, "}"), text_scalar(None))
 
 
 def _json_strings(text: pa.Array) -> pa.Array:
-    plain = pc.fill_null(pc.match_substring_regex(text, _PLAIN_CHARACTERS), True)
     quoted = _joined('"', text, '"')
-    if pc.all(plain).as_py():
+    special = pc.match_substring_regex(text, _SPECIAL_CHARACTERS)
+    if not pc.any(special).as_py():
         return quoted
-    special = pc.invert(plain)
     escaped = [json.dumps(value, ensure_ascii=False) for value in text.filter(special).to_pylist()]
     return pc.replace_with_mask(quoted, special, column(escaped, pa.string()))
 
@@ -85,7 +84,7 @@ def _text(values: pa.Array) -> pa.Array:
     if pa.types.is_floating(values.type):
         text = values.cast(pa.string())
         for arrow, delta in _NOT_FINITE.items():
-            text = pc.if_else(pc.equal(text, arrow), delta, text)
+            text = pc.if_else(pc.equal(text, text_scalar(arrow)), text_scalar(delta), text)
         return text
     return values.cast(pa.string())
 
@@ -114,4 +113,5 @@ def _has_text(data_type: pa.DataType) -> bool:
 
 
 def _joined(*parts: pa.Array | str) -> pa.Array:
-    return pc.binary_join_element_wise(*parts, "")
+    texts = [text_scalar(part) if isinstance(part, str) else part for part in parts]
+    return pc.binary_join_element_wise(*texts, text_scalar(""))
