@@ -1,0 +1,203 @@
+"""The options of a stream: where it starts, how much a batch takes, what it passes over.
+
+What text alone can break is checked here; what needs the table is checked when the stream starts.
+Options that say where a stream starts count for the first run only: a checkpoint knows better.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from truckee.errors.options import IllegalOptionError
+from truckee.errors.streaming import (
+    SchemaLogNeedsDataLossCheckError,
+    TimeTravelOfStreamError,
+    TwoStartsError,
+)
+from truckee.options.feed import OUT_OF_RANGE, SESSION_PREFIX, TIME_TRAVEL, is_feed_read
+from truckee.options.text import Options, boolean
+from truckee.options.timestamps import timestamp_ms
+
+DEFAULT_MAX_FILES = 1000
+NO_FILE_LIMIT = 2147483639
+"""What the limit of files is where only bytes are limited."""
+
+STREAM_OPTIONS = (
+    "readChangeFeed",
+    "readChangeData",
+    "startingVersion",
+    "startingTimestamp",
+    "endingVersion",
+    "endingTimestamp",
+    "maxFilesPerTrigger",
+    "maxBytesPerTrigger",
+    "ignoreDeletes",
+    "ignoreChanges",
+    "ignoreFileDeletion",
+    "skipChangeCommits",
+    "excludeRegex",
+    "failOnDataLoss",
+    "schemaTrackingLocation",
+    "schemaLocation",
+    "streamingSourceTrackingId",
+    "allowSourceColumnRename",
+    "allowSourceColumnDrop",
+    "allowSourceColumnTypeChange",
+    OUT_OF_RANGE,
+)
+"""What a stream understands. The ends of a range are known, and mean nothing to it."""
+
+_UNITS = {"": 0, "b": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
+_SIZE = re.compile(r"([0-9]+)([kmgtp]?b?)", re.ASCII)
+_DIGITS = re.compile(r"[0-9]+", re.ASCII)
+_ALLOW = {
+    "rename": ("allowSourceColumnRename", "allowSourceColumnRenameAndDrop"),
+    "drop": ("allowSourceColumnDrop", "allowSourceColumnRenameAndDrop"),
+    "type": ("allowSourceColumnTypeChange",),
+}
+
+
+class Start(Struct, frozen=True):
+    """Where a stream starts: at a version, after the latest one, or at a time; one of them."""
+
+    version: int | None = None
+    timestamp_ms: int | None = None
+    is_latest: bool = False
+
+
+class AllowedChanges(Struct, frozen=True):
+    """Which schema changes the user has agreed to: version numbers as text, or `always`."""
+
+    rename: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    type: tuple[str, ...] = ()
+
+
+class StreamOptions(Struct, frozen=True, kw_only=True):
+    """What a stream was asked for. Without a start, it begins with the table as it is."""
+
+    is_feed: bool = False
+    start: Start | None = None
+    max_files: int = DEFAULT_MAX_FILES
+    max_bytes: int | None = None
+    ignore_deletes: bool = False
+    ignore_changes: bool = False
+    skip_change_commits: bool = False
+    exclude: str | None = None
+    fail_on_data_loss: bool = True
+    out_of_range: bool = False
+    schema_location: str | None = None
+    tracking_id: str | None = None
+    allowed: AllowedChanges = AllowedChanges()
+
+
+def stream_options(
+    options: Mapping[str, object],
+    *,
+    conf: Mapping[str, str] | None = None,
+    time_zone: str = "UTC",
+) -> StreamOptions:
+    """Return the options of a stream as values; `conf` are settings of the session.
+
+    Raises `IllegalOptionError`, `TwoStartsError`, `TimeTravelOfStreamError` and, for timestamps,
+    `InvalidTimestampError`.
+    """
+    text = options if isinstance(options, Options) else Options(options)
+    for name in TIME_TRAVEL:
+        if name in text:
+            raise TimeTravelOfStreamError(option=name)
+    settings = conf or {}
+    max_bytes = _size(text, "maxBytesPerTrigger")
+    location = text.get("schemaTrackingLocation", text.get("schemaLocation"))
+    fail_on_data_loss = text.boolean("failOnDataLoss", True)
+    if location is not None and not fail_on_data_loss:
+        raise SchemaLogNeedsDataLossCheckError
+    return StreamOptions(
+        is_feed=is_feed_read(text),
+        start=_start(text, time_zone),
+        max_files=_count(text, DEFAULT_MAX_FILES if max_bytes is None else NO_FILE_LIMIT),
+        max_bytes=max_bytes,
+        ignore_deletes=text.boolean("ignoreDeletes"),
+        ignore_changes=text.boolean("ignoreChanges") or text.boolean("ignoreFileDeletion"),
+        skip_change_commits=text.boolean("skipChangeCommits"),
+        exclude=_pattern(text, "excludeRegex"),
+        fail_on_data_loss=fail_on_data_loss,
+        out_of_range=_out_of_range(text, settings),
+        schema_location=location,
+        tracking_id=text.get("streamingSourceTrackingId"),
+        allowed=_allowed(text, settings),
+    )
+
+
+def _start(options: Options, time_zone: str) -> Start | None:
+    if "startingVersion" in options and "startingTimestamp" in options:
+        raise TwoStartsError
+    if "startingTimestamp" in options:
+        name = "startingTimestamp"
+        moment = timestamp_ms(options[name], option=name, time_zone=time_zone)
+        return Start(timestamp_ms=moment)
+    if "startingVersion" not in options:
+        return None
+    version = options["startingVersion"].strip()
+    if version.lower() == "latest":
+        return Start(is_latest=True)
+    if not _DIGITS.fullmatch(version) or int(version) >= 1 << 63:
+        raise IllegalOptionError(
+            option="startingVersion", value=version, needs="a version from 0 on, or latest"
+        )
+    return Start(version=int(version))
+
+
+def _count(options: Options, default: int) -> int:
+    if "maxFilesPerTrigger" not in options:
+        return default
+    text = options["maxFilesPerTrigger"].strip()
+    if not _DIGITS.fullmatch(text) or not 0 < int(text) < 1 << 31:
+        raise IllegalOptionError(
+            option="maxFilesPerTrigger", value=text, needs="a positive integer"
+        )
+    return int(text)
+
+
+def _size(options: Options, name: str) -> int | None:
+    """Return a number of bytes: digits, then maybe a unit, each 1024 times the one before."""
+    if name not in options:
+        return None
+    text = options[name]
+    match = _SIZE.fullmatch(text.strip().lower())
+    size = int(match[1]) << _UNITS[match[2][:1]] if match else 0
+    if not 0 < size < 1 << 63:
+        raise IllegalOptionError(
+            option=name, value=text, needs="a positive size such as 1048576, 512k or 10m"
+        )
+    return size
+
+
+def _pattern(options: Options, name: str) -> str | None:
+    if name not in options:
+        return None
+    try:
+        re.compile(options[name])
+    except re.error as error:
+        raise IllegalOptionError(
+            option=name, value=options[name], needs=f"a regular expression ({error})"
+        ) from error
+    return options[name]
+
+
+def _out_of_range(options: Options, settings: Mapping[str, str]) -> bool:
+    value = options.get(OUT_OF_RANGE, settings.get(SESSION_PREFIX + OUT_OF_RANGE))
+    return value is not None and boolean(OUT_OF_RANGE, value)
+
+
+def _allowed(options: Options, settings: Mapping[str, str]) -> AllowedChanges:
+    def given(kind: str) -> tuple[str, ...]:
+        prefix = f"{SESSION_PREFIX}streaming."
+        from_conf = (settings.get(prefix + name) for name in _ALLOW[kind])
+        values = (options.get(_ALLOW[kind][0]), *from_conf)
+        return tuple(value.strip().lower() for value in values if value is not None)
+
+    return AllowedChanges(rename=given("rename"), drop=given("drop"), type=given("type"))

@@ -1,0 +1,124 @@
+"""Which entries make up a batch: pure functions from (start, limits) to an end, and back.
+
+A stream is cut twice. First its end is looked for: entries are admitted one after the other until
+the limits or the table end. Later, maybe after a restart, the entries between two offsets are
+asked for, without any limits. Both walk the same entries, so every entry is in exactly one batch.
+
+Limit 3, commits of two files each, one number a file:
+
+    version 0: 0 1   version 1: 0 1
+    admitted after (0, BASE): (0, 0) (0, 1) (0, END) (1, BASE) (1, 0)   -> offset (1, 0)
+    admitted after (1, 0):    (1, 1) (1, END)                           -> offset (2, BASE)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+
+from truckee.errors.streaming import OffsetWentBackError
+from truckee.streaming.entries import Admission, Entry, VersionEntries, entries_between
+from truckee.streaming.limits import Budget
+from truckee.streaming.offset import (
+    BASE,
+    END,
+    METADATA_CHANGE,
+    POST_METADATA_CHANGE,
+    Position,
+    StreamOffset,
+)
+
+
+def admitted(
+    versions: Iterable[VersionEntries], after: Position, budget: Budget | None = None
+) -> Iterator[Entry]:
+    """Yield the entries behind a position that one batch may take, all if there is no budget.
+
+    Versions come in order, and the next one is asked for only if there is room. Nothing is
+    admitted past a change of metadata that the stream has not taken note of.
+    """
+    for found in versions:
+        barrier = _barrier(found, after)
+        if barrier is not None:
+            yield from entries_between(found, after, (found.version, barrier))
+            return
+        is_cut = yield from _admitted_of(found, after, budget)
+        if is_cut or (budget is not None and not budget.has_room):
+            return
+
+
+def _barrier(found: VersionEntries, after: Position) -> int | None:
+    """Return the index at which a change of metadata stops a batch, None if none does."""
+    if not found.is_barrier:
+        return None
+    steps = (METADATA_CHANGE, POST_METADATA_CHANGE)
+    return next((index for index in steps if after < (found.version, index)), None)
+
+
+def _admitted_of(
+    found: VersionEntries, after: Position, budget: Budget | None
+) -> Generator[Entry, None, bool]:
+    """Yield what a version gives to a batch, and return whether the batch ends with it."""
+    entries = entries_between(found, after)
+    if budget is None:
+        yield from entries
+        return False
+    if found.admission is Admission.ONE_BY_ONE:
+        for entry in entries:
+            if not budget.admits(entry.size):
+                return True
+            yield entry
+        return False
+    group = list(entries)
+    if found.admission is Admission.CHANGE_FILES:
+        group = [entry for entry in group if entry.file is not None]
+    if not budget.admits_group([entry.size for entry in group]):
+        return True
+    yield from group
+    return False
+
+
+def offset_at(last: Entry, previous: StreamOffset) -> StreamOffset:
+    """Return the offset of a batch that ends with an entry.
+
+    The end of a version is the beginning of the next one, which need not exist.
+    """
+    assert last.position > previous.position
+    if last.index == END:
+        return StreamOffset(table_id=previous.table_id, version=last.version + 1)
+    return StreamOffset(
+        table_id=previous.table_id,
+        version=last.version,
+        index=last.index,
+        is_initial=previous.is_initial and last.version == previous.version,
+    )
+
+
+def first_batch_start(end: StreamOffset, starting_version: int | None) -> StreamOffset:
+    """Return where a batch starts that has an end, and nothing before it.
+
+    A stream that was not told where to start begins with a snapshot. If the batch ends inside of
+    it, its version is that of the end. Otherwise it was consumed whole, and which one it was no
+    one knows any more: the table just before the end, and the changes since, are the same rows.
+    """
+    if starting_version is not None:
+        version, is_initial = starting_version, False
+    elif end.is_initial:
+        version, is_initial = end.version, True
+    else:
+        version, is_initial = end.version - 1, True
+    return StreamOffset(table_id=end.table_id, version=version, is_initial=is_initial)
+
+
+def last_version_of(start: StreamOffset, end: StreamOffset) -> int:
+    """Return the last version whose commit a batch needs.
+
+    A batch that ends at the base of a version does not open that version.
+    """
+    ends_inside = end.index > BASE and end.index not in (METADATA_CHANGE, POST_METADATA_CHANGE)
+    return end.version if ends_inside and start.position < end.position else end.version - 1
+
+
+def check_order(start: StreamOffset, end: StreamOffset, *, table: str) -> None:
+    """Raise `OffsetWentBackError` if a batch would end before it starts."""
+    if end.position < start.position or (end.is_initial and not start.is_initial):
+        raise OffsetWentBackError(table=table, previous=start.to_json(), found=end.to_json())

@@ -1,0 +1,37 @@
+"""What a stream of a table makes of a commit that did more than append.
+
+| the commit has      | nothing set | ignoreDeletes | ignoreChanges | skipChangeCommits |
+|---------------------|-------------|---------------|---------------|-------------------|
+| adds only           | read        | read          | read          | read              |
+| removes only        | refused     | passed over   | passed over   | passed over       |
+| removes and adds    | refused     | refused       | adds are read | passed over       |
+
+Actions with `dataChange` false move rows and change none, so they do not count.
+"""
+
+from __future__ import annotations
+
+from truckee.errors.streaming import SourceRowsChangedError, SourceRowsDeletedError
+from truckee.log.commits import Commit
+from truckee.options.stream import StreamOptions
+
+
+def is_passed_over(commit: Commit, options: StreamOptions, *, table: str) -> bool:
+    """Return whether a stream of a table shows nothing of a commit.
+
+    Raises `SourceRowsChangedError` or `SourceRowsDeletedError` if it may not be read at all.
+    """
+    removed = next((remove for remove in commit.removes if remove.data_change), None)
+    if removed is None:
+        return False
+    if options.skip_change_commits:
+        return True
+    if options.ignore_changes:
+        return False
+    info = commit.commit_info
+    change = removed.path if info is None or info.operation is None else info.operation
+    if any(add.data_change for add in commit.adds):
+        raise SourceRowsChangedError(table=table, version=commit.version, change=change)
+    if not options.ignore_deletes:
+        raise SourceRowsDeletedError(table=table, version=commit.version, change=change)
+    return False

@@ -1,0 +1,133 @@
+"""Can a commit's rows be read as the rows of the stream? Asked of all metadata that it meets.
+
+| from the commit to the stream's schema      | then                                            |
+|---------------------------------------------|-------------------------------------------------|
+| properties, comments                        | read                                            |
+| the stream has more columns                 | read, with nulls for them                       |
+| a column is NOT NULL in the commit only     | read                                            |
+| the commit has more columns, other types    | refused; starting the query again may help      |
+| other partition columns                     | refused                                         |
+| renamed, dropped or widened columns         | refused, and a schema log would help            |
+"""
+
+from __future__ import annotations
+
+from truckee.changes.read_schema import ReadSchema, mapping_mode
+from truckee.errors.changes import ChangeDataNotRecordedError
+from truckee.errors.streaming import (
+    DifferentTableError,
+    NonAdditiveSchemaChangeError,
+    StreamSchemaChangedError,
+    StreamSchemaChangedSinceStartError,
+)
+from truckee.protocol.actions import Metadata
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.schema import (
+    FieldChain,
+    StructType,
+    leaf_columns,
+    parse_schema,
+    type_text,
+)
+from truckee.protocol.schema_compatibility import (
+    ColumnMappingChange,
+    MappedSchema,
+    can_read,
+    column_mapping_change,
+)
+
+_CHANGES = {
+    ColumnMappingChange.RENAMED: "column {} was renamed",
+    ColumnMappingChange.DROPPED: "column {} was dropped",
+    ColumnMappingChange.REPARTITIONED: "it was partitioned by {}",
+    ColumnMappingChange.UNMAPPED: "column mapping was switched off",
+}
+
+
+def check_table(read: ReadSchema, metadata: Metadata, *, table: str) -> None:
+    """Raise `DifferentTableError` if the metadata is that of another table."""
+    if metadata.id != read.metadata.id:
+        raise DifferentTableError(table=table, expected=read.metadata.id, found=metadata.id)
+
+
+def check_feed_is_on(metadata: Metadata, version: int, *, start: int, end: int) -> None:
+    """Raise `ChangeDataNotRecordedError` if the feed was off at a version of `start..end`."""
+    properties = TableProperties.from_configuration(metadata.configuration)
+    if not properties.enable_change_data_feed:
+        raise ChangeDataNotRecordedError(version=version, start=start, end=end)
+
+
+def check_schema(
+    read: ReadSchema, metadata: Metadata, version: int, *, table: str, has_start: bool = False
+) -> None:
+    """Raise unless rows of a version can be read with the stream's schema.
+
+    `has_start` says that the user chose where the stream starts. Raises
+    `NonAdditiveSchemaChangeError` or `StreamSchemaChangedError`.
+    """
+    ours, theirs = mapped_schema(read.metadata), mapped_schema(metadata)
+    reason = non_additive_change(ours, theirs, is_newer=version > read.version)
+    if reason is not None:
+        raise NonAdditiveSchemaChangeError(
+            table=table,
+            version=version,
+            stream_schema=type_text(ours.schema),
+            schema=type_text(theirs.schema),
+            reason=reason,
+        )
+    same_partitions = ours.partition_columns == theirs.partition_columns
+    if same_partitions and can_read(ours.schema, theirs.schema):
+        return
+    error = StreamSchemaChangedSinceStartError if has_start else StreamSchemaChangedError
+    raise error(
+        table=table,
+        version=version,
+        stream_schema=_described(ours),
+        schema=_described(theirs),
+        is_retryable=version > read.version and can_read(theirs.schema, ours.schema),
+    )
+
+
+def non_additive_change(ours: MappedSchema, theirs: MappedSchema, *, is_newer: bool) -> str | None:
+    """Return what a schema log is needed for, None if there is no such change.
+
+    That is a rename, a drop or another partitioning of a table with column mapping, and a type
+    that was widened. `is_newer` says that `theirs` came later.
+    """
+    old, new = (ours, theirs) if is_newer else (theirs, ours)
+    change = column_mapping_change(old, new)
+    if change is not None:
+        kind, name = change
+        return _CHANGES[kind].format(name)
+    widened = widened_column(old.schema, new.schema)
+    return None if widened is None else f"{widened} has another type"
+
+
+def widened_column(old: StructType, new: StructType) -> str | None:
+    """Return the first column whose type was widened between two schemas, None if none was."""
+    before = {chain.path: chain.field for chain in leaf_columns(old)}
+    for chain in leaf_columns(new):
+        known = before.get(chain.path)
+        if known is not None and known.type != chain.field.type and _has_type_changes(chain):
+            return f"column {'.'.join(chain.path)}"
+    return None
+
+
+def _has_type_changes(chain: FieldChain) -> bool:
+    return any("delta.typeChanges" in field.metadata for field in chain.fields)
+
+
+def mapped_schema(metadata: Metadata) -> MappedSchema:
+    """Return the schema of metadata, with what decides how its columns are found in files."""
+    return MappedSchema(
+        parse_schema(metadata.schema_string),
+        tuple(metadata.partition_columns),
+        mapping_mode(metadata),
+    )
+
+
+def _described(mapped: MappedSchema) -> str:
+    text = type_text(mapped.schema)
+    if not mapped.partition_columns:
+        return text
+    return f"{text} partitioned by ({', '.join(mapped.partition_columns)})"

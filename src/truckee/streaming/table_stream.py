@@ -1,0 +1,267 @@
+"""TableStream: a table, or its change feed, as the stream that both lanes into Spark ask.
+
+There are two questions. *How far can the next batch go?* (`latest_offset`), and *what is to be
+read between two offsets?* (`plan`). Asked twice, the first has the same answer as long as the
+table has not moved; the second always has.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from truckee.changes.columns import feed_schema
+from truckee.changes.read_schema import ReadSchema
+from truckee.errors.log import (
+    LogFileNotFoundError,
+    TruncatedLogError,
+    VersionNotFoundError,
+    VersionsNotContiguousError,
+)
+from truckee.errors.streaming import (
+    SchemaNotSetError,
+    StreamLogFileNotFoundError,
+    TrailingCommitMissingError,
+)
+from truckee.log.commits import Commit
+from truckee.log.history import latest_version
+from truckee.log.segment import list_commits
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.options.stream import StreamOptions
+from truckee.protocol.actions import Metadata
+from truckee.protocol.features import check_readable
+from truckee.protocol.schema import StructType
+from truckee.scan.scan_file import ScanFile
+from truckee.storage.base import Storage
+from truckee.streaming.batches import (
+    admitted,
+    check_order,
+    first_batch_start,
+    last_version_of,
+    offset_at,
+)
+from truckee.streaming.change_detection import is_passed_over
+from truckee.streaming.commits import stream_commits
+from truckee.streaming.entries import VersionEntries, appended_entries, change_entries
+from truckee.streaming.initial_files import initial_files
+from truckee.streaming.limits import budget
+from truckee.streaming.offset import BASE, StreamOffset
+from truckee.streaming.schema_guard import check_feed_is_on, check_schema, check_table
+from truckee.streaming.starting_point import starting_version
+from truckee.streaming.stream_files import files_between
+
+_REMEMBERED_ACTIONS = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class StreamRead:
+    """What a stream reads its rows as, settled when the user loads it."""
+
+    storage: Storage
+    options: StreamOptions
+    read: ReadSchema
+
+    @property
+    def schema(self) -> StructType:
+        """The columns of the stream: the table's, and the feed's own three if it is one."""
+        return feed_schema(self.read.schema) if self.options.is_feed else self.read.schema
+
+
+def open_stream(storage: Storage, options: StreamOptions) -> StreamRead:
+    """Return the stream of a table; its schema is the table's of this moment.
+
+    Raises the errors of `load_snapshot`, and `SchemaNotSetError` for a table without columns.
+    """
+    snapshot = load_snapshot(storage)
+    if not snapshot.schema.fields:
+        raise SchemaNotSetError(table=storage.root)
+    return StreamRead(storage, options, ReadSchema(snapshot.version, snapshot.metadata))
+
+
+class TableStream:
+    """One run of a stream."""
+
+    def __init__(self, opened: StreamRead) -> None:
+        self.storage = opened.storage
+        self.options = opened.options
+        self.read = opened.read
+        self.table_id = opened.read.metadata.id
+        self._first_version = latest_version(self.storage)
+        self._until: int | None = None
+        self._has_checked_start = False
+        self._commits: dict[int, Commit] = {}
+        self._remembered = 0
+        self._snapshot_entries: VersionEntries | None = None
+        self._has_moved = False
+
+    def initial_offset(self) -> StreamOffset:
+        """Return where a stream stands that has read nothing yet."""
+        version = self._starting_version
+        if version is not None:
+            return StreamOffset(table_id=self.table_id, version=version)
+        return StreamOffset(table_id=self.table_id, version=self._first_version, is_initial=True)
+
+    def prepare_for_available_now(self) -> None:
+        """From now on go no further than the version that is the latest now."""
+        self._until = latest_version(self.storage)
+
+    def latest_offset(
+        self, previous: StreamOffset | None, *, is_limited: bool = True
+    ) -> StreamOffset | None:
+        """Return where the next batch ends: at `previous` if there is nothing new.
+
+        None for `previous` is a stream that has read nothing yet; the answer is None as well if
+        there is nothing for it.
+        """
+        start = self.initial_offset() if previous is None else previous
+        if self._starts_at_latest and not self._has_moved and start == self.initial_offset():
+            # Which version is the latest must not be asked anew after a restart. So a stream that
+            # starts there has an empty batch first, which puts the place on record.
+            self._has_moved = True
+            return start
+        self._check_start(start)
+        limits = budget(self.options) if is_limited else None
+        entries = admitted(self._versions(start, self._until), start.position, limits)
+        last = next(iter(deque(entries, maxlen=1)), None)
+        return previous if last is None else offset_at(last, start)
+
+    def plan(self, start: StreamOffset | None, end: StreamOffset) -> list[ScanFile]:
+        """Return what to read for the batch from `start`, which is excluded, to `end`.
+
+        Raises what stands in the way of reading any of its commits, `TrailingCommitMissingError`
+        if the last of them is gone, and `OffsetWentBackError` for an end before the start.
+        """
+        start = self._batch_start(start, end)
+        if start.position == end.position or (
+            self._starts_at_latest and start.position > end.position
+        ):
+            return []
+        check_order(start, end, table=self.storage.root)
+        self._check_start(start)
+        last = last_version_of(start, end)
+        files: list[ScanFile] = []
+        seen: int | None = None
+        for version in self._versions(start, last):
+            is_feed, exclude = self.options.is_feed, self.options.exclude
+            files += files_between(version, start, end, is_feed=is_feed, exclude=exclude)
+            seen = version.version
+        if self.options.fail_on_data_loss and last >= start.version and seen != last:
+            raise TrailingCommitMissingError(table=self.storage.root, expected=last, last=seen)
+        self._forget_before(end.version)
+        return files
+
+    def _batch_start(self, start: StreamOffset | None, end: StreamOffset) -> StreamOffset:
+        # Only a stream that has read nothing stands at the base of a snapshot. Which snapshot that
+        # was before a restart, the end of its first batch knows.
+        if start is None or (start.is_initial and start.index == BASE):
+            return first_batch_start(end, self._starting_version)
+        return start
+
+    @cached_property
+    def _starting_version(self) -> int | None:
+        start = self.options.start
+        if start is None:
+            return None
+        if start.is_latest:
+            return self._first_version + 1
+        return starting_version(self.storage, start, out_of_range=self.options.out_of_range)
+
+    @property
+    def _starts_at_latest(self) -> bool:
+        return self.options.start is not None and self.options.start.is_latest
+
+    def _versions(self, start: StreamOffset, last: int | None) -> Iterator[VersionEntries]:
+        """Yield what the stream sees from the version of an offset on, up to a last one."""
+        version = start.version
+        if start.is_initial:
+            yield self._entries_of_snapshot(version)
+            version += 1
+        for commit in self._commits_from(version, last):
+            self._check_commit(commit, start.version)
+            yield self._entries_of(commit)
+
+    def _entries_of(self, commit: Commit) -> VersionEntries:
+        if self.options.is_feed:
+            return change_entries(commit)
+        is_skipped = is_passed_over(commit, self.options, table=self.storage.root)
+        return appended_entries(commit, is_skipped=is_skipped)
+
+    def _entries_of_snapshot(self, version: int) -> VersionEntries:
+        known = self._snapshot_entries
+        if known is None or known.version != version:
+            snapshot = self._snapshot(version)
+            known = self._snapshot_entries = VersionEntries(
+                version=version,
+                timestamp_ms=snapshot.timestamp_ms,
+                files=initial_files(snapshot),
+                is_snapshot=True,
+            )
+        return known
+
+    def _commits_from(self, version: int, last: int | None) -> Iterator[Commit]:
+        """Yield commits, those from memory that were read to find the end of the batch."""
+        while version in self._commits and (last is None or version <= last):
+            yield self._commits[version]
+            version += 1
+        if last is not None and version > last:
+            return
+        for commit in stream_commits(
+            self.storage, version, last, fail_on_data_loss=self.options.fail_on_data_loss
+        ):
+            self._remembered += len(commit.actions)
+            if self._remembered <= _REMEMBERED_ACTIONS:
+                self._commits[commit.version] = commit
+            yield commit
+
+    def _forget_before(self, version: int) -> None:
+        self._commits = {v: commit for v, commit in self._commits.items() if v >= version}
+        self._remembered = sum(len(commit.actions) for commit in self._commits.values())
+        if self._snapshot_entries is not None and self._snapshot_entries.version < version - 1:
+            self._snapshot_entries = None
+
+    def _check_start(self, start: StreamOffset) -> None:
+        """Check the table as it is where the stream goes on, once in a run."""
+        if self._has_checked_start:
+            return
+        version = min(start.version, latest_version(self.storage))
+        try:
+            snapshot = self._snapshot(version)
+        except StreamLogFileNotFoundError:
+            # A stream of a table can do without its past. The feed has to know that it was on,
+            # unless the commit itself is gone, which is told when it is read.
+            is_there = bool(list_commits(self.storage, version, version))
+            if start.is_initial or (self.options.is_feed and is_there):
+                raise
+        else:
+            self._check_metadata(snapshot.metadata, version, start.version)
+        self._has_checked_start = True
+
+    def _check_commit(self, commit: Commit, start: int) -> None:
+        if commit.protocol is not None:
+            check_readable(commit.protocol, self.storage.root)
+        if commit.metadata is not None:
+            self._check_metadata(commit.metadata, commit.version, start)
+
+    def _check_metadata(self, metadata: Metadata, version: int, start: int) -> None:
+        table = self.storage.root
+        check_table(self.read, metadata, table=table)
+        if self.options.is_feed:
+            check_feed_is_on(metadata, version, start=start, end=max(start, version))
+        has_start = self.options.start is not None
+        check_schema(self.read, metadata, version, table=table, has_start=has_start)
+
+    def _snapshot(self, version: int) -> Snapshot:
+        try:
+            return load_snapshot(self.storage, version)
+        except (
+            LogFileNotFoundError,
+            TruncatedLogError,
+            VersionNotFoundError,
+            VersionsNotContiguousError,
+        ) as error:
+            reason = str(error).partition("\n")[0]
+            raise StreamLogFileNotFoundError(
+                table=self.storage.root, version=version, reason=reason
+            ) from error
