@@ -219,6 +219,21 @@ def test_a_classic_name_may_hold_a_v2_checkpoint() -> None:
     assert live_paths(load_snapshot(storage)) == ["a"]
 
 
+class FarAway(MemoryStorage):
+    """Memory that calls itself remote."""
+
+    @property
+    def root(self) -> str:
+        return "s3://bucket/t"
+
+
+def test_a_checkpoint_over_a_network_is_the_same() -> None:
+    storage = FarAway()
+    write_rows(storage, checkpoint_path(2), [*STATE, add_row("a"), add_row("b")], row_group_size=2)
+
+    assert live_paths(load_snapshot(storage)) == ["a", "b"]
+
+
 def test_row_groups_are_read_wherever_the_actions_are() -> None:
     storage = MemoryStorage()
     rows = [add_row(f"f{number:02}") for number in range(20)]

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from truckee.errors.log import CorruptLogFileError, LogFileNotFoundError
+from truckee.log.log_files import is_remote
 from truckee.storage.base import Storage
 
 # Small enough that decoding a batch takes little memory beside the files that are kept.
@@ -24,11 +25,18 @@ _LEAST_BATCH_ROWS, _MOST_BATCH_ROWS = 4_096, 16_384
 
 @contextmanager
 def open_action_file(storage: Storage, path: str) -> Iterator[ActionFile]:
-    """Open a Parquet file that is read as a stream of pages, and say it if it is broken."""
+    """Open a Parquet file, and say it if it is broken.
+
+    From a disk it is read page by page, which takes the least memory. Over a network the columns
+    that are wanted are fetched in few large requests.
+    """
+    is_far = is_remote(storage)
     try:
         with (
             storage.open_input(path) as source,
-            pq.ParquetFile(source, pre_buffer=False, buffer_size=1 << 16) as parquet,
+            pq.ParquetFile(
+                source, pre_buffer=is_far, buffer_size=0 if is_far else 1 << 16
+            ) as parquet,
         ):
             yield ActionFile(parquet)
     except FileNotFoundError as error:
