@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from truckee.commands.dml_settings import DmlSettings
 from truckee.commands.row_changes import RowChanges
@@ -49,7 +49,6 @@ class Prepared:
 
 
 def run_command(
-    spark: SparkSession,
     storage: Storage,
     operation: str,
     prepare: Callable[[Snapshot], Prepared],

@@ -77,7 +77,7 @@ def delete(
     def prepare(snapshot: Snapshot) -> Prepared:
         return prepared_delete(spark, snapshot, condition, settings=settings, alias=alias)
 
-    done = run_command(spark, storage, "DELETE", prepare, settings)
+    done = run_command(storage, "DELETE", prepare, settings)
     return metrics_frame(spark, done, ("num_affected_rows",))
 
 

@@ -11,8 +11,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 from pyspark.sql import DataFrame
 
@@ -90,16 +90,19 @@ def _is_mostly_gone(file: TouchedFile, settings: DmlSettings, operation: str) ->
     return True
 
 
-def write_copies(target: Target, rows: DataFrame, **given: Any) -> WrittenFiles:
-    """Write rows of a table to new files of it; `given` is handed on to `write_files`.
+def write_copies(
+    target: Target, rows: DataFrame, given: Collection[str] = frozenset()
+) -> WrittenFiles:
+    """Write rows of a table to new files of it.
 
-    Generated columns were computed when the rows were first written, or just now.
+    Generated columns were computed when the rows were first written, or just now, but for those
+    in `given`, whose values are checked.
     """
     snapshot = target.snapshot
     generated = [
         field.name
         for field in snapshot.schema.fields
-        if GENERATION_EXPRESSION_KEY in field.metadata
+        if GENERATION_EXPRESSION_KEY in field.metadata and field.name not in given
     ]
     return write_files(
         rows,
@@ -107,5 +110,4 @@ def write_copies(target: Target, rows: DataFrame, **given: Any) -> WrittenFiles:
         metadata=snapshot.metadata,
         protocol=snapshot.protocol,
         computed=generated,
-        **given,
     )

@@ -19,8 +19,12 @@ from truckee.spark.target import Target
 
 @dataclass(frozen=True)
 class TouchedFile:
-    """A live file, and which of its rows a command is about; never none of them."""
+    """A live file, and which of its rows a command is about; never none of them.
 
+    `id` is the number of the file in the target's scan.
+    """
+
+    id: int
     add: AddFile
     rows: RowBitmap
 
@@ -51,4 +55,4 @@ def touched_files(target: Target, rows: DataFrame) -> list[TouchedFile]:
     found = row_bitmaps(rows)
     ids = sorted(found)
     pairs = zip(target.add_files(ids), ids, strict=True)
-    return [TouchedFile(add, found[number]) for add, number in pairs]
+    return [TouchedFile(number, add, found[number]) for add, number in pairs]

@@ -8,6 +8,12 @@ DeltaError
 │   ├── SubqueryNotSupportedError      it holds a query of its own
 │   ├── NonDeterministicError          it may be another one each time it is looked at
 │   └── AggregateNotSupportedError     it speaks of many rows at once
+├── AssignmentError                  a value that cannot be given to a column
+│   ├── UnknownTargetColumnError       there is no such column
+│   ├── ConflictingAssignmentsError    two values for one column
+│   ├── AssignmentTypeError            a value of another type
+│   └── IdentityUpdateError            a column that numbers rows itself
+├── NoAssignmentsError               an update that sets nothing
 ├── ArgumentTypeError                an argument of a type that means nothing here
 ├── RowIdsNotKeptError               rows have ids, and there is no place to write them to
 └── RowCountMismatchError            rows would appear from nowhere, or be lost
@@ -116,6 +122,82 @@ class AggregateNotSupportedError(InvalidExpressionError):
             "one row at a time\n"
             "hint: compute the value first, and compare with that"
         )
+
+
+@dataclass(eq=False, kw_only=True)
+class AssignmentError(DeltaError):
+    """A value that cannot be given to a column; `what` says which clause gives it."""
+
+    code: ClassVar[str] = "DELTA_INVALID_ASSIGNMENT"
+    what: str
+    column: str
+
+
+@dataclass(eq=False, kw_only=True)
+class UnknownTargetColumnError(AssignmentError):
+    """A value for a column that the table does not have."""
+
+    code: ClassVar[str] = "DELTA_MERGE_UNRESOLVED_EXPRESSION"
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what} gives a value to {self.column}, which is not a column of the table\n"
+            f"hint: use one of [{', '.join(self.columns)}]"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ConflictingAssignmentsError(AssignmentError):
+    """Two values for one column, or for a struct and a field of it."""
+
+    code: ClassVar[str] = "DELTA_CONFLICT_SET_COLUMN"
+    other: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what} gives values to both {self.other} and {self.column}\n"
+            "hint: give each column one value; a struct is set as a whole or field by field"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class AssignmentTypeError(AssignmentError):
+    """A value whose type cannot be stored in its column."""
+
+    code: ClassVar[str] = "DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION"
+    found: str
+    expected: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what} gives {self.column} a value of type {self.found}, but the column is "
+            f"{self.expected}\nhint: cast the value"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class IdentityUpdateError(AssignmentError):
+    """A new value for a column that numbers rows itself."""
+
+    code: ClassVar[str] = "DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what} gives a value to {self.column}, which is GENERATED AS IDENTITY\n"
+            f"hint: leave {self.column} out"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class NoAssignmentsError(DeltaError):
+    """An update that says nothing of what is to be updated."""
+
+    code: ClassVar[str] = "DELTA_MISSING_SET_COLUMN"
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.what} gives no column a value\nhint: name columns and their new values"
 
 
 @dataclass(eq=False, kw_only=True)

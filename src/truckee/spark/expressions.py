@@ -6,13 +6,15 @@ subqueries, aggregates, functions that never say the same thing twice.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType as SparkStruct
 
 from truckee.errors.dml import (
     AggregateNotSupportedError,
@@ -23,7 +25,9 @@ from truckee.errors.dml import (
     SubqueryNotSupportedError,
     UnresolvedColumnError,
 )
+from truckee.protocol.schema import DataType
 from truckee.spark.jvm import gateway, index_maker, to_column
+from truckee.spark.types import from_spark
 
 _AGGREGATES = ("INVALID_WHERE_CONDITION", "UNSUPPORTED_EXPR_FOR_OPERATOR", "MISSING_AGGREGATION")
 
@@ -45,6 +49,15 @@ class Expression:
 VARIES = object()
 
 
+@dataclass(frozen=True)
+class Value:
+    """A value computed from a row, resolved: `column` can be used on the frame it is for."""
+
+    column: Column
+    type: DataType
+    columns: frozenset[str]
+
+
 def resolved_condition(
     rows: DataFrame, given: str | Column, *, what: str, hidden: Iterable[str] = ()
 ) -> Expression:
@@ -53,27 +66,77 @@ def resolved_condition(
     `what` names it in errors, as in `the condition of DELETE`, where the columns in `hidden` are
     not offered.
     """
-    if not isinstance(given, str | Column):
-        raise ArgumentTypeError(what=what, found=type(given).__name__, expected="text or a Column")
-    shown = given if isinstance(given, str) else column_text(given)
-    try:
-        plan = rows.where(given)._jdf.queryExecution().analyzed()
-    except AnalysisException as error:
-        names = tuple(name for name in rows.columns if name not in set(hidden))
-        raise explained(error, what=what, expression=shown, columns=names) from None
-    spark = rows.sparkSession
-    found = _settled(rows, plan).condition()
-    jvm = gateway(spark).jvm
-    if jvm.org.apache.spark.sql.catalyst.expressions.SubqueryExpression.hasSubquery(found):
-        raise SubqueryNotSupportedError(what=what, expression=shown)
+    checked_type(given, what=what)
+    plan = _analyzed(rows, given, given, what=what, hidden=hidden)
+    found = _settled(rows, plan, "ComputeCurrentTime", "ConstantFolding").condition()
+    if _has_subquery(rows, found):
+        raise SubqueryNotSupportedError(what=what, expression=shown_text(given))
     if not found.deterministic():
-        raise NonDeterministicError(what=what, expression=shown)
+        raise NonDeterministicError(what=what, expression=shown_text(given))
     return Expression(
-        column=to_column(spark, found),
+        column=to_column(rows.sparkSession, found),
         sql=str(found.sql()),
         columns=_names(found.references()),
         constant=found.eval(None) if found.foldable() else VARIES,
     )
+
+
+def resolved_value(
+    rows: DataFrame, given: str | Column, *, what: str, hidden: Iterable[str] = ()
+) -> Value:
+    """Return a value computed from each of the rows, or raise what is wrong with it."""
+    checked_type(given, what=what)
+    column = F.expr(given) if isinstance(given, str) else given
+    # As part of a condition it may not speak of many rows, or make several of one.
+    condition = column.isNull() | F.lit(True)
+    plan = _analyzed(rows, condition, given, what=what, hidden=hidden)
+    found = _settled(rows, plan, "ComputeCurrentTime").condition().left().child()
+    if _has_subquery(rows, found):
+        raise SubqueryNotSupportedError(what=what, expression=shown_text(given))
+    java_type = found.dataType()
+    return Value(
+        column=to_column(rows.sparkSession, found),
+        type=from_spark(_struct(java_type.json())).fields[0].type,
+        columns=_names(found.references()),
+    )
+
+
+def checked_type(given: object, *, what: str) -> None:
+    """Raise unless an expression is given as SQL or as a Column."""
+    if not isinstance(given, str | Column):
+        raise ArgumentTypeError(what=what, found=type(given).__name__, expected="text or a Column")
+
+
+def shown_text(given: str | Column) -> str:
+    """Return an expression as people read it."""
+    if isinstance(given, str):
+        return given
+    return str(given).removeprefix("Column<'").removesuffix("'>")
+
+
+def _analyzed(
+    rows: DataFrame,
+    condition: str | Column,
+    given: str | Column,
+    *,
+    what: str,
+    hidden: Iterable[str],
+) -> Any:
+    try:
+        return rows.where(condition)._jdf.queryExecution().analyzed()
+    except (AnalysisException, ParseException) as error:
+        names = tuple(name for name in rows.columns if name not in set(hidden))
+        raise explained(error, what=what, expression=shown_text(given), columns=names) from None
+
+
+def _has_subquery(rows: DataFrame, expression: Any) -> bool:
+    catalyst = gateway(rows.sparkSession).jvm.org.apache.spark.sql.catalyst
+    return bool(catalyst.expressions.SubqueryExpression.hasSubquery(expression))
+
+
+def _struct(type_json: str) -> SparkStruct:
+    field = f'{{"name":"value","type":{type_json},"nullable":true,"metadata":{{}}}}'
+    return SparkStruct.fromJson(json.loads(f'{{"type":"struct","fields":[{field}]}}'))
 
 
 def explained(
@@ -102,11 +165,6 @@ def _reason(error: AnalysisException) -> str:
     return first_line.partition(" SQLSTATE:")[0]
 
 
-def column_text(column: Column) -> str:
-    """Return a Column as people read it."""
-    return str(column).removeprefix("Column<'").removesuffix("'>")
-
-
 def pushed_filters(rows: DataFrame) -> list[str]:
     """Return, as JSON, the filters that Spark's optimizer puts right above the first relation.
 
@@ -124,10 +182,13 @@ def pushed_filters(rows: DataFrame) -> list[str]:
 _OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer"
 
 
-def _settled(rows: DataFrame, plan: Any) -> Any:
-    """Return the plan with the current time in all its forms, and all constants, as literals."""
+def _settled(rows: DataFrame, plan: Any, *rules: str) -> Any:
+    """Return the plan after rules of Spark's optimizer.
+
+    They turn the current time, in all its forms, and whatever else is constant into literals.
+    """
     jvm = gateway(rows.sparkSession).jvm
-    for rule in ("ComputeCurrentTime", "ConstantFolding"):
+    for rule in rules:
         plan = getattr(jvm, f"{_OPTIMIZER}.{rule}$").__getattr__("MODULE$").apply(plan)
     return plan
 

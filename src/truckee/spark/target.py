@@ -24,7 +24,13 @@ from truckee.scan.scan_file import ScanFile
 from truckee.scan.snapshot_scan import scan_files_of
 from truckee.spark.branches import FILE, ROW
 from truckee.spark.conf import session_zone
-from truckee.spark.expressions import Expression, pushed_filters, resolved_condition
+from truckee.spark.expressions import (
+    Expression,
+    Value,
+    pushed_filters,
+    resolved_condition,
+    resolved_value,
+)
 from truckee.spark.frames import snapshot_scan
 from truckee.spark.predicates import predicate_of
 from truckee.spark.scan import Scan, scan_frame
@@ -69,6 +75,10 @@ class Target:
     def condition(self, given: str | Column, *, what: str) -> Expression:
         """Return a condition on the table's rows; raises the errors of `truckee.errors.dml`."""
         return resolved_condition(self.rows, given, what=what, hidden=(FILE, ROW))
+
+    def value(self, given: str | Column, *, what: str) -> Value:
+        """Return a value computed from a row of the table; raises like `condition`."""
+        return resolved_value(self.rows, given, what=what, hidden=(FILE, ROW))
 
     def is_about_partitions(self, condition: Expression) -> bool:
         """Return whether partition columns alone decide a condition."""
