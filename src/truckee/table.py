@@ -6,12 +6,25 @@ from collections.abc import Mapping
 from datetime import date, datetime
 
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.types import DataType, StructType
 
 from truckee.changes.plan import open_feed
+from truckee.commands.alter_columns import (
+    NewColumn,
+    add_columns,
+    change_column,
+    drop_columns,
+    rename_column,
+)
+from truckee.commands.alter_constraints import add_constraint, drop_constraint
+from truckee.commands.alter_properties import set_properties, unset_properties
+from truckee.commands.alter_protocol import add_feature, drop_feature, upgrade_protocol
 from truckee.commands.catalog import delta_location
+from truckee.commands.convert import convert_to_delta
 from truckee.commands.create import Creation
 from truckee.commands.delete import delete
 from truckee.commands.table_builder import DeltaTableBuilder
+from truckee.commands.update import update
 from truckee.errors.log import NotADeltaTableError
 from truckee.log.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
@@ -43,6 +56,17 @@ class DeltaTable:
     def forName(cls, sparkSession: SparkSession, tableOrViewName: str) -> DeltaTable:
         """Return the table of a name in Spark's catalog."""
         return cls.forPath(sparkSession, delta_location(sparkSession, tableOrViewName))
+
+    @classmethod
+    def convertToDelta(
+        cls,
+        sparkSession: SparkSession,
+        identifier: str,
+        partitionSchema: str | StructType | None = None,
+    ) -> DeltaTable:
+        """Make a table of the Parquet files at ``parquet.`path` ``, where they lie."""
+        storage = convert_to_delta(sparkSession, identifier, partitionSchema)
+        return cls(sparkSession, storage)
 
     @classmethod
     def create(cls, sparkSession: SparkSession | None = None) -> DeltaTableBuilder[DeltaTable]:
@@ -96,6 +120,14 @@ class DeltaTable:
         """Delete the rows that the condition is true of, or all rows; return what was done."""
         return delete(self._spark, self._storage, condition, alias=self._alias)
 
+    def update(
+        self,
+        condition: str | Column | None = None,
+        set: Mapping[str, str | Column] | None = None,
+    ) -> DataFrame:
+        """Give new values to the rows that the condition is true of; return what was done."""
+        return update(self._spark, self._storage, condition, set, alias=self._alias)
+
     def detail(self) -> DataFrame:
         """Return one row that describes the table: format, id, size, protocol and so on."""
         return detail_frame(self._spark, self._snapshot())
@@ -127,6 +159,74 @@ class DeltaTable:
             time_zone=session_zone(self._spark),
         )
         return feed_frame(self._spark, open_feed(self._storage, options))
+
+    def setProperties(self, properties: Mapping[str, str]) -> None:
+        """Set table properties; those that stand for a feature raise the protocol along."""
+        set_properties(self._storage, properties)
+
+    def unsetProperties(self, *keys: str) -> None:
+        """Take table properties back to their defaults."""
+        unset_properties(self._storage, keys)
+
+    def addConstraint(self, name: str, condition: str) -> None:
+        """Demand of every row, those that are there included, that a condition is true."""
+        add_constraint(self._spark, self._storage, name, condition)
+
+    def dropConstraint(self, name: str) -> None:
+        """Demand a condition no longer."""
+        drop_constraint(self._storage, name)
+
+    def addColumn(
+        self,
+        colName: str,
+        dataType: str | DataType,
+        comment: str | None = None,
+        position: str | None = None,
+    ) -> None:
+        """Add a column, null in the rows that are there; `position` is `first` or `after x`."""
+        column = NewColumn(name=colName, type=dataType, comment=comment, position=position)
+        add_columns(self._storage, [column])
+
+    def renameColumn(self, colName: str, newName: str) -> None:
+        """Rename a column of a table with column mapping; its data files stay as they are."""
+        rename_column(self._spark, self._storage, colName, newName)
+
+    def dropColumn(self, *colNames: str) -> None:
+        """Drop columns of a table with column mapping; its data files stay as they are."""
+        drop_columns(self._spark, self._storage, colNames)
+
+    def changeColumn(
+        self,
+        colName: str,
+        dataType: str | DataType | None = None,
+        nullable: bool | None = None,
+        comment: str | None = None,
+        default: str | None = None,
+        position: str | None = None,
+    ) -> None:
+        """Change what is given of a column: a wider type, a comment, a default, its place."""
+        change_column(
+            self._spark,
+            self._storage,
+            colName,
+            type=dataType,
+            nullable=nullable,
+            comment=comment,
+            default=default,
+            position=position,
+        )
+
+    def upgradeTableProtocol(self, readerVersion: int, writerVersion: int) -> None:
+        """Demand at least these protocol versions of readers and writers."""
+        upgrade_protocol(self._storage, readerVersion, writerVersion)
+
+    def addFeatureSupport(self, featureName: str) -> None:
+        """Add a feature to those that the table demands."""
+        add_feature(self._storage, featureName)
+
+    def dropFeatureSupport(self, featureName: str, truncateHistory: bool | None = None) -> None:
+        """Take a feature out of those that the table demands, once nothing uses it."""
+        drop_feature(self._storage, featureName, truncate_history=bool(truncateHistory))
 
     def _snapshot(self) -> Snapshot:
         return load_snapshot(self._storage)
