@@ -24,7 +24,7 @@ def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
 
     printed = capsys.readouterr().out
-    for verb in ("history", "detail", "log", "files"):
+    for verb in ("history", "detail", "log", "files", "changes"):
         assert verb in printed
 
 

@@ -13,20 +13,20 @@ from typing import Annotated
 
 import typer
 
-from truckee.cli import inspect
+from truckee.cli import changes, inspect
 from truckee.cli.render import words
 from truckee.errors.base import DeltaError
 
 app = typer.Typer(
-    help="Look at Delta tables: their history, their log and their files.",
+    help="Look at Delta tables: their history, their files, and the changes of their rows.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.command()(inspect.history)
 app.command()(inspect.detail)
 app.command()(inspect.log)
 app.command()(inspect.files)
+app.command()(changes.changes)
 
 _DEBUG = "--debug"
 
@@ -34,7 +34,8 @@ _DEBUG = "--debug"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return what the process should exit with.
 
-    0 is success, 1 a `DeltaError` (told in one sentence), 2 arguments that make no sense.
+    0 is success, 1 a `DeltaError` (told in one sentence), 2 arguments that make no sense, 3 what
+    Spark refused or nobody foresaw. `--debug` shows the traceback of either.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -49,7 +50,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # Whoever read our output has seen enough. Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Exception as error:
+        if _DEBUG in given:
+            raise
+        words(f"error: {_first_sentence(error)}\nhint: --debug shows where it came from")
+        return 3
     return 0
+
+
+def _first_sentence(error: Exception) -> str:
+    """Return what an error says, without the query plan or the stack that Spark adds."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0].removesuffix(" SQLSTATE:")
 
 
 def _print_version(is_wanted: bool) -> None:
@@ -70,4 +82,4 @@ def _options(
     ] = False,
     debug: Annotated[bool, typer.Option(_DEBUG, help="Show where an error came from.")] = False,
 ) -> None:
-    """Look at Delta tables: their history, their log and their files."""
+    """Look at Delta tables: their history, their files, and the changes of their rows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import msgspec
@@ -20,15 +21,28 @@ def print_json(value: Any) -> None:
 
 def print_json_array(values: Iterable[Any]) -> None:
     """Print an array with one element a line, each as soon as it is there."""
+    print_json_texts(msgspec.json.encode(value).decode() for value in values)
+
+
+def print_json_texts(texts: Iterable[str]) -> None:
+    """Print an array of what is JSON already."""
     before = "["
-    for value in values:
-        print(f"{before}\n{msgspec.json.encode(value).decode()}", end="")
+    for text in texts:
+        print(f"{before}\n{text}", end="")
         before = ","
     print("[]" if before == "[" else "\n]")
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print rows below a line of column names; columns named with a `#` before stand right."""
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    styles: Iterable[str | None] | None = None,
+) -> None:
+    """Print rows below a line of column names; columns named with a `#` before stand right.
+
+    `styles` colour the rows, one each, where stdout shows colours.
+    """
     from rich.console import Console
     from rich.table import Table
 
@@ -38,8 +52,8 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         table.add_column(
             column.removeprefix("#"), justify="right" if is_number else "left", overflow="fold"
         )
-    for row in rows:
-        table.add_row(*map(cell, row))
+    for row, style in zip(rows, repeat(None) if styles is None else styles, strict=False):
+        table.add_row(*map(cell, row), style=style)
     # A pipe has no width: nothing is wrapped there, so that one row stays one line.
     width = None if sys.stdout.isatty() else _PIPE_WIDTH
     Console(width=width, highlight=False, markup=False, soft_wrap=False).print(table)
@@ -51,7 +65,7 @@ def cell(value: Any) -> str:
         case None:
             return ""
         case str():
-            return value
+            return value if value.isprintable() else _escaped(value)
         case bool():
             return str(value).lower()
         case Mapping():
@@ -59,6 +73,18 @@ def cell(value: Any) -> str:
         case list() | tuple():
             return ", ".join(map(cell, value))
     return str(value)
+
+
+def _escaped(text: str) -> str:
+    """Return text with line breaks and control characters spelled out: a row stays one line."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )
+
+
+def quoted(column: str) -> str:
+    """Return a column's name as SQL takes it, whatever is in it."""
+    return "`" + column.replace("`", "``") + "`"
 
 
 def moment(timestamp_ms: int | None) -> str | None:

@@ -1,0 +1,228 @@
+"""`truckee changes`: rows inserted, updated and deleted, or how many of each.
+
+Counting needs no JVM as long as the log can tell; rows are read by Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from truckee.cli.inspect import AsJson, TablePath
+from truckee.cli.render import (
+    moment,
+    print_json_array,
+    print_json_texts,
+    print_table,
+    quoted,
+    words,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from truckee.changes.plan import ChangeFeed
+    from truckee.changes.summary import ChangeCount
+    from truckee.options.feed import Bound
+
+CHANGE_STYLES = {
+    "insert": "green",
+    "delete": "red",
+    "update_preimage": "yellow dim",
+    "update_postimage": "yellow",
+}
+_TYPES_IN_ORDER = "'delete', 'update_preimage', 'update_postimage', 'insert'"
+_NESTED = ("struct", "array", "map", "variant")
+_ROWS_IN_A_TABLE = 1000
+
+From = Annotated[
+    str,
+    typer.Option("--from", metavar="A", help="The first version, or a timestamp (UTC)."),
+]
+To = Annotated[
+    str | None,
+    typer.Option("--to", metavar="B", help="The last version or timestamp; else the latest."),
+]
+Where = Annotated[
+    str | None,
+    typer.Option("--where", metavar="SQL", help="Only rows that this condition is true of."),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        "--limit", min=1, metavar="N", help=f"At most N rows; {_ROWS_IN_A_TABLE} in a table."
+    ),
+]
+Summary = Annotated[
+    bool, typer.Option("--summary", help="Count rows by version and type of change.")
+]
+
+
+class Count(NamedTuple):
+    """How many rows of one type a version changed."""
+
+    version: int
+    timestamp: str | None
+    change_type: str
+    rows: int
+
+
+def changes(
+    path: TablePath,
+    start: From,
+    end: To = None,
+    where: Where = None,
+    limit: Limit = None,
+    summary: Summary = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show the rows that were inserted, updated and deleted, oldest first.
+
+    Both ends are included. A number is a version, all else a timestamp.
+
+    Example: truckee changes /data/orders --from 3 --to 5 --where "country = 'PT'"
+    """
+    from truckee.changes.plan import open_feed
+    from truckee.options.feed import FeedOptions
+    from truckee.storage import open_storage
+
+    options = FeedOptions(
+        start=_bound(start, "--from"), end=None if end is None else _bound(end, "--to")
+    )
+    feed = open_feed(open_storage(path), options)
+    if summary:
+        _print_counts(_counts(feed, where), limit, as_json=as_json)
+    else:
+        _print_rows(feed, where, limit, as_json=as_json)
+
+
+def _bound(text: str, name: str) -> Bound:
+    from truckee.options.feed import bound
+
+    return bound(int(text) if text.isdecimal() else text, name=name)
+
+
+def _print_counts(counts: list[Count], limit: int | None, *, as_json: bool) -> None:
+    shown = counts[:limit]
+    if as_json:
+        print_json_array(
+            {"version": v, "timestamp": t, "changeType": kind, "rows": rows}
+            for v, t, kind, rows in shown
+        )
+        return
+    print_table(
+        ("#version", "timestamp", "change type", "#rows"),
+        shown,
+        styles=(CHANGE_STYLES.get(count.change_type) for count in shown),
+    )
+
+
+def _counts(feed: ChangeFeed, where: str | None) -> list[Count]:
+    """Return the counts in order of version; Spark is asked only for what the log leaves open."""
+    from truckee.changes.summary import summary
+
+    found = summary(feed.plan().files, feed.storage)
+    is_open = {count.version for count in found if where is not None or _leaves_open(count)}
+    known = [
+        Count(count.version, moment(count.timestamp_ms), count.change_type or "", count.rows or 0)
+        for count in found
+        if count.version not in is_open
+    ]
+    if is_open:
+        known += _counted_by_spark(feed, where, is_open)
+    order = list(CHANGE_STYLES)
+    return sorted(known, key=lambda count: (count.version, order.index(count.change_type)))
+
+
+def _leaves_open(count: ChangeCount) -> bool:
+    return count.change_type is None or count.rows is None
+
+
+def _counted_by_spark(feed: ChangeFeed, where: str | None, versions: set[int]) -> Iterator[Count]:
+    from truckee.cli.spark import spark_session
+
+    listed = ", ".join(map(str, sorted(versions)))
+    with spark_session() as (spark, status):
+        rows = _frame(spark, feed, where).where(f"_commit_version IN ({listed})")
+        status.update("counting changes")
+        counts = rows.groupBy("_commit_version", "_commit_timestamp", "_change_type").count()
+        found = counts.selectExpr(
+            "_commit_version", "unix_millis(_commit_timestamp)", "_change_type", "count"
+        ).collect()
+    for version, time_ms, change_type, number in found:
+        yield Count(version, moment(time_ms), change_type, number)
+
+
+def _print_rows(feed: ChangeFeed, where: str | None, limit: int | None, *, as_json: bool) -> None:
+    from truckee.cli.spark import spark_session
+
+    with spark_session() as (spark, status):
+        rows = _in_order(_frame(spark, feed, where))
+        status.update("reading changes")
+        if as_json:
+            lines = rows if limit is None else rows.limit(limit)
+            print_json_texts(_lines(lines))
+            return
+        most = limit or _ROWS_IN_A_TABLE
+        found = _texts(rows.limit(most + 1)).collect()
+    shown = found[:most]
+    print_change_table(rows.columns[:-3], shown)
+    if len(found) > most and limit is None:
+        words(f"the first {most} changes are shown: --limit N shows more, --json shows all")
+
+
+def print_change_table(columns: list[str], rows: list[Any]) -> None:
+    """Print changes: version and type, the table's columns, the timestamp; coloured by type."""
+    print_table(
+        ("#_commit_version", "_change_type", *columns, "_commit_timestamp"),
+        (["null" if value is None else value for value in row] for row in rows),
+        styles=(CHANGE_STYLES.get(row[1]) for row in rows),
+    )
+
+
+def _frame(spark: Any, feed: ChangeFeed, where: str | None) -> DataFrame:
+    from truckee.spark.frames import feed_frame
+
+    frame = feed_frame(spark, feed)
+    return frame if where is None else frame.where(where)
+
+
+def _in_order(rows: DataFrame) -> DataFrame:
+    """Return changes by version, then by the first column, which often is the key.
+
+    So the two images of an updated row stand together, the one before first.
+    """
+    first = rows.schema[0]
+    keys = [] if first.dataType.typeName() in _NESTED else [quoted(first.name)]
+    ranked = rows.selectExpr(
+        "*", f"array_position(array({_TYPES_IN_ORDER}), _change_type) AS __rank"
+    )
+    return ranked.orderBy("_commit_version", *keys, "__rank").drop("__rank")
+
+
+def _lines(rows: DataFrame) -> Iterator[str]:
+    for (line,) in rows.selectExpr(_json("struct(*)")).toLocalIterator():
+        yield line
+
+
+def _texts(rows: DataFrame) -> DataFrame:
+    """Return each value as text, in the order of `print_change_table`."""
+    table = rows.schema.fields[:-3]
+    return rows.selectExpr(
+        "_commit_version",
+        "_change_type",
+        *(_text(quoted(field.name), field.dataType.typeName()) for field in table),
+        "date_format(_commit_timestamp, \"yyyy-MM-dd'T'HH:mm:ss.SSSX\")",
+    )
+
+
+def _text(column: str, type_name: str) -> str:
+    if type_name in _NESTED:
+        return _json(column)
+    return f"hex({column})" if type_name == "binary" else f"cast({column} AS string)"
+
+
+def _json(expression: str) -> str:
+    return f"to_json({expression}, map('ignoreNullFields', 'false'))"
