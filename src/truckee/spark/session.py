@@ -6,6 +6,7 @@ import os
 import sys
 from importlib import resources
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from truckee.spark.java import ensure_java
@@ -24,7 +25,12 @@ _LOCAL_DEFAULTS = {
 
 
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
-    """Return the builder with what truckee needs added, and nothing of the caller's changed."""
+    """Return the builder with what truckee needs added, and nothing of the caller's changed.
+
+    A session that runs already is taken as it is.
+    """
+    if _is_running():
+        return builder
     ensure_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
@@ -45,10 +51,18 @@ def session(app_name: str = "truckee", **conf: object) -> SparkSession:
     """Return the running Spark session, or start a local one.
 
     Settings are Spark's own, by keyword: `session(**{"spark.sql.shuffle.partitions": 4})`;
-    `master` stands for `spark.master`.
+    `master` stands for `spark.master`. Of a session that runs already, only those change that are
+    given here and that can still be changed.
     """
-    builder = SparkSession.builder.appName(app_name)
-    builder = builder.master(str(conf.pop("master", "local[*]")))
-    for key, value in conf.items():
+    settings = {"spark.master": conf.pop("master", "local[*]"), "spark.app.name": app_name, **conf}
+    if _is_running():
+        settings = conf
+    builder = SparkSession.builder
+    for key, value in settings.items():
         builder = builder.config(key, str(value))
     return configure(builder).getOrCreate()
+
+
+def _is_running() -> bool:
+    """Whether there is a session already, whose settings are not ours to make."""
+    return SparkContext._active_spark_context is not None
