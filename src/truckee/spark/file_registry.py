@@ -36,6 +36,7 @@ class FileRegistry:
         self._files: list[ScanFile] = []
         self._starts: list[int] = [0]
         self._bitmaps: dict[int, RowBitmap] = {}
+        self._row_sets: list[RowSet] = []
 
     def file_id(self, file: ScanFile) -> int:
         """Return the number of a file."""
@@ -47,11 +48,11 @@ class FileRegistry:
         return self._files[file_id]
 
     def start(self, file: ScanFile) -> int:
-        """Return where the rows of the file start if those of all files are put in one line."""
+        """Return where the rows of the file start in one line of all with vectors."""
         return self._starts[self.file_id(file)]
 
     def num_rows(self, file: ScanFile) -> int:
-        """Return the number of rows in the file, deleted ones included."""
+        """Return the number of rows in a file with a vector, deleted ones included."""
         number = self.file_id(file)
         return self._starts[number + 1] - self._starts[number]
 
@@ -61,8 +62,12 @@ class FileRegistry:
             unread = [file for file in files if self._numbered(file) not in self._bitmaps]
             for file, bitmap in zip(unread, selected_rows(self.storage, unread), strict=True):
                 self._bitmaps[self._numbered(file)] = bitmap
-            if unread:
-                rows.fill(self._bitmaps, self._starts[:-1])
+            if not any(known is rows for known in self._row_sets):
+                self._row_sets.append(rows)
+            elif not unread:
+                return
+            for row_set in self._row_sets:
+                row_set.fill(self._bitmaps, self._starts[:-1])
 
     def _numbered(self, file: ScanFile) -> int:
         within, without = file.rows.within, file.rows.without
@@ -76,7 +81,9 @@ class FileRegistry:
         if number is None:
             number = self._ids[key] = len(self._files)
             self._files.append(file)
-            self._starts.append(self._starts[-1] + (file.num_records or 0))
+            # Files without a vector take no place: there may be more of them than a set can hold.
+            num_rows = 0 if file.rows.is_all else file.num_records or 0
+            self._starts.append(self._starts[-1] + num_rows)
         return number
 
 
