@@ -12,9 +12,10 @@ were restored: digit 0 tells the change type, the others the version.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from functools import reduce
+from threading import Lock
 
 from msgspec.structs import replace
 from pyspark.sql import Column, SparkSession
@@ -30,6 +31,7 @@ from truckee.spark.row_filter import Slot, Sparse
 OFTEN = 3
 """Vectors of a file that change at this many versions of a range are read in layers."""
 
+_QUERIES_KEPT = 4
 _DIGITS = 16
 _MOST_VERSIONS = 1 << (_DIGITS - 1)
 
@@ -49,7 +51,11 @@ def layered_paths(files: Sequence[ScanFile]) -> frozenset[str]:
 
 
 class LayeredRows:
-    """The rows of a feed that are read in layers, and what the feed says of them."""
+    """The rows of a feed that are read in layers, and what the feed says of them.
+
+    A feed with an open end has other layers in each query that sees more commits. Those of earlier
+    queries stay beside them for a while, since such a query may still run, or run again.
+    """
 
     def __init__(self, spark: SparkSession, registry: FileRegistry, *, first_version: int) -> None:
         self._spark = spark
@@ -58,14 +64,19 @@ class LayeredRows:
         self._rows = Sparse(spark, "changed rows")
         self._digits = [Sparse(spark, f"digit {digit}") for digit in range(_DIGITS)]
         self._timestamps = Slot(spark, "timestamps", "java.util.ArrayList")
+        self._lock = Lock()
+        self._recent: deque[dict[int, Layer]] = deque(maxlen=_QUERIES_KEPT)
+        self._moments: dict[int, int] = {}
 
     def select(self, files: Sequence[ScanFile]) -> Sequence[ScanFile]:
         """Return one file a layer, and fill in the rows of each layer."""
         paths = layered_paths(files)
         chosen = [file for file in files if file.path in paths and file.rows.within is not None]
-        found = dict(self._numbered_layers(chosen))
-        self._fill({number: layer for number, (_, layer) in found.items()})
-        self._fill_timestamps(chosen)
+        with self._lock:
+            found = dict(self._numbered_layers(chosen))
+            self._recent.append({number: layer for number, (_, layer) in found.items()})
+            self._fill({n: layer for layers_ in self._recent for n, layer in layers_.items()})
+            self._fill_timestamps(chosen)
         return [file for file, _ in found.values()]
 
     def contains_row(self) -> Column:
@@ -97,9 +108,11 @@ class LayeredRows:
             restored = file.change.type == "insert"
             events[file.path].append(RowEvent(2 * age + restored, rows))
             first.setdefault(file.path, file)
+        last = {file.path: file.version for file in sorted(files, key=lambda f: f.version)}
         for path, changes in events.items():
             for depth, layer in enumerate(layers(changes)):
-                change = Change(f"layer {depth}", self._first_version, None)
+                # Together with the path, this says which rows the layer has.
+                change = Change(f"layer {depth}", last[path], None)
                 read = replace(first[path], rows=ALL_ROWS, change=change)
                 yield self._registry.file_id(read), (read, layer)
 
@@ -113,12 +126,15 @@ class LayeredRows:
             digit.fill(rows, ())
 
     def _fill_timestamps(self, files: Sequence[ScanFile]) -> None:
-        known = {f.change.version: f.change.timestamp_ms for f in files if f.change is not None}
+        for file in files:
+            assert file.change is not None
+            assert file.change.timestamp_ms is not None
+            self._moments[file.change.version] = file.change.timestamp_ms
         jvm = gateway(self._spark).jvm
         moments = jvm.java.util.ArrayList()
-        last = max(known, default=self._first_version)
+        last = max(self._moments, default=self._first_version)
         for version in range(self._first_version, last + 1):
-            moments.add(jvm.java.lang.Long.valueOf(str(known.get(version) or 0)))
+            moments.add(jvm.java.lang.Long.valueOf(str(self._moments.get(version, 0))))
         self._timestamps.fill(moments)
 
 
