@@ -24,10 +24,13 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from truckee.changes.columns import feed_schema
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import StructType as TableSchema
 from truckee.protocol.schema import physical_schema
 from truckee.scan.scan_file import ScanFile
+from truckee.spark.conf import session_zone
+from truckee.spark.feed_pruning import MayMatch, may_match_by_constants
 from truckee.spark.file_index import Constant, Listing, Relation, relation_frame
 from truckee.spark.file_registry import FileRegistry
 from truckee.spark.layered import LayeredRows, layered_paths
@@ -85,10 +88,14 @@ class Scan(Protocol):
 
 
 class _Branch(NamedTuple):
-    """One relation: which of the planned files it reads, and what it needs besides."""
+    """One relation: which of the planned files it reads, and what it needs besides.
+
+    `select` is also told which files can matter to the query, as far as their constants tell.
+    Spark leaves out the others by itself, but not before it was given what belongs to them.
+    """
 
     what: str
-    select: Callable[[Sequence[ScanFile]], Sequence[ScanFile]]
+    select: Callable[[Sequence[ScanFile], MayMatch], Sequence[ScanFile]]
     size_in_bytes: int
     constants: tuple[Constant, ...]
     located: bool = False
@@ -102,13 +109,12 @@ class Branches:
         self._spark = spark
         self._scan = scan
         self._row_ids = row_ids
-        self._zone = str(spark.conf.get("spark.sql.session.timeZone"))
 
     def plain(self) -> DataFrame:
         """Return the rows of files that are read as they are."""
         branch = _Branch(
             what="files",
-            select=lambda files: [f for f in files if f.rows.is_all and not _knows_its_type(f)],
+            select=lambda files, _: [f for f in files if f.rows.is_all and not _knows_its_type(f)],
             size_in_bytes=self._scan.size_in_bytes - self._scan.vector_bytes,
             constants=_feed_constants(with_type=True) if self._scan.is_feed else (),
             located=self._row_ids,
@@ -119,7 +125,7 @@ class Branches:
         """Return the rows of change files."""
         branch = _Branch(
             what="change files",
-            select=lambda files: [f for f in files if _knows_its_type(f)],
+            select=lambda files, _: [f for f in files if _knows_its_type(f)],
             size_in_bytes=0,
             constants=_feed_constants(with_type=False),
             change_type_in_file=True,
@@ -133,9 +139,10 @@ class Branches:
         is_dense = few_enough and not scan.is_feed
         rows = Dense(self._spark, "vectors") if is_dense else Sparse(self._spark, "vectors")
 
-        def select(files: Sequence[ScanFile]) -> Sequence[ScanFile]:
+        def select(files: Sequence[ScanFile], may_match: MayMatch) -> Sequence[ScanFile]:
             layered = layered_paths(files) if scan.is_feed else frozenset()
             chosen = [f for f in files if not f.rows.is_all and f.path not in layered]
+            chosen = [f for f in chosen if may_match(f)]
             registry.load_rows(chosen, rows)
             return chosen
 
@@ -155,7 +162,9 @@ class Branches:
         scan = self._scan
         assert scan.first_version is not None
         rows = LayeredRows(self._spark, scan.registry, first_version=scan.first_version)
-        branch = _Branch("files in layers", rows.select, scan.vector_bytes, (), located=True)
+        branch = _Branch(
+            "files in layers", lambda files, _: rows.select(files), scan.vector_bytes, (), True
+        )
         frame = self._frame(branch).where(rows.contains_row())
         frame = frame.withColumns(rows.feed_columns())
         return frame.select(*self._columns())
@@ -185,18 +194,21 @@ class Branches:
 
     def _listing(self, branch: _Branch) -> Listing:
         scan = self._scan
-        last: dict[int, tuple[Sequence[ScanFile], Sequence[ScanFile]]] = {}
+        schema = feed_schema(scan.schema) if scan.is_feed else scan.schema
+        last: tuple[Sequence[ScanFile], Predicate | None, Sequence[ScanFile]] = ((), None, ())
 
         def files(filters: Sequence[str], query: str | None) -> Sequence[ScanFile]:
-            predicate = predicate_of(filters, scan.schema, self._zone)
+            nonlocal last
+            zone = session_zone(self._spark)
+            predicate = predicate_of(filters, schema, zone)
             planned = scan.files(predicate, query)
-            known = last.get(id(planned))
-            if known is None:
-                last.clear()
-                # The key is the identity of `planned`, which is kept so that no other gets it.
-                known = last[id(planned)] = (planned, branch.select(planned))
-                scan.listed.append(known[1])
-            return known[1]
+            known, answered, selected = last
+            if planned is not known or predicate != answered:
+                may_match = may_match_by_constants(predicate, scan, zone)
+                selected = branch.select(planned, may_match)
+                last = (planned, predicate, selected)
+                scan.listed.append(selected)
+            return selected
 
         return files
 
