@@ -53,5 +53,7 @@ class DataFileUnreadableError(DeltaError):
     def __str__(self) -> str:
         return (
             f"the data file {self.path}, which version {self.version} of the table names, "
-            f"cannot be read: {self.reason}"
+            f"cannot be read: {self.reason}\n"
+            "hint: the file is damaged, or not what the log says it is; restore it from a backup, "
+            "or RESTORE the table to a version before this file"
         )

@@ -2,10 +2,13 @@ package truckee;
 
 import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
+import java.util.HexFormat;
 import java.util.function.BiFunction;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -110,9 +113,12 @@ public class TruckeeFiles implements FileIndex {
     /**
      * The files of one packed text. Its fields are parted by NUL, which no path can hold: for each file
      * its path, size and modification time, then one field a constant: "-" for null, "+" and the text
-     * of the value otherwise. `casts` turn a row of those texts into the typed constants.
+     * of the value, or "=" and its bytes in hex if it has a NUL of its own. `casts` turn a row of those
+     * texts into the typed constants. Where one cannot be cast, the answer is the number of the file
+     * and that of the constant, as text. `conf` is only needed where a size is 0: nobody knows it then.
      */
-    public PartitionDirectory[] unpack(String packed, int count, Expression[] casts) {
+    public Object unpack(String packed, int count, Expression[] casts, Configuration conf)
+        throws IOException {
       PartitionDirectory[] all = new PartitionDirectory[count];
       int at = 0;
       String[] fields = new String[3 + casts.length];
@@ -125,17 +131,42 @@ public class TruckeeFiles implements FileIndex {
         Object[] texts = new Object[casts.length];
         for (int j = 0; j < texts.length; j++) {
           String field = fields[3 + j];
-          texts[j] = field.charAt(0) == '-' ? null : UTF8String.fromString(field.substring(1));
+          texts[j] = field.charAt(0) == '-' ? null : text(field);
         }
         InternalRow row = new GenericInternalRow(texts);
         Object[] values = new Object[casts.length];
-        for (int j = 0; j < values.length; j++) values[j] = casts[j].eval(row);
+        for (int j = 0; j < values.length; j++) {
+          try {
+            values[j] = casts[j].eval(row);
+          } catch (RuntimeException malformed) {
+            return i + " " + j;
+          }
+        }
+        Path path = new Path(fields[0]);
         long size = Long.parseLong(fields[1]);
+        if (size <= 0) size = sizeOf(path, conf);
         long modified = Long.parseLong(fields[2]);
-        FileStatus status = new FileStatus(size, false, 1, BLOCK, modified, new Path(fields[0]));
+        FileStatus status = new FileStatus(size, false, 1, BLOCK, modified, path);
         all[i] = PartitionDirectory.apply(new GenericInternalRow(values), new FileStatus[] {status});
       }
       return all;
+    }
+
+    private static UTF8String text(String field) {
+      if (field.charAt(0) == '+') return UTF8String.fromString(field.substring(1));
+      return UTF8String.fromBytes(HexFormat.of().parseHex(field.substring(1)));
+    }
+
+    /**
+     * The size of a file, at least 1: Spark passes over files of size 0, also those that are not there
+     * or are no Parquet at all, and only reading them shows it.
+     */
+    private static long sizeOf(Path path, Configuration conf) throws IOException {
+      try {
+        return Math.max(1, path.getFileSystem(conf).getFileStatus(path).getLen());
+      } catch (FileNotFoundException gone) {
+        return 1;
+      }
     }
 
     /**

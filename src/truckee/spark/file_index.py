@@ -13,7 +13,10 @@ from typing import Any, NamedTuple
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
+from truckee.errors.spark import DataFileUnreadableError
+from truckee.protocol.paths import is_absolute
 from truckee.scan.scan_file import ScanFile
+from truckee.spark.conf import session_zone
 from truckee.spark.jvm import Callback, gateway, index_maker, java_array
 from truckee.spark.types import to_java
 
@@ -66,12 +69,18 @@ def relation_frame(spark: SparkSession, relation: Relation) -> DataFrame:
         jvm.PythonUtils.toScalaMap(_READ_OPTIONS),
         session,
     )
-    return DataFrame(session.baseRelationToDataFrame(fs_relation), spark)
+    frame = session.baseRelationToDataFrame(fs_relation)
+    if session is not spark._jsparkSession:
+        # Only the reader of the files needs the copy. What is made of their rows belongs to the
+        # user's session, with its views and settings.
+        datasets = getattr(jvm, "org.apache.spark.sql.classic.Dataset")
+        frame = datasets.ofRows(spark._jsparkSession, frame.logicalPlan())
+    return DataFrame(frame, spark)
 
 
 def file_url(root: str, path: str) -> str:
     """Return where a file is, as Hadoop spells it: with a scheme, and nothing percent-encoded."""
-    full = path if path.startswith("/") or ":/" in path.partition("?")[0][:16] else f"{root}/{path}"
+    full = path if is_absolute(path) else f"{root}/{path}"
     return f"file://{full}" if full.startswith("/") else full
 
 
@@ -86,13 +95,15 @@ def _java_index(spark: SparkSession, relation: Relation, constant_schema: Any) -
 
 
 class _Answer:
-    """Spark's question which files there are, answered; the last answer is remembered."""
+    """Spark's question which files there are, answered; the last answer is remembered.
+
+    Several threads may ask at once, each with filters of its own.
+    """
 
     def __init__(self, spark: SparkSession, relation: Relation) -> None:
         self._spark = spark
         self._relation = relation
-        self._files: Sequence[ScanFile] | None = None
-        self._directories: Any = None
+        self._last: tuple[Sequence[ScanFile], str, Any] = ((), "", None)
 
     def __call__(self, partition_filters: Any, data_filters: Any) -> Any:
         files = self._relation.files(
@@ -100,20 +111,45 @@ class _Answer:
             + _filters_as_json(self._spark, data_filters),
             self._spark.sparkContext.getLocalProperty("spark.sql.execution.id"),
         )
-        if files is not self._files:
-            self._directories = self._unpacked(files)
-            self._files = files
-        return self._directories
+        zone = session_zone(self._spark)
+        known, known_zone, directories = self._last
+        if files is not known or zone != known_zone:
+            directories = self._unpacked(files, zone)
+            self._last = (files, zone, directories)
+        return directories
 
-    def _unpacked(self, files: Sequence[ScanFile]) -> Any:
+    def _unpacked(self, files: Sequence[ScanFile], zone: str) -> Any:
         relation = self._relation
         packed = pack(files, root=relation.root, constants=relation.constants)
         casts = java_array(
             self._spark,
             "org.apache.spark.sql.catalyst.expressions.Expression",
-            _casts(self._spark, relation.constants),
+            _casts(self._spark, relation.constants, zone),
         )
-        return index_maker(self._spark).unpack(packed, len(files), casts)
+        unpacked = index_maker(self._spark).unpack(packed, len(files), casts, self._conf(files))
+        if isinstance(unpacked, str):
+            raise _malformed(unpacked, files, relation.constants)
+        return unpacked
+
+    def _conf(self, files: Sequence[ScanFile]) -> Any:
+        """Return Hadoop's settings if some file has to be asked for its size, else None."""
+        if all(file.size > 0 for file in files):
+            return None
+        return self._spark._jsparkSession.sessionState().newHadoopConf()
+
+
+def _malformed(
+    place: str, files: Sequence[ScanFile], constants: Sequence[Constant]
+) -> DataFileUnreadableError:
+    """Return the error for a constant whose text is not of its type; `place` says which."""
+    number, column = map(int, place.split())
+    file, constant = files[number], constants[column]
+    return DataFileUnreadableError(
+        path=file.path,
+        version=file.version,
+        reason=f"its partition value {constant.text(file)!r} for {constant.name} "
+        f"is not of type {constant.type.simpleString()}",
+    )
 
 
 def pack(files: Sequence[ScanFile], *, root: str, constants: Sequence[Constant]) -> str:
@@ -126,12 +162,15 @@ def pack(files: Sequence[ScanFile], *, root: str, constants: Sequence[Constant])
         append(str(file.modification_time))
         for constant in constants:
             text = constant.text(file)
-            append("-" if text is None else f"+{text}")
+            if text is None:
+                append("-")
+            else:
+                append(f"+{text}" if "\0" not in text else f"={text.encode().hex()}")
     append("")
     return "\0".join(fields)
 
 
-def _casts(spark: SparkSession, constants: Sequence[Constant]) -> list[Any]:
+def _casts(spark: SparkSession, constants: Sequence[Constant], session_zone: str) -> list[Any]:
     """Return Catalyst expressions that turn a row of texts into the typed constants.
 
     A text that is not of its type is an error: it would be a null in the table otherwise.
@@ -139,7 +178,7 @@ def _casts(spark: SparkSession, constants: Sequence[Constant]) -> list[Any]:
     jvm = gateway(spark).jvm
     expressions = jvm.org.apache.spark.sql.catalyst.expressions
     text_type = spark._jsparkSession.parseDataType('"string"')
-    zone = jvm.scala.Option.apply(spark.conf.get("spark.sql.session.timeZone"))
+    zone = jvm.scala.Option.apply(session_zone)
     strict = getattr(jvm, "org.apache.spark.sql.catalyst.expressions.EvalMode").ANSI()
     casts = []
     for position, constant in enumerate(constants):

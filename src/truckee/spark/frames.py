@@ -19,6 +19,7 @@ from truckee.protocol.paths import commit_path
 from truckee.protocol.predicates import Predicate
 from truckee.scan.scan_file import ScanFile, num_records
 from truckee.scan.snapshot_scan import scan_files
+from truckee.spark.conf import session_zone
 from truckee.spark.scan import Scan, scan_frame
 
 _QUERIES_REMEMBERED = 32
@@ -26,7 +27,7 @@ _QUERIES_REMEMBERED = 32
 
 def snapshot_frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
     """Return the rows of a version of a table."""
-    return scan_frame(spark, snapshot_scan(snapshot))
+    return scan_frame(spark, snapshot_scan(snapshot, zone=lambda: session_zone(spark)))
 
 
 def feed_frame(spark: SparkSession, feed: ChangeFeed) -> DataFrame:
@@ -34,15 +35,20 @@ def feed_frame(spark: SparkSession, feed: ChangeFeed) -> DataFrame:
     return scan_frame(spark, feed_scan(feed))
 
 
-def snapshot_scan(snapshot: Snapshot) -> Scan:
-    """Return what to read for a version of a table."""
+def snapshot_scan(snapshot: Snapshot, zone: Callable[[], str] = lambda: "UTC") -> Scan:
+    """Return what to read for a version of a table.
+
+    `zone` is the session's at the time a query runs, for old texts of timestamps.
+    """
     return Scan(
         storage=snapshot.storage,
         version=snapshot.version,
         schema=snapshot.schema,
         partition_columns=snapshot.partition_columns,
         mapping_mode=snapshot.properties.column_mapping_mode,
-        files=_remembered(lambda predicate: scan_files(snapshot, predicate)),
+        files=_remembered(
+            lambda predicate, zone: scan_files(snapshot, predicate, session_zone=zone), zone
+        ),
         num_files=snapshot.num_files,
         size_in_bytes=snapshot.size_in_bytes,
         **_vector_extent(snapshot),
@@ -113,11 +119,11 @@ class _Plans:
 
 
 def _remembered(
-    files: Callable[[Predicate], Sequence[ScanFile]],
+    files: Callable[[Predicate, str], Sequence[ScanFile]], zone: Callable[[], str]
 ) -> Callable[[Predicate, str | None], Sequence[ScanFile]]:
     """Return the same answer to the same question: Spark asks a few times a query."""
     cached = lru_cache(maxsize=8)(files)
-    return lambda predicate, _: cached(predicate)
+    return lambda predicate, _: cached(predicate, zone())
 
 
 class _Vectors(TypedDict):

@@ -16,9 +16,8 @@ from pyspark.errors.exceptions import captured
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import Column, SparkSession
 
-from truckee.errors.base import DeltaError
-
 _MARK = "truckee-error-"
+_ERRORS_KEPT = 64
 _raised: dict[str, BaseException] = {}
 _numbers = count()
 _translators: list[Callable[[list[str]], BaseException | None]] = []
@@ -100,6 +99,8 @@ class Callback:
         except BaseException as error:
             mark = f"{_MARK}{next(_numbers)};"
             _raised[mark] = error
+            while len(_raised) > _ERRORS_KEPT:
+                _raised.pop(next(iter(_raised)), None)
             return mark
 
     class Java:
@@ -138,9 +139,8 @@ def _ours(error: Any) -> BaseException | None:
         if _MARK in text:
             mark = text[text.index(_MARK) :]
             mark = mark[: mark.index(";") + 1]
-            kept = _raised.get(mark)
-            if isinstance(kept, DeltaError):
-                return kept
+            if mark in _raised:
+                return _raised[mark]
     return next((ours for each in _translators if (ours := each(texts)) is not None), None)
 
 

@@ -182,10 +182,14 @@ def _by_physical_name(struct: StructType, name: str) -> StructField | None:
 def _timestamp(text: str, session_zone: str) -> datetime:
     """Return the moment of a literal, which Spark prints in the session's zone."""
     try:
-        local = datetime.fromisoformat(_with_micros(text))
-        return local.replace(tzinfo=ZoneInfo(session_zone)).astimezone(timezone.utc)
+        local = datetime.fromisoformat(_with_micros(text)).replace(tzinfo=ZoneInfo(session_zone))
+        moment = local.astimezone(timezone.utc)
+        later = local.replace(fold=1).astimezone(timezone.utc)
     except (ValueError, OverflowError, KeyError) as problem:
         raise _NotLiteral from problem  # a year beyond Python's, or a zone it does not know
+    if moment != later:
+        raise _NotLiteral  # the clock was set back, and the text does not say which of two is meant
+    return moment
 
 
 def _with_micros(text: str) -> str:
