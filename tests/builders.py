@@ -127,6 +127,8 @@ class History:
                 self._staged.insert(0, metadata())
             if Protocol not in kinds:
                 self._staged.insert(0, PROTOCOL)
+        if not self._staged:
+            self.info()
         # In-commit timestamps demand that this one comes first.
         self._staged.sort(key=lambda action: not isinstance(action, CommitInfo))
         self._storage.put_if_absent(commit_path(self._version), encode_actions(self._staged))
