@@ -18,6 +18,7 @@ LAYERS = (
     {"deletion_vectors"},
     {"scan"},
     {"changes"},
+    {"report"},
     {"spark"},
     {"commands"},
     {"streaming"},

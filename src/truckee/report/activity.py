@@ -1,0 +1,122 @@
+"""What the last commits of a table did, as far as the log tells: rows, files, and the feed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from truckee.changes.file_index import scan_files
+from truckee.changes.summary import summary
+from truckee.changes.version_diff import version_diff
+from truckee.errors.base import DeltaError
+from truckee.log.commits import Commit, read_commits
+from truckee.log.history import earliest_version
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.protocol.actions import Metadata
+from truckee.protocol.properties import TableProperties
+
+# What commands say of the rows that they inserted, updated and deleted. Their files would tell
+# more than that: rows that share a file with a changed one are written anew, and are no change.
+_METRICS: Mapping[str, tuple[str | None, str | None, str | None]] = {
+    "MERGE": ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted"),
+    "UPDATE": (None, "numUpdatedRows", None),
+    "DELETE": (None, None, "numDeletedRows"),
+}
+
+
+class RowCounts(Struct, frozen=True):
+    """Rows by what became of them; None where the log does not tell."""
+
+    inserted: int | None = 0
+    updated: int | None = 0
+    deleted: int | None = 0
+
+
+UNKNOWN = RowCounts(None, None, None)
+
+
+class Activity(Struct, frozen=True, kw_only=True):
+    """One commit: what it was, what it did, and whether the feed was on (None: unknown)."""
+
+    version: int
+    timestamp_ms: int
+    operation: str
+    rows: RowCounts
+    files_added: int
+    files_removed: int
+    change_files: int
+    is_feed_on: bool | None
+
+
+def activities(snapshot: Snapshot, limit: int | None = None) -> list[Activity]:
+    """Return the last `limit` commits up to the snapshot, oldest first; all that are left if None.
+
+    Reads commits, and vectors where their sizes alone do not tell how many rows differ.
+    """
+    storage, latest = snapshot.storage, snapshot.version
+    start = earliest_version(storage)
+    if limit is not None:
+        start = max(start, latest - limit + 1)
+    commits = read_commits(storage, start, latest)
+    return list(_activities(snapshot, commits, _feed_before(snapshot, start)))
+
+
+def _feed_before(snapshot: Snapshot, start: int) -> bool | None:
+    """Return whether the feed is on at the start, None if that version cannot be rebuilt."""
+    try:
+        return load_snapshot(snapshot.storage, start).properties.enable_change_data_feed
+    except DeltaError:
+        return None
+
+
+def _activities(
+    snapshot: Snapshot, commits: Iterable[Commit], is_feed_on: bool | None
+) -> Iterator[Activity]:
+    for commit in commits:
+        if commit.metadata is not None:
+            is_feed_on = _is_feed_on(commit.metadata)
+        info = commit.commit_info
+        yield Activity(
+            version=commit.version,
+            timestamp_ms=commit.timestamp_ms,
+            operation=(info.operation if info is not None else None) or "unknown",
+            rows=row_counts(snapshot, commit),
+            files_added=len(commit.adds),
+            files_removed=len(commit.removes),
+            change_files=len(commit.cdc_files),
+            is_feed_on=is_feed_on,
+        )
+
+
+def _is_feed_on(metadata: Metadata) -> bool:
+    return TableProperties.from_configuration(metadata.configuration).enable_change_data_feed
+
+
+def row_counts(snapshot: Snapshot, commit: Commit) -> RowCounts:
+    """Return how many rows a commit inserted, updated and deleted.
+
+    A command's own metrics come first; of other commits, files and vectors tell.
+    """
+    info = commit.commit_info
+    names = _METRICS.get((info.operation if info is not None else None) or "")
+    if info is not None and names is not None:
+        counts = [_metric(info.operation_metrics or {}, name) for name in names]
+        if None not in counts:
+            return RowCounts(*counts)
+    if commit.cdc_files:
+        return UNKNOWN
+    try:
+        found = summary(scan_files(version_diff(commit)), snapshot.storage)
+    except DeltaError:
+        return UNKNOWN
+    rows = {count.change_type: count.rows for count in found}
+    return RowCounts(inserted=rows.get("insert", 0), deleted=rows.get("delete", 0))
+
+
+def _metric(metrics: Mapping[str, Any], name: str | None) -> int | None:
+    if name is None:
+        return 0
+    text = str(metrics.get(name, ""))
+    return int(text) if text.isdecimal() else None

@@ -1,0 +1,86 @@
+"""What notebooks show of a table and of its history: small pieces of HTML with their own style.
+
+Everything comes from the log, so that looking at a variable starts no job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from truckee.errors.log import utc_text
+from truckee.log.history import HistoryEntry
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.schema import type_text
+from truckee.report.distributions import byte_text
+
+_CELL = 'style="text-align:left;vertical-align:top;padding:2px 12px 2px 0"'
+_MOST_COLUMNS = 40
+_METRICS_SHOWN = (
+    "numOutputRows",
+    "numTargetRowsInserted",
+    "numTargetRowsUpdated",
+    "numTargetRowsDeleted",
+    "numUpdatedRows",
+    "numDeletedRows",
+)
+
+
+def table_html(snapshot: Snapshot, entries: Iterable[HistoryEntry] = ()) -> str:
+    """Return a table in short: what it is, its columns, and its last commits if given."""
+    properties = snapshot.properties
+    facts = (
+        f"version {snapshot.version}",
+        f"{snapshot.num_files:,} files",
+        byte_text(snapshot.size_in_bytes),
+        f"feed {'on' if properties.enable_change_data_feed else 'off'}",
+        f"vectors {'on' if properties.enable_deletion_vectors else 'off'}",
+    )
+    fields = snapshot.schema.fields
+    rows = [
+        (
+            field.name,
+            type_text(field.type) + ("" if field.nullable else " not null"),
+            "partition" if field.name in snapshot.partition_columns else "",
+        )
+        for field in fields[:_MOST_COLUMNS]
+    ]
+    if len(fields) > _MOST_COLUMNS:
+        rows.append((f"and {len(fields) - _MOST_COLUMNS} more", "", ""))
+    commits = list(entries)
+    return (
+        f"<div><b>Delta table</b> <code>{escape(snapshot.storage.root)}</code><br>"
+        f"{escape(', '.join(facts))}{_table(('column', 'type', ''), rows)}"
+        f"{history_html(commits) if commits else ''}</div>"
+    )
+
+
+def history_html(entries: Iterable[HistoryEntry]) -> str:
+    """Return commits as a table, in the order given."""
+    rows = [
+        (
+            str(entry.version),
+            utc_text(entry.timestamp_ms),
+            entry.operation or "",
+            _metrics(entry.operation_metrics or {}),
+            entry.user_metadata or "",
+        )
+        for entry in entries
+    ]
+    return _table(("version", "time", "operation", "rows", "user metadata"), rows)
+
+
+def _metrics(metrics: Mapping[str, str | None]) -> str:
+    shown = [
+        (name, metrics[name]) for name in _METRICS_SHOWN if metrics.get(name) not in (None, "0")
+    ]
+    return ", ".join(f"{name}={value}" for name, value in shown)
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    head = "".join(f"<th {_CELL}>{escape(column)}</th>" for column in columns)
+    lines = "".join(
+        "<tr>" + "".join(f"<td {_CELL}>{escape(cell)}</td>" for cell in row) + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"

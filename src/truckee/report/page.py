@@ -1,0 +1,268 @@
+"""`truckee report`: a table on one page of HTML that needs nothing but itself.
+
+Snapshot and commits -> numbers (`activity`, `distributions`) -> charts (`svg`) -> page. No JVM, no
+script, no resource from elsewhere; light or dark as the reader likes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+from importlib import resources
+from itertools import groupby
+
+from truckee.errors.log import utc_text
+from truckee.log.detail import TableDetail, table_detail
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.schema import type_text
+from truckee.report.activity import Activity, activities
+from truckee.report.distributions import Bucket, byte_text, file_sizes, num_rows, vectors
+from truckee.report.svg import NARROW, Bar, Tick, bars, strip
+
+_MOST_BARS = 160
+_MOST_COMMITS_LISTED = 50
+
+Count = Callable[[Activity], "int | None"]
+_KINDS: tuple[tuple[str, str, Count], ...] = (
+    ("rows inserted", "insert", lambda activity: activity.rows.inserted),
+    ("rows updated", "update", lambda activity: activity.rows.updated),
+    ("rows deleted", "delete", lambda activity: activity.rows.deleted),
+)
+
+
+def report_html(snapshot: Snapshot, *, commits: int | None = 500) -> str:
+    """Return the page of a table: its last `commits`, and its files at the snapshot."""
+    found = activities(snapshot, commits)
+    detail = table_detail(snapshot)
+    title = detail.name or detail.location.rstrip("/").rsplit("/", 1)[-1]
+    css = (resources.files("truckee.report") / "report.css").read_text()
+    body = "".join(
+        (
+            f"<header><h1>{escape(title)}</h1><p>{escape(detail.location)}, version"
+            f" {detail.version}, {utc_text(detail.last_modified_ms)}</p></header>",
+            _cards(snapshot, detail, found),
+            _changes_over_time(found),
+            _feed_coverage(found),
+            '<div class="two">',
+            _file_sizes(file_sizes(snapshot)),
+            _vector_density(snapshot),
+            "</div>",
+            _columns(snapshot),
+            _facts(detail),
+            _latest_commits(found),
+        )
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}: Delta table</title><style>{css}</style></head>"
+        f"<body><main>{body}<footer>made by truckee from the log of the table</footer>"
+        "</main></body></html>\n"
+    )
+
+
+def _cards(snapshot: Snapshot, detail: TableDetail, found: Sequence[Activity]) -> str:
+    rows = num_rows(snapshot)
+    properties = snapshot.properties
+    cards = (
+        ("unknown" if rows is None else f"{rows:,}", "rows"),
+        (f"{detail.num_files:,}", "files"),
+        (byte_text(detail.size_in_bytes), "in data files"),
+        (f"{len(found):,}", "commits shown"),
+        (_on_off(properties.enable_change_data_feed), "change data feed"),
+        (_on_off(properties.enable_deletion_vectors), "deletion vectors"),
+    )
+    return (
+        '<div class="cards">'
+        + "".join(f"<div><b>{escape(value)}</b><span>{name}</span></div>" for value, name in cards)
+        + "</div>"
+    )
+
+
+def _on_off(is_on: bool) -> str:
+    return "on" if is_on else "off"
+
+
+def _changes_over_time(found: Sequence[Activity]) -> str:
+    groups = _groups(found)
+    charts = []
+    for number, (name, css_class, count) in enumerate(_KINDS):
+        values = [
+            Bar(_total(count, group), f"{_span(group)}: {_rows(_total(count, group))}", css_class)
+            for group in groups
+        ]
+        ticks = _version_ticks(groups) if number == len(_KINDS) - 1 else ()
+        chart = bars(values, label=f"{name} by commit", ticks=ticks, is_logarithmic=True)
+        charts.append(f'<h3><i class="{css_class}"></i>{name}</h3>{chart}')
+    say = "Oldest commit on the left, on a logarithmic scale."
+    if len(groups) < len(found):
+        say += f" Each bar holds {len(groups[0])} commits."
+    if any(count(activity) is None for activity in found for _, _, count in _KINDS):
+        say += " A grey mark stands where the log does not tell how many rows there were."
+    return _section("Changes over time", say, "".join(charts))
+
+
+def _groups(found: Sequence[Activity]) -> list[Sequence[Activity]]:
+    """Return commits in groups of equal size, few enough for a bar each."""
+    size = max(1, -(-len(found) // _MOST_BARS))
+    return [found[start : start + size] for start in range(0, len(found), size)]
+
+
+def _total(count: Count, group: Sequence[Activity]) -> int | None:
+    counts = [count(activity) for activity in group]
+    known = [number for number in counts if number is not None]
+    return sum(known) if known else None
+
+
+def _rows(number: int | None) -> str:
+    return "unknown" if number is None else f"{number:,} rows"
+
+
+def _span(group: Sequence[Activity]) -> str:
+    first, last = group[0], group[-1]
+    if first is last:
+        return f"version {first.version}, {first.operation}, {utc_text(first.timestamp_ms)}"
+    return f"versions {first.version} to {last.version}, until {utc_text(last.timestamp_ms)}"
+
+
+def _version_ticks(groups: Sequence[Sequence[Activity]]) -> list[Tick]:
+    most = min(5, max(1, len(groups) // 3))
+    places = sorted({round(part * (len(groups) - 1) / max(1, most - 1)) for part in range(most)})
+    return [
+        Tick(place, f"v{groups[place][0].version}, {utc_text(groups[place][0].timestamp_ms)[:10]}")
+        for place in places
+        if groups
+    ]
+
+
+def _feed_coverage(found: Sequence[Activity]) -> str:
+    cells = []
+    for group in _groups(found):
+        states = {activity.is_feed_on for activity in group}
+        state = next(iter(states)) if len(states) == 1 else None
+        word = {True: "on", False: "off", None: "not known, or on for some of them"}[state]
+        css_class = {True: "on", False: "off", None: "unknown"}[state]
+        files = sum(activity.change_files for activity in group)
+        cells.append(Bar(1, f"{_span(group)}: feed {word}, {files} change files", css_class))
+    return _section(
+        "Feed coverage", _coverage_text(found), strip(cells, label="where the feed was on")
+    )
+
+
+def _coverage_text(found: Sequence[Activity]) -> str:
+    spans = []
+    for is_on, run in groupby(found, key=lambda activity: activity.is_feed_on):
+        versions = [activity.version for activity in run]
+        if is_on:
+            spans.append(f"{versions[0]} to {versions[-1]}")
+    if not spans:
+        return "The change data feed was on at none of these versions."
+    return f"The change data feed was on at versions {', '.join(spans)}."
+
+
+def _file_sizes(buckets: Sequence[Bucket]) -> str:
+    if not buckets:
+        return _section("File sizes", "The table has no files.", "")
+    chart = bars(
+        [Bar(b.files, f"{b.label} to {b.until}: {b.files:,} files") for b in buckets],
+        label="number of files by size",
+        width=NARROW,
+        height=180,
+        ticks=_spread([bucket.label for bucket in buckets]),
+    )
+    return _section("File sizes", "Number of files by size, in powers of two.", chart)
+
+
+def _vector_density(snapshot: Snapshot) -> str:
+    found = vectors(snapshot)
+    if not found.files:
+        return _section("Deletion vectors", "No file has a deletion vector.", "")
+    say = (
+        f"{found.files:,} of {snapshot.num_files:,} files have a vector; {found.deleted_rows:,}"
+        " rows are marked as deleted. Number of files by the part of their rows that is deleted."
+    )
+    chart = bars(
+        [
+            Bar(b.files, f"{b.label} to {b.until} deleted: {b.files:,} files", "delete")
+            for b in found.density
+        ],
+        label="number of files by share of deleted rows",
+        width=NARROW,
+        height=180,
+        ticks=_spread([bucket.label for bucket in found.density]),
+    )
+    return _section("Deletion vectors", say, chart)
+
+
+def _spread(labels: Sequence[str]) -> list[Tick]:
+    step = max(1, -(-len(labels) // 5))
+    return [Tick(index, labels[index]) for index in range(0, len(labels), step)]
+
+
+def _columns(snapshot: Snapshot) -> str:
+    rows = [
+        (
+            f"<code>{escape(field.name)}</code>",
+            f"<code>{escape(type_text(field.type))}</code>",
+            "" if field.nullable else "not null",
+            "partition" if field.name in snapshot.partition_columns else "",
+        )
+        for field in snapshot.schema.fields
+    ]
+    return _section("Columns", "", _table(("name", "type", "", ""), rows))
+
+
+def _facts(detail: TableDetail) -> str:
+    facts = {
+        "id": detail.id,
+        "description": detail.description or "",
+        "clustered by": ", ".join(detail.clustering_columns),
+        "protocol": f"reader {detail.min_reader_version}, writer {detail.min_writer_version}",
+        "features": ", ".join(detail.table_features),
+        **{key: detail.properties[key] for key in sorted(detail.properties)},
+    }
+    rows = [(escape(key), f"<code>{escape(value)}</code>") for key, value in facts.items() if value]
+    return _section("Protocol and properties", "", _table(("", ""), rows))
+
+
+def _latest_commits(found: Sequence[Activity]) -> str:
+    latest = found[-_MOST_COMMITS_LISTED:][::-1]
+    rows = [
+        (
+            str(activity.version),
+            utc_text(activity.timestamp_ms),
+            escape(activity.operation),
+            *(_number(count(activity)) for _, _, count in _KINDS),
+            _number(activity.files_added),
+            _number(activity.files_removed),
+        )
+        for activity in latest
+    ]
+    head = ("#version", "time", "operation", "#inserted", "#updated", "#deleted")
+    return _section("Latest commits", "", _table((*head, "#files added", "#files removed"), rows))
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _section(title: str, say: str, body: str) -> str:
+    words = f'<p class="say">{escape(say)}</p>' if say else ""
+    return f"<section><h2>{title}</h2>{words}{body}</section>"
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table; columns named with a `#` before hold numbers. Cells are HTML already."""
+    classes = [' class="n"' if name.startswith("#") else "" for name in columns]
+    head = "".join(
+        f"<th{css}>{name.removeprefix('#')}</th>"
+        for name, css in zip(columns, classes, strict=True)
+    )
+    lines = "".join(
+        "<tr>"
+        + "".join(f"<td{css}>{cell}</td>" for cell, css in zip(row, classes, strict=True))
+        + "</tr>"
+        for row in rows
+    )
+    head_row = f"<thead><tr>{head}</tr></thead>" if any(columns) else ""
+    return f'<div class="scroll"><table>{head_row}<tbody>{lines}</tbody></table></div>'

@@ -1,0 +1,143 @@
+"""Charts as SVG text: bars, with the numbers of each on hover and colours from the page's CSS."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from msgspec import Struct
+
+WIDE = 960
+NARROW = 460
+_LEFT = 64
+_RIGHT = 8
+_WIDEST_BAR = 64.0
+
+
+class Bar(Struct, frozen=True):
+    """One bar: its height, None where nobody knows it, and what is said on hover."""
+
+    value: int | None
+    title: str
+    css_class: str = "bar"
+
+
+class Tick(Struct, frozen=True):
+    """A text below the bar of an index."""
+
+    index: int
+    text: str
+
+
+def bars(
+    values: Sequence[Bar],
+    *,
+    label: str,
+    width: int = WIDE,
+    height: int = 96,
+    ticks: Iterable[Tick] = (),
+    is_logarithmic: bool = False,
+) -> str:
+    """Return a chart of bars side by side; `label` tells those who cannot see it what it shows."""
+    highest = max((bar.value or 0 for bar in values), default=0)
+    lines = [
+        _axis(value, _share(value, highest, is_logarithmic), width, height)
+        for value in _marks(highest, is_logarithmic)
+    ]
+    step = _step(values, width)
+    shapes = [
+        _bar(bar, _LEFT + index * step, step, _share(bar.value, highest, is_logarithmic), height)
+        for index, bar in enumerate(values)
+    ]
+    texts = [_tick(tick, step, height, len(values)) for tick in ticks]
+    return _svg(width, height + (22 if texts else 6), label, [*lines, *shapes, *texts])
+
+
+def strip(values: Sequence[Bar], *, label: str) -> str:
+    """Return a band with one cell a value; the class of a bar gives its colour."""
+    step = _step(values, WIDE)
+    cells = [
+        f'<rect class="cell {bar.css_class}" x="{_LEFT + index * step:.2f}" y="2"'
+        f' width="{step:.2f}" height="16"><title>{escape(bar.title)}</title></rect>'
+        for index, bar in enumerate(values)
+    ]
+    return _svg(WIDE, 20, label, cells)
+
+
+def _step(values: Sequence[Bar], width: int) -> float:
+    """Return the room of one bar: few bars do not fill the whole width."""
+    return min(_WIDEST_BAR, (width - _LEFT - _RIGHT) / max(1, len(values)))
+
+
+def _svg(width: int, height: int, label: str, parts: Iterable[str]) -> str:
+    return (
+        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}">'
+        + "".join(parts)
+        + "</svg>"
+    )
+
+
+def _share(value: int | None, highest: int, is_logarithmic: bool) -> float:
+    if not value or not highest:
+        return 0.0
+    if is_logarithmic:
+        return math.log10(1 + value) / math.log10(1 + highest)
+    return value / highest
+
+
+def _bar(bar: Bar, left: float, step: float, share: float, height: int) -> str:
+    """Return a bar, and over the whole height a surface that shows its numbers."""
+    gap = min(2.0, step / 5)
+    tall = max(1.5, share * (height - 12)) if bar.value else 0.0
+    css_class, top = bar.css_class, height - tall
+    if bar.value is None:
+        css_class, tall, top = "unknown", 4.0, height - 4.0
+    return (
+        f'<g><rect class="{css_class}" x="{left + gap / 2:.2f}" y="{top:.2f}"'
+        f' width="{step - gap:.2f}" height="{tall:.2f}"/>'
+        f'<rect class="hover" x="{left:.2f}" y="0" width="{step:.2f}" height="{height}">'
+        f"<title>{escape(bar.title)}</title></rect></g>"
+    )
+
+
+def _marks(highest: int, is_logarithmic: bool) -> list[int]:
+    """Return where lines are drawn: zero, the highest, and few in between."""
+    if highest <= 0:
+        return [0]
+    if not is_logarithmic:
+        return [0, highest] if highest < 4 else [0, highest // 2, highest]
+    lowest = 0 if highest < 50 else 1  # a line at 1 would run into that at 0
+    powers = [10**exponent for exponent in range(lowest, 19) if 10**exponent <= highest / 3]
+    return [0, *powers[:: max(1, math.ceil(len(powers) / 2))], highest]
+
+
+def _axis(value: int, share: float, width: int, height: int) -> str:
+    y = height - share * (height - 12)
+    return (
+        f'<line class="grid" x1="{_LEFT}" x2="{width - _RIGHT}" y1="{y:.2f}" y2="{y:.2f}"/>'
+        f'<text class="axis" x="{_LEFT - 8}" y="{y + 4:.2f}" text-anchor="end">'
+        f"{short_number(value)}</text>"
+    )
+
+
+def _tick(tick: Tick, step: float, height: int, count: int) -> str:
+    """Return the text below a bar; where bars are thin, the outer ones stay inside the chart."""
+    anchor, x = "middle", _LEFT + (tick.index + 0.5) * step
+    if count > 8 and tick.index == count - 1:
+        anchor, x = "end", _LEFT + count * step
+    elif count > 8 and tick.index == 0:
+        anchor, x = "start", float(_LEFT)
+    return (
+        f'<text class="axis" x="{x:.2f}" y="{height + 16}" text-anchor="{anchor}">'
+        f"{escape(tick.text)}</text>"
+    )
+
+
+def short_number(value: int) -> str:
+    """Return a number in few characters: 12345 is 12.3k."""
+    for size, unit in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if value >= size:
+            text = f"{value / size:.1f}".removesuffix(".0")
+            return f"{text}{unit}"
+    return str(value)

@@ -1,0 +1,148 @@
+"""The page: whole, safe, and in need of nothing but itself."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+from builders import History, history, metadata
+from truckee.report import history_html, report_html, table_html
+from truckee.report.distributions import Bucket, byte_text, file_sizes, num_rows, vectors
+
+VOID = {"meta", "br", "rect", "line"}
+
+
+class Checked(HTMLParser):
+    """Fails on tags that do not match, and gathers text and what would be loaded."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.loaded: list[str] = []
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.loaded += [value or "" for name, value in attrs if name in ("src", "href")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def table() -> History:
+    return (
+        history()
+        .stage(
+            metadata(
+                "id long not null",
+                "<script> string",
+                "day date",
+                partitioned_by=("day",),
+                properties={"delta.enableChangeDataFeed": "true", "owner": "<b>me</b>"},
+            )
+        )
+        .info(operation="<i>WRITE</i>", user_metadata="<u>")
+        .add("a", size=3000)
+        .add("b", size=900)
+        .then()
+        .delete("a", rows=[0, 1, 2])
+    )
+
+
+def test_the_page_loads_nothing_and_lets_nothing_of_the_table_become_html() -> None:
+    page = report_html(table().snapshot())
+
+    found = Checked(page)
+
+    assert found.loaded == []
+    assert "<script" not in page
+    assert "@import" not in page
+    assert "url(" not in page
+    for text in ("<script>", "<b>me</b>", "<i>WRITE</i>"):
+        assert text in found.texts
+
+
+def test_the_page_says_what_the_log_knows() -> None:
+    texts = Checked(report_html(table().snapshot())).texts
+
+    for text in (
+        "17",
+        "3.8 KiB",
+        "The change data feed was on at versions 0 to 1.",
+        "1 of 2 files have a vector; 3 rows are marked as deleted. Number of files by the part of"
+        " their rows that is deleted.",
+    ):
+        assert text in texts
+
+
+def test_many_commits_share_bars() -> None:
+    page = report_html(history().empty(400).snapshot())
+
+    assert "Each bar holds 3 commits." in page
+    assert len(re.findall('class="cell', page)) == 134
+
+
+def test_an_empty_table_has_a_page() -> None:
+    texts = Checked(report_html(history().then().snapshot())).texts
+
+    assert "The table has no files." in texts
+    assert "No file has a deletion vector." in texts
+
+
+def test_sizes_fall_into_powers_of_two_without_a_gap() -> None:
+    snapshot = history().add("a", size=1024).add("b", size=1500).add("c", size=5000).snapshot()
+
+    assert file_sizes(snapshot) == (
+        Bucket("1 KiB", 2, "2 KiB"),
+        Bucket("2 KiB", 0, "4 KiB"),
+        Bucket("4 KiB", 1, "8 KiB"),
+    )
+
+
+def test_density_is_the_part_of_a_file_that_is_deleted() -> None:
+    snapshot = history().add("a").add("b").then().delete("a", rows=list(range(10))).snapshot()
+
+    found = vectors(snapshot)
+
+    assert (found.files, found.deleted_rows) == (1, 10)
+    assert found.density[-1] == Bucket("90 %", 1, "100 %")
+    assert num_rows(snapshot) == 10
+
+
+def test_rows_are_unknown_without_statistics() -> None:
+    assert num_rows(history().add("a", stats=None).snapshot()) is None
+
+
+def test_sizes_are_written_as_people_read_them() -> None:
+    sizes = (0, 1, 1023, 1024, 1536, 10_240_000, 2**50)
+
+    assert [byte_text(size) for size in sizes] == [
+        "0 B",
+        "1 B",
+        "1023 B",
+        "1 KiB",
+        "1.5 KiB",
+        "9.8 MiB",
+        "1 PiB",
+    ]
+
+
+def test_notebooks_show_columns_and_commits() -> None:
+    from truckee.log.history import history as log_history
+
+    made = table()
+    snapshot = made.snapshot()
+
+    page = table_html(snapshot, log_history(snapshot.storage))
+
+    texts = Checked(page).texts
+    for text in ("Delta table", "<script>", "bigint not null", "partition", "<i>WRITE</i>", "<u>"):
+        assert text in texts
+    assert history_html([]).startswith("<table>")
