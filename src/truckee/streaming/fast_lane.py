@@ -1,0 +1,113 @@
+"""The fast lane: in a classic session, a stream whose batches are read by Spark's own reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructField, StructType
+
+from truckee.changes.missing_files import missing_file_error
+from truckee.errors.base import DeltaError
+from truckee.options.stream import STREAM_OPTIONS, stream_options
+from truckee.options.text import Options
+from truckee.scan.scan_file import ScanFile
+from truckee.spark.conf import session_settings, session_storage, session_zone
+from truckee.spark.scan import Scan, scan_frame
+from truckee.spark.streaming_source import streaming_frame
+from truckee.spark.types import to_spark
+from truckee.streaming.offset import StreamOffset, parse_offset
+from truckee.streaming.table_stream import StreamRead, TableStream, open_stream
+from truckee.streaming.unknown_options import warn_of_unknown
+
+_INTERNAL_METADATA = ("delta.", "parquet.field.id")
+
+
+def stream_frame(spark: SparkSession, path: str, options: Mapping[str, object]) -> DataFrame:
+    """Return the table at a path as a streaming DataFrame, or its feed with `readChangeFeed`.
+
+    The options are those of `truckee.options.stream`. Raises what is wrong with them or with the
+    table; what is wrong with single commits is told when the query comes to them.
+    """
+    text = Options(options)
+    warn_of_unknown(text, STREAM_OPTIONS, what="a stream")
+    parsed = stream_options(text, conf=session_settings(spark), time_zone=session_zone(spark))
+    opened = open_stream(session_storage(spark, path, text), parsed)
+    name = f"truckee[{opened.storage.root}]"
+    return streaming_frame(spark, name, _shown(opened), lambda _: _Source(spark, opened))
+
+
+class _Source:
+    """One run of a query, as Spark asks it."""
+
+    def __init__(self, spark: SparkSession, opened: StreamRead) -> None:
+        self._spark = spark
+        self._stream = TableStream(opened)
+
+    def latest_offset(self, start: str | None, *, is_limited: bool) -> str | None:
+        previous = self._offset(start)
+        found = self._stream.latest_offset(previous, is_limited=is_limited)
+        # The text of a checkpoint may be another lane's, with other spaces in it.
+        return start if found is None or found == previous else found.to_json()
+
+    def batch(self, start: str | None, end: str) -> DataFrame:
+        until = self._offset(end)
+        assert until is not None
+        files = self._stream.plan(self._offset(start), until)
+        return scan_frame(self._spark, _scan(self._stream, files, until))
+
+    def prepare_for_available_now(self) -> None:
+        self._stream.prepare_for_available_now()
+
+    def commit(self, end: str) -> None:
+        pass
+
+    def _offset(self, text: str | None) -> StreamOffset | None:
+        stream = self._stream
+        if text is None:
+            return None
+        return parse_offset(text, table=stream.storage.root, table_id=stream.table_id)
+
+
+def _scan(stream: TableStream, files: Sequence[ScanFile], end: StreamOffset) -> Scan:
+    def gone() -> DeltaError | None:
+        return missing_file_error(stream.storage, files, end=end.version)
+
+    is_feed = stream.options.is_feed
+    first_version = min((file.version for file in files), default=end.version)
+    return Scan(
+        storage=stream.storage,
+        version=end.version,
+        schema=stream.read.schema,
+        partition_columns=stream.read.partition_columns,
+        mapping_mode=stream.read.column_mapping_mode,
+        files=lambda _, __: files,
+        num_files=len(files),
+        size_in_bytes=sum(file.size for file in files),
+        vector_rows=_vector_rows(files),
+        vector_bytes=sum(file.size for file in files if not file.rows.is_all),
+        first_version=first_version if is_feed else None,
+        label=f"stream up to version {end.version}",
+        missing_file_error=gone if is_feed else None,
+    )
+
+
+def _vector_rows(files: Sequence[ScanFile]) -> int | None:
+    """Return the number of rows in files of which only some are read, None if nobody knows."""
+    counts = [file.num_records for file in files if not file.rows.is_all]
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
+
+
+def _shown(opened: StreamRead) -> StructType:
+    """Return the columns of the stream, without what only readers of data files need to know."""
+    return StructType([_shown_field(field) for field in to_spark(opened.schema).fields])
+
+
+def _shown_field(field: StructField) -> StructField:
+    metadata = {
+        key: value
+        for key, value in (field.metadata or {}).items()
+        if not key.startswith(_INTERNAL_METADATA)
+    }
+    return StructField(field.name, field.dataType, field.nullable, metadata)

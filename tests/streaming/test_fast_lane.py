@@ -1,0 +1,223 @@
+"""Real queries over the fast lane."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import truckee
+from streaming.queries import Collected, counted, offsets, run, start
+from truckee import DeltaTable
+from truckee.errors.log import NotADeltaTableError, VersionNotFoundError
+from truckee.errors.options import IllegalOptionError
+from truckee.errors.streaming import (
+    DifferentTableError,
+    SourceRowsDeletedError,
+    StreamSchemaChangedError,
+)
+from truckee.streaming.fast_lane import stream_frame
+from truckee.streaming.unknown_options import UnknownOptionWarning
+
+
+def append(spark: SparkSession, path: Path, first: int, count: int = 3, **options: str) -> None:
+    rows = spark.range(first, first + count).selectExpr("id", "concat('v', id) AS value")
+    truckee.write(rows.coalesce(1)).mode("append").options(**options).save(str(path))
+
+
+def changing_table(spark: SparkSession, path: Path, *, vectors: bool = True) -> DeltaTable:
+    """A table with inserts, an update, a delete, and its feed."""
+    properties = {
+        "delta.enableChangeDataFeed": "true",
+        "delta.enableDeletionVectors": str(vectors).lower(),
+    }
+    append(spark, path, 0, 10, **properties)
+    table = DeltaTable.forPath(spark, str(path))
+    table.update("id < 2", {"value": "'new'"})
+    table.delete("id = 5")
+    append(spark, path, 10, 4)
+    table.delete("id IN (6, 11)")
+    return table
+
+
+def batch_feed(spark: SparkSession, path: Path) -> DataFrame:
+    reader = truckee.read(spark).option("readChangeFeed", True).option("startingVersion", 0)
+    return reader.load(str(path))
+
+
+def test_a_stream_of_appends_is_the_table(spark: SparkSession, tmp_path: Path) -> None:
+    for first in (0, 3, 6):
+        append(spark, tmp_path / "t", first)
+    frame = stream_frame(spark, str(tmp_path / "t"), {"maxFilesPerTrigger": 1})
+
+    found = run(frame, tmp_path / "c")
+
+    assert frame.isStreaming
+    assert frame.schema == truckee.read(spark).load(str(tmp_path / "t")).schema
+    assert sorted(row.id for row in found.rows) == list(range(9))
+    assert found.sizes == [3, 3, 3]
+
+
+@pytest.mark.parametrize("vectors", [True, False])
+@pytest.mark.parametrize("limit", [1, 2, 100])
+def test_a_stream_of_the_feed_is_the_batch_feed(
+    spark: SparkSession, tmp_path: Path, vectors: bool, limit: int
+) -> None:
+    changing_table(spark, tmp_path / "t", vectors=vectors)
+    options = {"readChangeFeed": True, "startingVersion": 0, "maxFilesPerTrigger": limit}
+    frame = stream_frame(spark, str(tmp_path / "t"), options)
+
+    found = run(frame, tmp_path / "c")
+
+    expected = batch_feed(spark, tmp_path / "t")
+    assert frame.schema == expected.schema
+    assert counted(found.rows) == counted(expected.collect())
+
+
+def test_a_restart_gives_exactly_the_rest(spark: SparkSession, tmp_path: Path) -> None:
+    append(spark, tmp_path / "t", 0)
+    frame = stream_frame(spark, str(tmp_path / "t"), {})
+    first = run(frame, tmp_path / "c")
+    append(spark, tmp_path / "t", 3)
+
+    second = run(frame, tmp_path / "c")
+
+    assert sorted(row.id for row in first.rows) == [0, 1, 2]
+    assert sorted(row.id for row in second.rows) == [3, 4, 5]
+    assert [text.partition('"reservoirVersion"')[2] for text in offsets(tmp_path / "c")] == [
+        ':1,"index":-1,"isStartingVersion":false}',
+        ':2,"index":-1,"isStartingVersion":false}',
+    ]
+
+
+def test_a_running_query_sees_new_commits(spark: SparkSession, tmp_path: Path) -> None:
+    append(spark, tmp_path / "t", 0)
+    collected = Collected()
+    frame = stream_frame(spark, str(tmp_path / "t"), {"startingVersion": "latest"})
+    query = start(frame.where("id % 2 = 1"), tmp_path / "c", collected)
+    try:
+        query.processAllAvailable()
+        append(spark, tmp_path / "t", 3)
+        query.processAllAvailable()
+    finally:
+        query.stop()
+
+    assert sorted(row.id for row in collected.rows) == [3, 5]
+
+
+def test_one_batch_takes_all_with_trigger_once(spark: SparkSession, tmp_path: Path) -> None:
+    for first in (0, 3):
+        append(spark, tmp_path / "t", first)
+    options = {"startingVersion": 0, "maxFilesPerTrigger": 1}
+
+    found = run(stream_frame(spark, str(tmp_path / "t"), options), tmp_path / "c", once=True)
+
+    assert found.sizes == [6]
+
+
+def test_partition_values_and_mapped_columns(spark: SparkSession, tmp_path: Path) -> None:
+    rows = spark.createDataFrame([(1, "x", None), (2, "y", 2.5)], "id long, day string, v double")
+    writer = truckee.write(rows).partitionBy("day").option("delta.columnMapping.mode", "name")
+    writer.save(str(tmp_path / "t"))
+
+    found = run(stream_frame(spark, str(tmp_path / "t"), {}), tmp_path / "c")
+
+    assert counted(found.rows) == counted(rows.collect())
+
+
+def test_an_aggregate_over_a_stream(spark: SparkSession, tmp_path: Path) -> None:
+    for first in (0, 3):
+        append(spark, tmp_path / "t", first)
+    frame = stream_frame(spark, str(tmp_path / "t"), {"maxFilesPerTrigger": 1})
+    writer = frame.groupBy().sum("id").writeStream.format("memory").queryName("fast_lane_sum")
+    writer = writer.outputMode("complete").option("checkpointLocation", str(tmp_path / "c"))
+
+    query = writer.trigger(availableNow=True).start()
+    query.awaitTermination()
+
+    assert spark.table("fast_lane_sum").collect()[0][0] == 15
+    assert sum(progress["numInputRows"] for progress in query.recentProgress) == 6
+
+
+def test_a_query_over_two_streams_of_one_table(spark: SparkSession, tmp_path: Path) -> None:
+    append(spark, tmp_path / "t", 0)
+    frame = stream_frame(spark, str(tmp_path / "t"), {})
+
+    found = run(frame.unionAll(frame.selectExpr("id + 100", "value")), tmp_path / "c")
+
+    assert sorted(row.id for row in found.rows) == [0, 1, 2, 100, 101, 102]
+
+
+def test_the_error_that_ends_a_query_is_ours(spark: SparkSession, tmp_path: Path) -> None:
+    append(spark, tmp_path / "t", 0)
+    frame = stream_frame(spark, str(tmp_path / "t"), {})
+    run(frame, tmp_path / "c")
+    DeltaTable.forPath(spark, str(tmp_path / "t")).delete()
+
+    with pytest.raises(SourceRowsDeletedError) as raised:
+        run(frame, tmp_path / "c")
+
+    assert raised.value.version == 1
+
+
+def test_a_new_column_stops_the_query_once(spark: SparkSession, tmp_path: Path) -> None:
+    append(spark, tmp_path / "t", 0)
+    frame = stream_frame(spark, str(tmp_path / "t"), {})
+    run(frame, tmp_path / "c")
+    more = spark.range(3, 5).selectExpr("id", "'x' AS value", "1.5D AS extra")
+    truckee.write(more).mode("append").option("mergeSchema", True).save(str(tmp_path / "t"))
+
+    with pytest.raises(StreamSchemaChangedError) as raised:
+        run(frame, tmp_path / "c")
+    assert raised.value.is_retryable
+
+    again = run(stream_frame(spark, str(tmp_path / "t"), {}), tmp_path / "c")
+    assert sorted((row.id, row.extra) for row in again.rows) == [(3, 1.5), (4, 1.5)]
+
+
+def test_a_checkpoint_of_another_table(spark: SparkSession, tmp_path: Path) -> None:
+    for name in ("t", "u"):
+        append(spark, tmp_path / name, 0)
+    run(stream_frame(spark, str(tmp_path / "t"), {}), tmp_path / "c")
+
+    with pytest.raises(DifferentTableError):
+        run(stream_frame(spark, str(tmp_path / "u"), {}), tmp_path / "c")
+
+
+def test_what_is_wrong_with_options_or_table_is_told_at_once(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    append(spark, tmp_path / "t", 0)
+
+    with pytest.raises(IllegalOptionError):
+        stream_frame(spark, str(tmp_path / "t"), {"maxFilesPerTrigger": 0})
+    with pytest.raises(NotADeltaTableError):
+        stream_frame(spark, str(tmp_path / "nothing"), {})
+
+
+def test_unknown_options_are_told_with_the_nearest_known_one(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    append(spark, tmp_path / "t", 0)
+
+    with pytest.warns(UnknownOptionWarning) as warned:
+        stream_frame(spark, str(tmp_path / "t"), {"maxFilePerTrigger": 1, "zzz": 1, "fs.x": 1})
+
+    assert [str(warning.message) for warning in warned] == [
+        "option maxFilePerTrigger means nothing to a stream; did you mean maxFilesPerTrigger?",
+        "option zzz means nothing to a stream",
+    ]
+
+
+def test_spark_shows_the_words_of_the_error_too(spark: SparkSession, tmp_path: Path) -> None:
+    append(spark, tmp_path / "t", 0)
+    frame = stream_frame(spark, str(tmp_path / "t"), {"startingVersion": 7})
+
+    query = start(frame, tmp_path / "c", Collected(), availableNow=True)
+    with pytest.raises(VersionNotFoundError):
+        query.awaitTermination()
+
+    assert f"[DELTA_VERSION_NOT_FOUND] version 7 of {tmp_path / 't'} is not available" in str(
+        query.exception()
+    )
