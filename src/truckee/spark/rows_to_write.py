@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
+from pyspark.sql.types import DataType, UserDefinedType
 
 from truckee.errors.write import IdentityValueGivenError
 from truckee.protocol.schema import StructField, StructType
@@ -47,8 +48,10 @@ def rows_to_write(df: DataFrame, schema: StructType) -> RowsToWrite:
     missing = [field for field in schema.fields if field.name.casefold() not in given]
     assert len(present) == len(df.columns), "a column has no place in the table"
 
-    names = [column(given[field.name.casefold()]).alias(field.name) for field in present]
-    rows = df.select(*names).to(to_spark(bare_schema(StructType(tuple(present)))))
+    held = {field.name: field.dataType for field in df.schema.fields}
+    names = [(field.name, given[field.name.casefold()]) for field in present]
+    plain = df.select(*(_plain(column(name), held[name]).alias(new) for new, name in names))
+    rows = plain.to(to_spark(bare_schema(StructType(tuple(present)))))
     identities = _identities(present, missing)
     generated = [field for field in missing if GENERATION_EXPRESSION_KEY in field.metadata]
     rows = rows.withColumns(
@@ -60,6 +63,11 @@ def rows_to_write(df: DataFrame, schema: StructType) -> RowsToWrite:
         frozenset(field.name for field in generated),
         identities,
     )
+
+
+def _plain(value: Column, held: DataType) -> Column:
+    """Return values of a user-defined type as what they are made of, all others as they are."""
+    return sf.unwrap_udt(value) if isinstance(held, UserDefinedType) else value
 
 
 def _identities(present: list[StructField], missing: list[StructField]) -> dict[str, Identity]:

@@ -34,7 +34,7 @@ def spark_type(data_type: DataType) -> SparkType:
 
 
 def bare(data_type: DataType) -> DataType:
-    """Return the type with no metadata, and null allowed everywhere: how data files hold it.
+    """Return the type with no metadata, and null allowed everywhere.
 
     Values of user-defined types are held as what they are made of.
     """
