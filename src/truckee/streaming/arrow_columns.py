@@ -1,0 +1,155 @@
+"""Columns of a data file as columns of the table: our type tree on one side, Arrow on the other.
+
+A file may have been written when the table had fewer columns, narrower types or other names, so
+every column is looked up and made what the table says it is now:
+
+| in the table           | in the file                          | is read as                    |
+|------------------------|--------------------------------------|-------------------------------|
+| a column               | nothing under its name or id         | null                          |
+| a struct               | a struct with other fields           | field by field                |
+| a wider type           | the narrower one                     | the same value                |
+| timestamp              | INT96, milli-, micro-, nanoseconds   | microseconds in UTC           |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from truckee.protocol.schema import (
+    ArrayType,
+    DataType,
+    DecimalType,
+    MapType,
+    PrimitiveType,
+    StructField,
+    StructType,
+    UserDefinedType,
+)
+
+_FIELD_ID = b"PARQUET:field_id"
+
+_PRIMITIVES: Mapping[str, pa.DataType] = {
+    "boolean": pa.bool_(),
+    "byte": pa.int8(),
+    "short": pa.int16(),
+    "integer": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+    "void": pa.null(),
+    "variant": pa.struct(
+        [
+            pa.field("value", pa.binary(), nullable=False),
+            pa.field("metadata", pa.binary(), nullable=False),
+        ]
+    ),
+}
+
+
+def arrow_schema(schema: StructType) -> pa.Schema:
+    """Return a schema as Spark has it in Arrow, with timestamps in UTC."""
+    return pa.schema([_arrow_field(field) for field in schema.fields])
+
+
+def _arrow_field(field: StructField) -> pa.Field:
+    return pa.field(field.name, arrow_type(field.type), nullable=field.nullable)
+
+
+def arrow_type(data_type: DataType) -> pa.DataType:
+    """Return a type as Spark has it in Arrow."""
+    match data_type:
+        case StructType(fields):
+            return pa.struct([_arrow_field(field) for field in fields])
+        case ArrayType(element_type, contains_null):
+            element = pa.field("element", arrow_type(element_type), nullable=contains_null)
+            return pa.list_(element)
+        case MapType(key_type, value_type, value_contains_null):
+            key = pa.field("key", arrow_type(key_type), nullable=False)
+            value = pa.field("value", arrow_type(value_type), nullable=value_contains_null)
+            return pa.map_(key, value)
+        case DecimalType(precision, scale):
+            return pa.decimal128(precision, scale)
+        case UserDefinedType(sql_type):
+            return arrow_type(sql_type)
+        case PrimitiveType(name):
+            # The texts of char(n) and varchar(n) are strings.
+            return _PRIMITIVES.get(name, pa.string())
+
+
+def column_in_file(file: pa.Schema | pa.StructType, field: StructField, mode: str) -> int | None:
+    """Return where a column of the table is among the fields of a file, None if it is not.
+
+    `mode` is the column mapping: by logical name, by physical name, or by id.
+    """
+    count = len(file) if isinstance(file, pa.Schema) else file.num_fields
+    fields = [file.field(index) for index in range(count)]
+    if mode == "id" and field.column_id is not None:
+        wanted = str(field.column_id).encode()
+        ids = [(of.metadata or {}).get(_FIELD_ID) for of in fields]
+        return ids.index(wanted) if wanted in ids else None
+    name = field.name if mode == "none" else field.physical_name
+    names = [of.name for of in fields]
+    if name in names:
+        return names.index(name)
+    folded = [of.casefold() for of in names]
+    return folded.index(name.casefold()) if name.casefold() in folded else None
+
+
+def as_type(values: pa.Array, data_type: DataType, mode: str) -> pa.Array:
+    """Return values of a file as values of a type of the table."""
+    wanted = arrow_type(data_type)
+    if values.type.equals(wanted):
+        return values
+    if isinstance(values, pa.DictionaryArray):
+        values = values.dictionary_decode()
+    if values.offset:
+        values = pa.concat_arrays([values])
+    match data_type:
+        case StructType():
+            return _as_struct(values, data_type, mode)
+        case ArrayType(element_type):
+            elements = as_type(values.values, element_type, mode)
+            return pa.ListArray.from_arrays(
+                values.offsets, elements, type=wanted, mask=values.is_null()
+            )
+        case MapType(key_type, value_type):
+            keys = as_type(values.keys, key_type, mode)
+            items = as_type(values.items, value_type, mode)
+            return pa.MapArray.from_arrays(
+                values.offsets, keys, items, type=wanted, mask=values.is_null()
+            )
+        case PrimitiveType("variant"):
+            children = [values.field("value"), values.field("metadata")]
+            fields = list(wanted)
+            return pa.StructArray.from_arrays(children, fields=fields, mask=values.is_null())
+        case _:
+            return _as_primitive(values, wanted)
+
+
+def _as_struct(values: pa.StructArray, struct: StructType, mode: str) -> pa.Array:
+    flattened = values.flatten()
+    children = []
+    for field in struct.fields:
+        place = column_in_file(values.type, field, mode)
+        if place is None:
+            children.append(pa.nulls(len(values), arrow_type(field.type)))
+        else:
+            children.append(as_type(flattened[place], field.type, mode))
+    fields = [_arrow_field(field) for field in struct.fields]
+    return pa.StructArray.from_arrays(children, fields=fields, mask=values.is_null())
+
+
+def _as_primitive(values: pa.Array, wanted: pa.DataType) -> pa.Array:
+    if pa.types.is_timestamp(values.type) and pa.types.is_timestamp(wanted):
+        # A text of nanoseconds is cut to microseconds; a time without a zone is one of UTC.
+        return values.cast(pa.timestamp("us", tz=values.type.tz), safe=False).cast(wanted)
+    if pa.types.is_integer(values.type) and pa.types.is_decimal(wanted):
+        return values.cast(pa.decimal128(38, 0)).cast(wanted)
+    return values.cast(wanted)
