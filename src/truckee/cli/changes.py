@@ -159,27 +159,31 @@ def _print_rows(feed: ChangeFeed, where: str | None, limit: int | None, *, as_js
     from truckee.cli.spark import spark_session
 
     with spark_session() as (spark, status):
-        rows = _in_order(_frame(spark, feed, where))
+        rows = in_order(_frame(spark, feed, where))
         status.update("reading changes")
         if as_json:
-            lines = rows if limit is None else rows.limit(limit)
-            print_json_texts(_lines(lines))
+            print_jsonas_texts(_lines(rows if limit is None else rows.limit(limit)))
             return
         most = limit or _ROWS_IN_A_TABLE
-        found = _texts(rows.limit(most + 1)).collect()
-    shown = found[:most]
-    print_change_table(rows.columns[:-3], shown)
+        found = as_texts(rows.limit(most + 1)).collect()
+    print_changes(rows.columns, found[:most])
     if len(found) > most and limit is None:
         words(f"the first {most} changes are shown: --limit N shows more, --json shows all")
 
 
-def print_change_table(columns: list[str], rows: list[Any]) -> None:
-    """Print changes: version and type, the table's columns, the timestamp; coloured by type."""
+def print_changes(columns: list[str], rows: list[Any]) -> None:
+    """Print rows of a feed, coloured by type: version and type stand first."""
+    *names, _, _, timestamp = columns
     print_table(
-        ("#_commit_version", "_change_type", *columns, "_commit_timestamp"),
-        (["null" if value is None else value for value in row] for row in rows),
-        styles=(CHANGE_STYLES.get(row[1]) for row in rows),
+        ("#_commit_version", "_change_type", *names, timestamp),
+        (_shown(row) for row in rows),
+        styles=(CHANGE_STYLES.get(row[-3]) for row in rows),
     )
+
+
+def _shown(row: Any) -> list[Any]:
+    *values, change_type, version, timestamp = ("null" if value is None else value for value in row)
+    return [version, change_type, *values, timestamp]
 
 
 def _frame(spark: Any, feed: ChangeFeed, where: str | None) -> DataFrame:
@@ -189,7 +193,7 @@ def _frame(spark: Any, feed: ChangeFeed, where: str | None) -> DataFrame:
     return frame if where is None else frame.where(where)
 
 
-def _in_order(rows: DataFrame) -> DataFrame:
+def in_order(rows: DataFrame) -> DataFrame:
     """Return changes by version, then by the first column, which often is the key.
 
     So the two images of an updated row stand together, the one before first.
@@ -207,13 +211,13 @@ def _lines(rows: DataFrame) -> Iterator[str]:
         yield line
 
 
-def _texts(rows: DataFrame) -> DataFrame:
-    """Return each value as text, in the order of `print_change_table`."""
-    table = rows.schema.fields[:-3]
+def as_texts(rows: DataFrame) -> DataFrame:
+    """Return the table's columns and the timestamp as text."""
+    *table, _, _, _ = rows.schema.fields
     return rows.selectExpr(
-        "_commit_version",
-        "_change_type",
         *(_text(quoted(field.name), field.dataType.typeName()) for field in table),
+        "_change_type",
+        "_commit_version",
         "date_format(_commit_timestamp, \"yyyy-MM-dd'T'HH:mm:ss.SSSX\")",
     )
 

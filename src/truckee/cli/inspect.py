@@ -28,7 +28,10 @@ Verify = Annotated[bool, typer.Option("--verify", help="Fail if the version's ch
 
 
 def history(path: TablePath, limit: Limit = None, as_json: AsJson = False) -> None:
-    """Show who did what to a table, newest first."""
+    """Show who did what to a table, newest first.
+
+    Example: truckee history /data/orders --limit 10
+    """
     from truckee.log import history as log_history
     from truckee.storage import open_storage
 
@@ -78,7 +81,10 @@ def _history_record(entry: HistoryEntry) -> dict[str, Any]:
 def detail(
     path: TablePath, version: Version = None, verify: Verify = False, as_json: AsJson = False
 ) -> None:
-    """Show what a table is: its size, its columns by role, its properties and its protocol."""
+    """Show what a table is: its size, its columns by role, its properties and its protocol.
+
+    Example: truckee detail /data/orders --json
+    """
     from truckee.log.detail import table_detail
     from truckee.log.snapshot import load_snapshot
     from truckee.storage import open_storage
@@ -129,7 +135,10 @@ def _check(snapshot: Snapshot, *, must_agree: bool) -> None:
 
 
 def log(path: TablePath, version: Version = None, as_json: AsJson = False) -> None:
-    """Show the files of a table's log, or every action of one commit."""
+    """Show the files of a table's log, or every action of one commit.
+
+    Example: truckee log /data/orders --version 3
+    """
     from truckee.log.listing import commit_lines, log_entries
     from truckee.storage import open_storage
 
@@ -169,7 +178,10 @@ def _print_actions(lines: Iterator[dict[str, Any]]) -> None:
 
 
 def files(path: TablePath, version: Version = None, as_json: AsJson = False) -> None:
-    """Show the data files that make up a table."""
+    """Show the data files that make up a table.
+
+    Example: truckee files /data/orders --version 3
+    """
     from truckee.log.snapshot import load_snapshot
     from truckee.storage import open_storage
 
