@@ -162,7 +162,7 @@ def _print_rows(feed: ChangeFeed, where: str | None, limit: int | None, *, as_js
         rows = in_order(_frame(spark, feed, where))
         status.update("reading changes")
         if as_json:
-            print_jsonas_texts(_lines(rows if limit is None else rows.limit(limit)))
+            print_json_texts(_lines(rows if limit is None else rows.limit(limit)))
             return
         most = limit or _ROWS_IN_A_TABLE
         found = as_texts(rows.limit(most + 1)).collect()
