@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -17,6 +18,7 @@ from truckee.protocol.schema import (
     physical_schema,
 )
 
+_INTERNAL_METADATA = ("delta.", "parquet.field.id")
 # So many digits before the point does Spark want of a decimal that it reads from integers.
 _INTEGER_DIGITS = {"byte": 10, "short": 10, "integer": 10, "long": 20}
 
@@ -44,8 +46,15 @@ def file_schema(schema: StructType, mode: str) -> SparkStruct:
     """
     physical = msgspec.json.decode(physical_schema(_roomy(schema), mode).to_json())
     if mode != "id":
-        _clear_metadata(physical)
+        _keep_metadata(physical, lambda _: False)
     return SparkStruct.fromJson(physical)
+
+
+def shown_schema(schema: StructType) -> SparkStruct:
+    """Return the schema that users see: without what the log keeps in the metadata of fields."""
+    shown = msgspec.json.decode(schema.to_json())
+    _keep_metadata(shown, lambda key: not key.startswith(_INTERNAL_METADATA))
+    return SparkStruct.fromJson(shown)
 
 
 def _roomy(schema: StructType) -> StructType:
@@ -68,12 +77,14 @@ def _roomy_field(field: StructField) -> StructField:
     return replace(field, type=replace(field.type, precision=precision))
 
 
-def _clear_metadata(node: Any) -> None:
+def _keep_metadata(node: Any, keeps: Callable[[str], bool]) -> None:
     if isinstance(node, dict):
         if "metadata" in node:
-            node["metadata"] = {}
-        for value in node.values():
-            _clear_metadata(value)
+            kept = {key: value for key, value in node["metadata"].items() if keeps(key)}
+            node["metadata"] = kept
+        for key, value in node.items():
+            if key != "metadata":
+                _keep_metadata(value, keeps)
     elif isinstance(node, list):
         for value in node:
-            _clear_metadata(value)
+            _keep_metadata(value, keeps)
