@@ -44,13 +44,12 @@ from truckee.spark.row_filter import (
     Dense,
     Sparse,
 )
-from truckee.spark.types import file_schema, to_spark
+from truckee.spark.types import file_schema, shown_schema, to_spark
 
 FILE = "__truckee_file"
 ROW = "__truckee_row"
 FEED_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
 _KEEPS = "__truckee_keeps"
-_INTERNAL_METADATA = ("delta.", "parquet.field.id")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -143,8 +142,7 @@ class Branches:
             layered = layered_paths(files) if scan.is_feed else frozenset()
             chosen = [f for f in files if not f.rows.is_all and f.path not in layered]
             chosen = [f for f in chosen if may_match(f)]
-            registry.load_rows(chosen, rows)
-            return chosen
+            return registry.load_rows(chosen, rows)
 
         constants = (*_feed_constants(with_type=True), _KEEPS_ROWS) if scan.is_feed else ()
         if is_dense:
@@ -231,7 +229,7 @@ class Branches:
         }
 
     def _columns(self) -> list[Column]:
-        logical = to_spark(self._scan.schema)
+        logical = shown_schema(self._scan.schema)
         physical = file_schema(self._scan.schema, self._scan.mapping_mode)
         columns = [
             _renamed(there, here)
@@ -297,9 +295,4 @@ def _renamed(there: StructField, here: StructField) -> Column:
     column = F.col(quoted(there.name))
     if there.dataType.simpleString() != here.dataType.simpleString():
         column = column.cast(here.dataType)
-    metadata = {
-        key: value
-        for key, value in (here.metadata or {}).items()
-        if not key.startswith(_INTERNAL_METADATA)
-    }
-    return column.alias(here.name, metadata=metadata)
+    return column.alias(here.name, metadata=here.metadata or {})

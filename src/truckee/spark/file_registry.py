@@ -56,18 +56,27 @@ class FileRegistry:
         number = self.file_id(file)
         return self._starts[number + 1] - self._starts[number]
 
-    def load_rows(self, files: Sequence[ScanFile], rows: RowSet) -> None:
-        """Add the rows that the vectors of these files select to a set in a plan."""
+    def load_rows(self, files: Sequence[ScanFile], rows: RowSet) -> list[ScanFile]:
+        """Add the rows that the vectors of these files select to a set in a plan.
+
+        Returns the files that have rows to be read: where those within a vector are asked for, and
+        the vector before it held them all, there are none.
+        """
         with self._lock:
             unread = [file for file in files if self._numbered(file) not in self._bitmaps]
             for file, bitmap in zip(unread, selected_rows(self.storage, unread), strict=True):
                 self._bitmaps[self._numbered(file)] = bitmap
-            if not any(known is rows for known in self._row_sets):
+            is_new = not any(known is rows for known in self._row_sets)
+            if is_new:
                 self._row_sets.append(rows)
-            elif not unread:
-                return
-            for row_set in self._row_sets:
-                row_set.fill(self._bitmaps, self._starts[:-1])
+            if is_new or unread:
+                for row_set in self._row_sets:
+                    row_set.fill(self._bitmaps, self._starts[:-1])
+            return [
+                file
+                for file in files
+                if file.rows.within is None or self._bitmaps[self._numbered(file)]
+            ]
 
     def _numbered(self, file: ScanFile) -> int:
         within, without = file.rows.within, file.rows.without
