@@ -6,13 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from deltalake import DeltaTable as RustTable
+from deltalake import QueryBuilder
 
 
 def rust_rows(path: Path | str, version: int | None = None) -> list[dict[str, Any]]:
     """Return the rows of a table as deltalake reads them, in a fixed order."""
-    table = RustTable(str(path), version=version).to_pyarrow_table()
-    return sorted(table.to_pylist(), key=lambda row: repr(sorted(row.items())))
+    table = RustTable(str(path), version=version)
+    found = QueryBuilder().register("t", table).execute("select * from t").read_all()
+    return sorted(pa.table(found).to_pylist(), key=lambda row: repr(sorted(row.items())))
 
 
 def commit_lines(path: Path | str, version: int) -> list[dict[str, Any]]:
