@@ -84,6 +84,11 @@ from truckee.errors.protocol import (
     UnsupportedReaderFeaturesError,
     UnsupportedWriterFeaturesError,
 )
+from truckee.errors.spark import (
+    DataFileNotFoundError,
+    DataFileUnreadableError,
+    JavaNotFoundError,
+)
 from truckee.errors.storage import (
     ForkedProcessError,
     InvalidUrlError,
@@ -151,6 +156,8 @@ __all__ = [
     "CorruptDeletionVectorError",
     "CorruptLogFileError",
     "CorruptSchemaLogError",
+    "DataFileNotFoundError",
+    "DataFileUnreadableError",
     "DeletionVectorCardinalityMismatchError",
     "DeletionVectorChecksumMismatchError",
     "DeletionVectorError",
@@ -183,6 +190,7 @@ __all__ = [
     "InvalidUrlError",
     "InvalidVersionError",
     "InvalidZ85Error",
+    "JavaNotFoundError",
     "LogFileNotFoundError",
     "MaxCommitRetriesExceededError",
     "MetadataChangedException",
