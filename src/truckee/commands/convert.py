@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType as SparkStruct
 
@@ -20,6 +19,7 @@ from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType
 from truckee.spark.catalog import named_table
 from truckee.spark.conf import session_settings, session_storage, session_zone
+from truckee.spark.parquet_folder import parquet_folder_schema
 from truckee.spark.types import from_spark
 from truckee.storage.base import FileInfo, Storage
 
@@ -110,15 +110,14 @@ def _path(spark: SparkSession, identifier: str) -> str:
 
 def _schema(spark: SparkSession, storage: Storage) -> StructType:
     """Return the columns of all files together, those of the folders last, as Spark sees them."""
-    try:
-        found = spark.read.option("mergeSchema", "true").parquet(storage.root).schema
-    except (AnalysisException, PySparkException) as error:
+    found = parquet_folder_schema(spark, storage.root)
+    if isinstance(found, str):
         raise ConversionError(
             path=storage.root,
-            reason=str(error).splitlines()[0],
+            reason=found,
             hint="see that all files are Parquet, and have columns that go together",
-        ) from error
-    return stored_schema(from_spark(found))
+        )
+    return stored_schema(found)
 
 
 def _partition_schema(
