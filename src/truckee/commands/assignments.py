@@ -24,7 +24,8 @@ from truckee.errors.dml import (
     NoAssignmentsError,
     UnknownTargetColumnError,
 )
-from truckee.errors.write import SchemaMismatchError
+from truckee.errors.merge import NestedInsertError
+from truckee.errors.write import IdentityValueGivenError, SchemaMismatchError
 from truckee.protocol.schema import (
     FieldChain,
     StructField,
@@ -79,8 +80,9 @@ def assignments(
     *,
     what: str,
     alias: str | None = None,
+    inserts: bool = False,
 ) -> list[Assignment]:
-    """Return the values of a SET, checked: columns that exist, each once, of a fitting type.
+    """Return the values of a SET or INSERT, checked: columns that exist, each once, fitting types.
 
     `resolve` turns a value as it was given into one of Spark's, told what to call it in errors.
     """
@@ -93,14 +95,24 @@ def assignments(
     found = []
     for name, value in given.items():
         column = target_column(name, schema, what=what, alias=alias)
-        if identity_of(column.field) is not None:
-            raise IdentityUpdateError(what=what, column=name)
+        _check_assignable(column, name, what=what, inserts=inserts)
         resolved = resolve(value, f"the value of {name} in {what}")
         found.append(Assignment(column, resolved))
     check_distinct(found, what=what)
     for assignment in found:
         check_type(assignment, what=what)
     return found
+
+
+def _check_assignable(column: FieldChain, name: str, *, what: str, inserts: bool) -> None:
+    identity = identity_of(column.field)
+    if inserts and len(column.path) > 1:
+        raise NestedInsertError(what=what, column=name)
+    if identity is None or (inserts and identity.takes_values):
+        return
+    if inserts:
+        raise IdentityValueGivenError(column=name)
+    raise IdentityUpdateError(what=what, column=name)
 
 
 def target_column(

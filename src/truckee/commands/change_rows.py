@@ -1,23 +1,24 @@
-"""Old rows and new values -> rows of the table and, with the feed on, pre- and postimages.
+"""Old rows and new values -> rows of the table and, with the feed on, change rows.
 
-All of it is one pass over the old rows. With the feed on, a row that is updated becomes three:
+All of it is one pass over the old rows. Which rows come of one row, by `_change_type`; those with
+null go to data files, the others to change files, which are only written with the feed on:
 
-| `_change_type`     | values | goes to      |
-|--------------------|--------|--------------|
-| `update_preimage`  | old    | change files |
-| `update_postimage` | new    | change files |
-| null               | new    | data files   |
-
-and a row that is only copied stays one, with null for its type.
+| what happens to the row | rows that come of it                                                |
+|-------------------------|---------------------------------------------------------------------|
+| it is updated           | `update_preimage` (old), `update_postimage` (new), null (new)       |
+| it is inserted          | `insert`, null                                                      |
+| it is deleted           | `delete`                                                            |
+| it is copied            | null                                                                |
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import BooleanType, StructField, StructType
+from pyspark.sql.types import IntegerType, StructField, StructType
 
 from truckee.protocol.schema import StructField as TableField
 from truckee.protocol.schema import StructType as TableSchema
@@ -27,44 +28,71 @@ from truckee.spark.writer_columns import bare_schema, column, spark_type
 from truckee.spark.writer_layout import CHANGE_TYPE
 
 _OLD = "__truckee_old_"
-_UPDATED = "__truckee_updated"
+_NEW = "__truckee_new_"
+_WAY = "__truckee_way"
+
+Old = Callable[[str], Column]
+"""Gives the old value of a column of the table, by its name."""
+
+
+class NewValues(NamedTuple):
+    """One way in which a row may change: where it applies, and new values by column."""
+
+    applies: Column
+    values: Mapping[str, Column]
 
 
 def updated_rows(
-    rows: DataFrame,
-    schema: TableSchema,
-    values: Mapping[str, Column],
-    *,
-    is_updated: Column,
-    has_feed: bool,
+    rows: DataFrame, schema: TableSchema, ways: Sequence[NewValues], *, old: Old, has_feed: bool
 ) -> DataFrame:
-    """Return rows of a table with new values where `is_updated` is true, null being false.
+    """Return rows of a table with new values, by the first of the ways that applies to each.
 
-    `values` are columns of `rows`, by the name of the table's column that they are for. Generated
-    columns that get no value are computed from the new values of the others.
+    Rows to which none applies are copies. Generated columns that get no value are computed from
+    the new values of the others.
     """
-    computed = [
-        field
-        for field in schema.fields
-        if GENERATION_EXPRESSION_KEY in field.metadata and field.name not in values
-    ]
-    changing = {*values, *(field.name for field in computed)}
-    both = rows.select(
-        *(column(name).alias(f"{_OLD}{name}") for name in schema.names if name in changing),
-        *(_new(name, values, is_updated).alias(name) for name in schema.names),
-        is_updated.alias(_UPDATED),
-    ).to(_both(schema, changing))
-    both = both.withColumns(
-        {field.name: F.when(column(_UPDATED), generated_value(field)) for field in computed}
-    )
+    both, changing = _old_and_new(rows, schema, ways, old)
+    is_updated = column(_WAY).isNotNull()
     if not has_feed:
-        return both.select(*_chosen(schema, changing, column(_UPDATED)))
+        return both.select(*(column(name) for name in schema.names))
     images = F.array(F.lit("update_preimage"), F.lit("update_postimage"), F.lit(None))
     copies = F.array(F.lit(None).cast("string"))
-    kind = F.explode(F.when(column(_UPDATED), images).otherwise(copies)).alias(CHANGE_TYPE)
-    changes = both.select("*", kind)
-    is_new = column(_UPDATED) & ~column(CHANGE_TYPE).eqNullSafe("update_preimage")
-    return changes.select(*_chosen(schema, changing, is_new), CHANGE_TYPE)
+    kind = F.explode(F.when(is_updated, images).otherwise(copies)).alias(CHANGE_TYPE)
+    is_old = column(CHANGE_TYPE).eqNullSafe("update_preimage")
+    return both.select("*", kind).select(
+        *(
+            F.when(is_old, column(f"{_OLD}{name}")).otherwise(column(name)).alias(name)
+            if name in changing
+            else column(name)
+            for name in schema.names
+        ),
+        CHANGE_TYPE,
+    )
+
+
+def inserted_rows(
+    rows: DataFrame, schema: TableSchema, ways: Sequence[NewValues], *, has_feed: bool
+) -> DataFrame:
+    """Return new rows of a table, by the first of the ways that applies to each of `rows`.
+
+    Rows to which none applies are left out. Columns that get no value are null, or generated.
+    """
+    both, _ = _old_and_new(rows, schema, ways, lambda _: F.lit(None))
+    both = both.where(column(_WAY).isNotNull()).select(*(column(name) for name in schema.names))
+    if not has_feed:
+        return both
+    kinds = F.explode(F.array(F.lit("insert"), F.lit(None)))
+    return both.select("*", kinds.alias(CHANGE_TYPE))
+
+
+def unchanged_rows(
+    rows: DataFrame, schema: TableSchema, *, old: Old, change_type: str | None, has_feed: bool
+) -> DataFrame:
+    """Return rows of a table as they are, as copies or with a change type of their own."""
+    fields = to_spark(bare_schema(schema)).fields
+    same = rows.select(*(old(name).alias(name) for name in schema.names)).to(StructType(fields))
+    if not has_feed:
+        return same
+    return same.withColumn(CHANGE_TYPE, F.lit(change_type).cast("string"))
 
 
 def generated_value(field: TableField) -> Column:
@@ -72,21 +100,69 @@ def generated_value(field: TableField) -> Column:
     return F.expr(field.metadata[GENERATION_EXPRESSION_KEY]).cast(spark_type(field.type))
 
 
-def _new(name: str, values: Mapping[str, Column], is_updated: Column) -> Column:
-    # Of rows that are not updated, new values are not computed: doing so might fail.
-    return F.when(is_updated, values[name]) if name in values else column(name)
+def _old_and_new(
+    rows: DataFrame, schema: TableSchema, ways: Sequence[NewValues], old: Old
+) -> tuple[DataFrame, Collection[str]]:
+    """Return the new rows beside the old values of the columns that change, and which those are.
+
+    `_WAY` is the number of the way in which the row changes, null if it does not.
+    """
+    given = {name for way in ways for name in way.values}
+    computed = [
+        field
+        for field in schema.fields
+        if GENERATION_EXPRESSION_KEY in field.metadata and field.name not in given
+    ]
+    changing = given | {field.name for field in computed}
+    # Of rows to which a way does not apply, its values are not computed: doing so might fail.
+    staged = rows.select(
+        *(old(name).alias(_staged_name(name, changing)) for name in schema.names),
+        *(
+            F.when(way.applies, value).alias(f"{_NEW}{number}_{name}")
+            for number, way in enumerate(ways)
+            for name, value in way.values.items()
+        ),
+        _first_that_applies(ways).alias(_WAY),
+    ).to(_staged_schema(schema, ways, changing))
+    new = staged.withColumns(
+        {name: _new_value(name, ways) for name in schema.names if name in changing}
+    )
+    is_new = column(_WAY).isNotNull()
+    generated = {
+        field.name: F.when(is_new, generated_value(field)).otherwise(column(f"{_OLD}{field.name}"))
+        for field in computed
+    }
+    return new.withColumns(generated), changing
 
 
-def _both(schema: TableSchema, changing: Collection[str]) -> StructType:
-    """Return the old columns that change, under names of their own, then all of the new row."""
-    fields = to_spark(bare_schema(schema)).fields
-    old = [StructField(f"{_OLD}{f.name}", f.dataType) for f in fields if f.name in changing]
-    return StructType([*old, *fields, StructField(_UPDATED, BooleanType())])
+def _staged_name(name: str, changing: Collection[str]) -> str:
+    return f"{_OLD}{name}" if name in changing else name
 
 
-def _chosen(schema: TableSchema, changing: Collection[str], is_new: Column) -> Iterable[Column]:
-    for name in schema.names:
-        if name in changing:
-            yield F.when(is_new, column(name)).otherwise(column(f"{_OLD}{name}")).alias(name)
-        else:
-            yield column(name)
+def _staged_schema(
+    schema: TableSchema, ways: Sequence[NewValues], changing: Collection[str]
+) -> StructType:
+    types = {field.name: field.dataType for field in to_spark(bare_schema(schema)).fields}
+    old = [StructField(_staged_name(name, changing), types[name]) for name in schema.names]
+    new = [
+        StructField(f"{_NEW}{number}_{name}", types[name])
+        for number, way in enumerate(ways)
+        for name in way.values
+    ]
+    return StructType([*old, *new, StructField(_WAY, IntegerType())])
+
+
+def _first_that_applies(ways: Sequence[NewValues]) -> Column:
+    number = F.lit(None).cast("int")
+    for index in reversed(range(len(ways))):
+        number = F.when(ways[index].applies, F.lit(index)).otherwise(number)
+    return number
+
+
+def _new_value(name: str, ways: Sequence[NewValues]) -> Column:
+    value = column(f"{_OLD}{name}")
+    for number, way in enumerate(ways):
+        if name in way.values:
+            mine = column(_WAY) == number
+            value = F.when(mine, column(f"{_NEW}{number}_{name}")).otherwise(value)
+    return value

@@ -32,6 +32,7 @@ from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
 from truckee.spark.conf import session_settings
 from truckee.spark.expressions import VARIES, Expression, true_only
 from truckee.spark.partition_conditions import files_of_partitions
+from truckee.spark.row_bitmaps import row_bitmaps
 from truckee.spark.target import Reading, Target
 from truckee.spark.writer import WrittenFiles
 from truckee.spark.writer_layout import CHANGE_TYPE
@@ -146,7 +147,7 @@ def _whole_files(
 def _by_rows(target: Target, condition: Expression, settings: DmlSettings) -> DeletedRows:
     start = time.monotonic()
     snapshot = target.snapshot
-    touched = touched_files(target, target.rows.where(condition.column))
+    touched = touched_files(target, row_bitmaps(target.rows.where(condition.column)))
     scanned = time.monotonic()
     # Marked rows are in the feed for nothing; a single file written anew would mean change rows
     # for all of them.

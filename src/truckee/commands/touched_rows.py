@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
-
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.protocol.actions import AddFile
 from truckee.scan.scan_file import num_records
-from truckee.spark.row_bitmaps import row_bitmaps
+from truckee.spark.row_bitmaps import FileRows
 from truckee.spark.target import Target
 
 
@@ -34,10 +32,15 @@ class TouchedFile:
         return num_records(self.add.stats)
 
     @property
+    def num_deleted(self) -> int:
+        """The number of rows that the file's deletion vector marks."""
+        return num_deleted(self.add)
+
+    @property
     def num_live(self) -> int | None:
         """The number of rows in the file, deleted ones left out; None if nobody knows."""
         total = self.num_records
-        return None if total is None else total - num_deleted(self.add)
+        return None if total is None else total - self.num_deleted
 
     @property
     def is_whole(self) -> bool:
@@ -50,9 +53,8 @@ def num_deleted(add: AddFile) -> int:
     return 0 if add.deletion_vector is None else add.deletion_vector.cardinality
 
 
-def touched_files(target: Target, rows: DataFrame) -> list[TouchedFile]:
-    """Return the files that have some of `rows`, which are rows of the target."""
-    found = row_bitmaps(rows)
-    ids = sorted(found)
+def touched_files(target: Target, rows: FileRows) -> list[TouchedFile]:
+    """Return rows of the target by file, with what the log says of each file."""
+    ids = sorted(rows)
     pairs = zip(target.add_files(ids), ids, strict=True)
-    return [TouchedFile(number, add, found[number]) for add, number in pairs]
+    return [TouchedFile(number, add, rows[number]) for add, number in pairs]

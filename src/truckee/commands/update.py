@@ -19,7 +19,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from truckee.commands.assignments import Assignment, assignments, new_values
-from truckee.commands.change_rows import updated_rows
+from truckee.commands.change_rows import NewValues, updated_rows
 from truckee.commands.commit_rows import Prepared, run_command
 from truckee.commands.dml_settings import DmlSettings, dml_settings
 from truckee.commands.mark_rows import marked_files
@@ -36,6 +36,7 @@ from truckee.spark.branches import FILE
 from truckee.spark.conf import session_settings
 from truckee.spark.expressions import VARIES, Expression, true_only
 from truckee.spark.partition_conditions import files_of_partitions
+from truckee.spark.row_bitmaps import row_bitmaps
 from truckee.spark.target import Reading, Target
 from truckee.spark.writer import WrittenFiles
 from truckee.spark.writer_columns import column
@@ -167,7 +168,7 @@ def _by_rows(
 ) -> _Updated:
     start = time.monotonic()
     snapshot = target.snapshot
-    touched = touched_files(target, target.rows.where(condition.column))
+    touched = touched_files(target, row_bitmaps(target.rows.where(condition.column)))
     scanned = time.monotonic()
     fate = fates(snapshot, touched, settings, operation="UPDATE")
     num_updated = sum(len(file.rows) for file in touched)
@@ -213,8 +214,8 @@ def _write(
     new = updated_rows(
         rows,
         target.snapshot.schema,
-        new_values(values, column),
-        is_updated=is_updated,
+        [NewValues(is_updated, new_values(values, column))],
+        old=column,
         has_feed=target.snapshot.properties.enable_change_data_feed,
     )
     return write_copies(target, new, given={value.column.path[0] for value in values})

@@ -4,46 +4,90 @@ Where the rows are, 64 neighbours become one word: row 130 of file 7 is bit 2 of
 Words are or-ed by Spark's own hash aggregation, and what is collected are the words that have a
 bit in them, as Arrow. A word costs 20 bytes, so the rows of a whole file of a million rows are
 300 KB, and the driver never sees a row.
+
+The other way, `is_in` tells of each row of a scan whether it is in such bitmaps.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from truckee.deletion_vectors.bitmap import RowBitmap
+from truckee.deletion_vectors.bitmap import RowBitmap, keyed_portable
 from truckee.spark.branches import FILE, ROW
+from truckee.spark.jvm import index_maker
+from truckee.spark.row_filter import Slot
+
+FileRows = Mapping[int, RowBitmap]
+"""Rows by the id of their file."""
 
 _WORD = "__truckee_word"
 _BITS = "__truckee_bits"
+_MARK = "__truckee_mark_"
+_REPEATS = "__truckee_repeats"
 _WORDS_PER_BLOCK = 1024
 
 
-def row_bitmaps(rows: DataFrame) -> dict[int, RowBitmap]:
+class MarkedRows(NamedTuple):
+    """Which rows were among those given, which of them had each mark, and if one came twice."""
+
+    rows: FileRows
+    by_mark: tuple[FileRows, ...]
+    has_repeats: bool
+
+
+def row_bitmaps(rows: DataFrame) -> FileRows:
     """Return which rows of which file are among `rows`, by file id.
 
     `rows` has the columns `FILE` and `ROW` of a scan; rows that are there twice count once.
     """
-    return _bitmaps(row_words(rows).toArrow())
+    return marked_bitmaps(rows, ()).rows
 
 
-def row_words(rows: DataFrame) -> DataFrame:
-    """Return the words of the rows' positions: file id, number of the word, its bits."""
+def marked_bitmaps(rows: DataFrame, marks: Sequence[Column]) -> MarkedRows:
+    """Return the same, and for each of the conditions in `marks` the rows that it is true of."""
     bit = F.expr(f"shiftleft(1L, cast({ROW} & 63 as int))")
-    return rows.groupBy(FILE, F.shiftright(ROW, 6).alias(_WORD)).agg(F.bit_or(bit).alias(_BITS))
+    bits = [_BITS, *(f"{_MARK}{number}" for number in range(len(marks)))]
+    found = rows.groupBy(FILE, F.shiftright(ROW, 6).alias(_WORD)).agg(
+        F.bit_or(bit).alias(_BITS),
+        *(F.bit_or(F.when(m, bit)).alias(name) for m, name in zip(marks, bits[1:], strict=True)),
+        (F.bit_count(F.bit_or(bit)) < F.count("*")).alias(_REPEATS),
+    )
+    words = found.toArrow().sort_by([(FILE, "ascending"), (_WORD, "ascending")])
+    every, *by_mark = (_bitmaps(words, name) for name in bits)
+    return MarkedRows(every, tuple(by_mark), bool(pc.any(words.column(_REPEATS)).as_py()))
 
 
-def _bitmaps(words: pa.Table) -> dict[int, RowBitmap]:
-    ordered = words.sort_by([(FILE, "ascending"), (_WORD, "ascending")])
-    columns = (ordered.column(name).to_pylist() for name in (FILE, _WORD, _BITS))
+def is_in(spark: SparkSession, rows: FileRows, name: str) -> Column:
+    """Return whether a row of a scan with `FILE` and `ROW` is among these; `name` is for plans."""
+    slot = Slot(spark, name, "org.roaringbitmap.longlong.Roaring64NavigableMap")
+    slot.fill(index_maker(spark).sparse(keyed_portable(rows)))
+    key = F.shiftleft(F.col(FILE).cast("bigint"), 32).bitwiseOR(F.col(ROW))
+    return slot.call("contains", "boolean", key)
+
+
+def united(parts: Sequence[FileRows]) -> dict[int, RowBitmap]:
+    """Return the rows that are in any of the parts."""
+    files: dict[int, list[RowBitmap]] = defaultdict(list)
+    for part in parts:
+        for file, rows in part.items():
+            files[file].append(rows)
+    return {file: RowBitmap.union(members) for file, members in files.items()}
+
+
+def _bitmaps(words: pa.Table, name: str) -> dict[int, RowBitmap]:
+    """Return the rows of one column of bits, from words ordered by file and number."""
+    columns = (words.column(each).to_pylist() for each in (FILE, _WORD, name))
+    found = (word for word in zip(*columns, strict=True) if word[2])
     positions: dict[int, list[pa.Array]] = defaultdict(list)
-    found = zip(*columns, strict=True)
     for (file, block), members in groupby(found, lambda w: (w[0], w[1] // _WORDS_PER_BLOCK)):
         bits = bytearray(_WORDS_PER_BLOCK * 8)
         view = memoryview(bits).cast("q")

@@ -15,10 +15,14 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.types import IntegerType, LongType
+from pyspark.sql.types import StructField as SparkField
+from pyspark.sql.types import StructType as SparkStruct
 
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.predicates import ALWAYS_FALSE, Predicate, any_of
+from truckee.protocol.schema import StructType
 from truckee.scan.pruning import prune
 from truckee.scan.scan_file import ScanFile
 from truckee.scan.snapshot_scan import scan_files_of
@@ -34,7 +38,8 @@ from truckee.spark.expressions import (
 from truckee.spark.frames import snapshot_scan
 from truckee.spark.predicates import predicate_of
 from truckee.spark.scan import Scan, scan_frame
-from truckee.spark.writer_columns import quoted
+from truckee.spark.types import to_spark
+from truckee.spark.writer_columns import bare_schema, quoted
 
 
 @dataclass(frozen=True)
@@ -53,11 +58,22 @@ class Reading:
 
 
 class Target:
-    """The rows of a snapshot, to be looked at in several passes."""
+    """The rows of a snapshot, to be looked at in several passes.
 
-    def __init__(self, spark: SparkSession, snapshot: Snapshot, alias: str | None = None) -> None:
+    `schema` is that of the snapshot with columns added; they are null in all rows.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        snapshot: Snapshot,
+        alias: str | None = None,
+        *,
+        schema: StructType | None = None,
+    ) -> None:
         self.spark = spark
         self.snapshot = snapshot
+        self.schema = schema or snapshot.schema
         self._scan: Scan = replace(snapshot_scan(snapshot), files=self._files)
         self._zone = session_zone(spark)
         self._narrowed: pa.Table | None = None
@@ -65,12 +81,18 @@ class Target:
         self._located: dict[str, tuple[pa.Table, int]] = {}
         self._read: list[tuple[Predicate, pa.Table]] = []
         frame = scan_frame(spark, self._scan, row_ids=True)
+        if schema is not None and schema != snapshot.schema:
+            frame = frame.to(_with_row_ids(schema))
         self.rows: DataFrame = frame if alias is None else frame.alias(alias)
 
     @property
     def columns(self) -> list[str]:
         """The names of the table's columns, quoted."""
-        return [quoted(name) for name in self.snapshot.schema.names]
+        return [quoted(name) for name in self.schema.names]
+
+    def old(self, name: str) -> Column:
+        """Return a column of the table's rows, whatever they are joined with."""
+        return self.rows[quoted(name)]
 
     def condition(self, given: str | Column, *, what: str) -> Expression:
         """Return a condition on the table's rows; raises the errors of `truckee.errors.dml`."""
@@ -148,3 +170,8 @@ class Target:
             session_zone=self._zone,
         )
         return files.filter(kept)
+
+
+def _with_row_ids(schema: StructType) -> SparkStruct:
+    fields = to_spark(bare_schema(schema)).fields
+    return SparkStruct([*fields, SparkField(FILE, IntegerType()), SparkField(ROW, LongType())])

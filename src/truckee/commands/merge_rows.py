@@ -1,0 +1,157 @@
+"""Which rows of the target each clause of a MERGE takes.
+
+The two sides are joined once, on the columns that the conditions need and nothing else; what
+comes of it are bitmaps, one a clause and file. From there on, rows are told by their place:
+
+    rows of the target that match    a clause each, or none        bitmaps
+    rows that do not match           a clause each, or none        one more scan, no join
+    source rows that do not match    those that match no row of the first bitmap
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import NamedTuple
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from truckee.commands.merge_clauses import Does, Kind
+from truckee.commands.merge_values import ResolvedClause
+from truckee.commands.planned import PlannedTable
+from truckee.deletion_vectors.bitmap import RowBitmap
+from truckee.errors.merge import MultipleMatchesError
+from truckee.spark.branches import FILE, ROW
+from truckee.spark.expressions import Expression, true_only
+from truckee.spark.merge_source import Source
+from truckee.spark.row_bitmaps import FileRows, MarkedRows, is_in, marked_bitmaps, united
+from truckee.spark.target import Target
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedMerge:
+    """A merge of which every name is known; `table` is the target as it will be."""
+
+    target: Target
+    table: PlannedTable
+    source: DataFrame
+    on: Expression
+    clauses: tuple[ResolvedClause, ...]
+
+    def of_kind(self, kind: Kind) -> list[ResolvedClause]:
+        """Return the clauses of a kind, in order."""
+        return [each for each in self.clauses if each.clause.kind is kind]
+
+
+class Hit(NamedTuple):
+    """A clause and the rows that it takes."""
+
+    clause: ResolvedClause
+    rows: FileRows
+
+    @property
+    def num_rows(self) -> int:
+        """The number of the rows."""
+        return sum(len(rows) for rows in self.rows.values())
+
+
+@dataclass(frozen=True)
+class MergeRows:
+    """The rows of the target that match, and those that the clauses take."""
+
+    matched: FileRows
+    hits: tuple[Hit, ...]
+
+    def taken(self, does: Does, kind: Kind | None = None) -> list[Hit]:
+        """Return what clauses take that update, or delete, with at least one row."""
+        return [
+            hit
+            for hit in self.hits
+            if hit.rows
+            and hit.clause.clause.does is does
+            and kind in (None, hit.clause.clause.kind)
+        ]
+
+    def count(self, does: Does, kind: Kind | None = None) -> int:
+        """Return how many rows are updated, or deleted."""
+        return sum(hit.num_rows for hit in self.taken(does, kind))
+
+    @property
+    def all_taken(self) -> dict[int, RowBitmap]:
+        """The rows that any clause takes."""
+        return united([hit.rows for hit in self.hits])
+
+    @property
+    def all_that_matter(self) -> dict[int, RowBitmap]:
+        """The rows that the outcome depends on: one that matches keeps another from being inserted."""
+        return united([self.matched, *(hit.rows for hit in self.hits)])
+
+
+def merge_rows(merge: ResolvedMerge, source: Source) -> MergeRows:
+    """Return the rows that a merge takes; MultipleMatchesError if it is not clear how."""
+    matched_clauses = merge.of_kind(Kind.MATCHED)
+    matched = _matched(merge, source, matched_clauses)
+    if matched.has_repeats and matched_clauses and not _only_deletes(matched_clauses):
+        raise _multiple_matches(merge, source)
+    hits = [Hit(*pair) for pair in zip(matched_clauses, matched.by_mark, strict=True)]
+    return MergeRows(matched.rows, (*hits, *_not_matched_by_source(merge, matched.rows)))
+
+
+def _matched(merge: ResolvedMerge, source: Source, clauses: list[ResolvedClause]) -> MarkedRows:
+    if source.num_rows == 0:
+        return MarkedRows({}, tuple({} for _ in clauses), False)
+    return marked_bitmaps(_pairs(merge, source), _takes(clauses))
+
+
+def _pairs(merge: ResolvedMerge, source: Source) -> DataFrame:
+    rows = merge.target.rows
+    if source.keys is not None:
+        rows = rows.where(source.keys)
+    return rows.join(source.rows, merge.on.column)
+
+
+def _only_deletes(clauses: Sequence[ResolvedClause]) -> bool:
+    """Whether it does not matter how many rows of the source match: the row is gone anyway."""
+    [*others, last] = clauses
+    return not others and last.clause.does is Does.DELETE and last.condition is None
+
+
+def _not_matched_by_source(merge: ResolvedMerge, matched: FileRows) -> list[Hit]:
+    clauses = merge.of_kind(Kind.NOT_MATCHED_BY_SOURCE)
+    if not clauses:
+        return []
+    rows = merge.target.rows.where(reduce(Column.__or__, (each.applies for each in clauses)))
+    if matched:
+        rows = rows.where(~is_in(merge.target.spark, matched, "rows that match"))
+    found = marked_bitmaps(rows, _takes(clauses))
+    return [Hit(*pair) for pair in zip(clauses, found.by_mark, strict=True)]
+
+
+def _takes(clauses: Sequence[ResolvedClause]) -> list[Column]:
+    """Return for each clause whether it is the first that applies."""
+    takes: list[Column] = []
+    earlier = F.lit(False)
+    for each in clauses:
+        applies = true_only(each.applies)
+        takes.append(applies & ~earlier)
+        earlier = earlier | applies
+    return takes
+
+
+def _multiple_matches(merge: ResolvedMerge, source: Source) -> MultipleMatchesError:
+    target = merge.target
+    read = {name.casefold() for name in merge.on.columns}
+    names = [name for name in target.schema.names if name.casefold() in read]
+    shown = names or list(target.schema.names)
+    values = [F.first(target.old(name)).alias(f"v{i}") for i, name in enumerate(shown)]
+    pairs = _pairs(merge, source).groupBy(FILE, ROW).agg(F.count("*").alias("matches"), *values)
+    example = pairs.where("matches > 1").orderBy(FILE, ROW).limit(1).collect()[0]
+    texts = [f"{name}: {example[f'v{index}']}" for index, name in enumerate(shown)]
+    return MultipleMatchesError(
+        table=target.snapshot.storage.root,
+        condition=merge.on.sql,
+        row=", ".join(texts),
+        matches=int(example["matches"]),
+    )

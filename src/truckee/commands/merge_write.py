@@ -1,0 +1,225 @@
+"""The new files of a MERGE, written in one pass.
+
+What is written is the union of up to five parts, none of which is there unless it has rows:
+
+| part                                | comes from                                       | joined? |
+|-------------------------------------|--------------------------------------------------|---------|
+| rows updated by WHEN MATCHED        | the rows of its bitmaps, and the source          | yes     |
+| rows updated by WHEN NOT MATCHED... | the rows of its bitmaps                          | no      |
+| copies                              | other rows of files that are written anew        | no      |
+| rows deleted, for the feed          | the rows of its bitmaps                          | no      |
+| rows inserted                       | source rows without a match in the first bitmap  | anti    |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from truckee.commands.change_rows import NewValues, inserted_rows, unchanged_rows, updated_rows
+from truckee.commands.identity_marks import with_identity_marks
+from truckee.commands.merge_clauses import Does, Kind
+from truckee.commands.merge_rows import Hit, MergeRows, ResolvedMerge
+from truckee.commands.merge_values import ResolvedClause
+from truckee.commands.rewrite_files import Fates
+from truckee.commands.touched_rows import TouchedFile
+from truckee.errors.dml import RowCountMismatchError
+from truckee.protocol.actions import Metadata
+from truckee.protocol.paths import decode_path
+from truckee.spark.branches import FILE
+from truckee.spark.constraints import GENERATION_EXPRESSION_KEY
+from truckee.spark.expressions import true_only
+from truckee.spark.footer_stats import read_footers
+from truckee.spark.merge_source import Source
+from truckee.spark.row_bitmaps import FileRows, is_in, united
+from truckee.spark.rows_to_write import DEFAULT_KEY
+from truckee.spark.writer import WrittenFiles, write_files
+from truckee.spark.writer_columns import column
+from truckee.spark.writer_identity import Identity, identity_of, identity_values
+from truckee.storage.base import Storage
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergeOutput:
+    """The files that a merge has written, and how many rows of which sort are in them.
+
+    `metadata` is that of the table after the merge, None if it stays as it is.
+    """
+
+    written: tuple[WrittenFiles, ...] = ()
+    num_inserted: int = 0
+    num_copied: int = 0
+    metadata: Metadata | None = None
+
+
+def write_merge(merge: ResolvedMerge, source: Source, rows: MergeRows, fate: Fates) -> MergeOutput:
+    """Write the rows that a merge brings into the table, and its change rows."""
+    parts = _Parts(merge, source, rows, fate)
+    files = [file.add for file in (*fate.removed, *fate.rewritten, *fate.marked)]
+    with merge.target.only([*files, *merge.target.add_files(sorted(rows.matched))]):
+        frames = parts.frames()
+        if not frames:
+            return MergeOutput()
+        written = _write(merge, reduce(DataFrame.unionAll, frames), parts.identities)
+    copied = _num_copied(merge.table.storage, fate.rewritten)
+    inserted = written.num_rows - copied - rows.count(Does.UPDATE)
+    if inserted < 0 or (inserted and not merge.of_kind(Kind.NOT_MATCHED)):
+        written.discard()
+        raise RowCountMismatchError(
+            table=merge.table.storage.root,
+            operation="MERGE",
+            expected=written.num_rows - inserted,
+            written=written.num_rows,
+        )
+    metadata = with_identity_marks(merge.table.metadata, written.identity_marks)
+    has_changed = metadata != merge.target.snapshot.metadata
+    return MergeOutput(
+        written=(written,),
+        num_inserted=inserted,
+        num_copied=copied,
+        metadata=metadata if has_changed else None,
+    )
+
+
+class _Parts:
+    """The parts of what is written; see the module."""
+
+    def __init__(self, merge: ResolvedMerge, source: Source, rows: MergeRows, fate: Fates) -> None:
+        self._merge = merge
+        self._target = merge.target
+        self._schema = merge.table.schema
+        self._source = source
+        self._rows = rows
+        self._fate = fate
+        self._inserts = merge.of_kind(Kind.NOT_MATCHED)
+        self._has_changes = self._needs_change_rows()
+        self.identities = self._identities()
+
+    def _needs_change_rows(self) -> bool:
+        """Whether the feed cannot be told from added, removed and marked rows alone."""
+        if not self._merge.table.properties.enable_change_data_feed:
+            return False
+        if self._rows.taken(Does.UPDATE) or self._fate.rewritten:
+            return True
+        return bool(self._rows.taken(Does.DELETE)) and bool(self._inserts)
+
+    def frames(self) -> list[DataFrame]:
+        """Return the parts that may have rows."""
+        found = []
+        matched = self._rows.taken(Does.UPDATE, Kind.MATCHED)
+        if matched:
+            pairs = self._among(matched).join(self._source.rows, self._merge.on.column)
+            found.append(self._updated(pairs, matched))
+        alone = self._rows.taken(Does.UPDATE, Kind.NOT_MATCHED_BY_SOURCE)
+        if alone:
+            found.append(self._updated(self._among(alone), alone))
+        deleted = self._rows.taken(Does.DELETE)
+        if deleted and self._has_changes:
+            found.append(self._unchanged(self._among(deleted), "delete"))
+        if self._fate.rewritten:
+            found.append(self._unchanged(self._copied(), None))
+        if self._inserts and self._source.num_rows:
+            found.append(self._inserted())
+        return found
+
+    def _among(self, hits: list[Hit]) -> DataFrame:
+        return self._in(united([hit.rows for hit in hits]), "rows taken")
+
+    def _in(self, rows: FileRows, name: str) -> DataFrame:
+        of_files = self._target.rows.where(column(FILE).isin(sorted(rows)))
+        return of_files.where(is_in(self._target.spark, rows, name))
+
+    def _updated(self, rows: DataFrame, hits: list[Hit]) -> DataFrame:
+        ways = [NewValues(self._is_hit(hit, hits), hit.clause.values) for hit in hits]
+        return updated_rows(
+            rows, self._schema, ways, old=self._target.old, has_feed=self._has_changes
+        )
+
+    def _is_hit(self, hit: Hit, hits: list[Hit]) -> Column:
+        if len(hits) == 1:
+            return F.lit(True)
+        return is_in(self._target.spark, hit.rows, hit.clause.clause.name)
+
+    def _unchanged(self, rows: DataFrame, change_type: str | None) -> DataFrame:
+        return unchanged_rows(
+            rows,
+            self._schema,
+            old=self._target.old,
+            change_type=change_type,
+            has_feed=self._has_changes,
+        )
+
+    def _copied(self) -> DataFrame:
+        taken = {file.id: file.rows for file in self._fate.rewritten}
+        of_files = self._target.rows.where(column(FILE).isin(sorted(taken)))
+        return of_files.where(~is_in(self._target.spark, taken, "rows taken"))
+
+    def _inserted(self) -> DataFrame:
+        rows = self._source.rows
+        if self._rows.matched:
+            with_match = self._in(self._rows.matched, "rows that match")
+            rows = rows.join(with_match, self._merge.on.column, "left_anti")
+        ways = [
+            NewValues(true_only(clause.applies), self._with_own_values(clause))
+            for clause in self._inserts
+        ]
+        return inserted_rows(rows, self._schema, ways, has_feed=self._has_changes)
+
+    def _with_own_values(self, clause: ResolvedClause) -> Mapping[str, Column]:
+        """Return the values of an insert, with identities and defaults where it gives none."""
+        values = dict(clause.values)
+        for field in self._schema.fields:
+            if field.name in values:
+                continue
+            identity = identity_of(field)
+            if identity is not None:
+                values[field.name] = identity_values(self._target.spark, identity)
+            elif DEFAULT_KEY in field.metadata:
+                values[field.name] = F.expr(field.metadata[DEFAULT_KEY])
+        return values
+
+    def _identities(self) -> dict[str, Identity]:
+        found = {}
+        for field in self._schema.fields:
+            identity = identity_of(field)
+            if identity is not None and any(field.name not in i.values for i in self._inserts):
+                found[field.physical_name] = identity
+        return found
+
+
+def _write(
+    merge: ResolvedMerge, rows: DataFrame, identities: Mapping[str, Identity]
+) -> WrittenFiles:
+    table = merge.table
+    given = {name for each in merge.clauses for name in each.values}
+    computed = [
+        field.name
+        for field in table.schema.fields
+        if GENERATION_EXPRESSION_KEY in field.metadata and field.name not in given
+    ]
+    if table.metadata.partition_columns:
+        # Otherwise each task would write a small file to each partition.
+        rows = rows.repartition(*(column(name) for name in table.metadata.partition_columns))
+    return write_files(
+        rows,
+        storage=table.storage,
+        metadata=table.metadata,
+        protocol=table.protocol,
+        computed=computed,
+        identities=identities,
+    )
+
+
+def _num_copied(storage: Storage, files: list[TouchedFile]) -> int:
+    """Return how many rows of files that are written anew are only copied."""
+    unknown = [file for file in files if file.num_live is None]
+    paths = [decode_path(file.add.path) for file in unknown]
+    footers = read_footers(storage, paths, [])
+    hidden = sum(file.num_deleted for file in unknown)
+    live = sum(footer.num_rows for footer in footers) - hidden
+    live += sum(file.num_live for file in files if file.num_live is not None)
+    return live - sum(len(file.rows) for file in files)

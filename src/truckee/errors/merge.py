@@ -1,0 +1,114 @@
+"""A MERGE that is refused, or that found one row of the target to match several of the source.
+
+DeltaError
+├── MergeWithoutClauseError                   no WHEN at all
+├── ClauseOrderError                          a clause after one that takes all rows
+│   ├── NonLastMatchedClauseError
+│   ├── NonLastNotMatchedClauseError
+│   └── NonLastNotMatchedBySourceClauseError
+├── StreamingSourceError                      the source is a stream
+├── NestedInsertError                         a value for a field of a struct in an INSERT
+└── MultipleMatchesError                      several source rows match one target row
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from truckee.errors.base import DeltaError
+from truckee.errors.dml import AssignmentError
+
+
+@dataclass(eq=False, kw_only=True)
+class MergeWithoutClauseError(DeltaError):
+    """A merge that says nothing of what to do."""
+
+    code: ClassVar[str] = "DELTA_MERGE_MISSING_WHEN"
+
+    def __str__(self) -> str:
+        return (
+            "the merge has no WHEN clause\n"
+            "hint: say what to do, for example with whenMatchedUpdateAll() or "
+            "whenNotMatchedInsertAll()"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ClauseOrderError(DeltaError):
+    """A clause without a condition, and another of its kind behind it that is never reached."""
+
+    code: ClassVar[str] = "DELTA_NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION"
+    clause: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.clause} has no condition, so the clauses of its kind that follow are never "
+            "reached\nhint: give it a condition, or make it the last one"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class NonLastMatchedClauseError(ClauseOrderError):
+    """A WHEN MATCHED clause without a condition that is not the last one."""
+
+
+@dataclass(eq=False, kw_only=True)
+class NonLastNotMatchedClauseError(ClauseOrderError):
+    """A WHEN NOT MATCHED clause without a condition that is not the last one."""
+
+    code: ClassVar[str] = "DELTA_NON_LAST_NOT_MATCHED_CLAUSE_OMIT_CONDITION"
+
+
+@dataclass(eq=False, kw_only=True)
+class NonLastNotMatchedBySourceClauseError(ClauseOrderError):
+    """A WHEN NOT MATCHED BY SOURCE clause without a condition that is not the last one."""
+
+    code: ClassVar[str] = "DELTA_NON_LAST_NOT_MATCHED_BY_SOURCE_CLAUSE_OMIT_CONDITION"
+
+
+@dataclass(eq=False, kw_only=True)
+class StreamingSourceError(DeltaError):
+    """A stream as the source of a merge."""
+
+    code: ClassVar[str] = "DELTA_MERGE_STREAMING_SOURCE"
+
+    def __str__(self) -> str:
+        return (
+            "the source of the merge is a streaming DataFrame\n"
+            "hint: merge each batch of it with writeStream.foreachBatch"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class NestedInsertError(AssignmentError):
+    """An INSERT that gives a value to a part of a column."""
+
+    code: ClassVar[str] = "DELTA_NESTED_FIELD_IN_INSERT"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what} gives a value to {self.column}, which is a part of a column\n"
+            "hint: give the whole column a value, made with struct or named_struct"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class MultipleMatchesError(DeltaError):
+    """One row of the target matches several rows of the source, and it is not clear which to take.
+
+    `row` shows the values of that row, those that the condition reads.
+    """
+
+    code: ClassVar[str] = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
+    table: str
+    condition: str
+    row: str
+    matches: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.matches} rows of the source match the row ({self.row}) of the table "
+            f"{self.table} by {self.condition}; nothing was changed\n"
+            "hint: leave one row a key in the source, whatever the conditions of the clauses say"
+        )
