@@ -22,12 +22,15 @@ def rows_scanned(frame: DataFrame) -> int:
 
 def size_in_bytes(frame: DataFrame) -> int:
     """Return how large Spark's optimizer takes a frame to be."""
-    return int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes().toString())
+    return int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())
 
 
-def plan_text(frame: DataFrame) -> str:
-    """Return what `explain()` shows."""
-    return str(frame._jdf.queryExecution().simpleString())
+def plan_text(frame: DataFrame, mode: str = "simple") -> str:
+    """Return what `explain()` shows in some mode."""
+    jvm = frame.sparkSession.sparkContext._jvm
+    assert jvm is not None
+    modes = jvm.org.apache.spark.sql.execution.ExplainMode
+    return str(frame._jdf.queryExecution().explainString(modes.fromString(mode)))
 
 
 def rows(frame: DataFrame) -> list[Any]:

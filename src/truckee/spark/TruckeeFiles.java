@@ -47,8 +47,8 @@ public class TruckeeFiles implements FileIndex {
   public TruckeeFiles(
       String name, String root, StructType partitionSchema, long sizeInBytes, BiFunction files) {
     this.name = name;
-    // Spark's explain() shows the class and these paths, and nothing else of an index.
-    this.rootPaths = seq(new Path[] {new Path(root), new Path(root + "/" + name)});
+    // Spark's explain() shows the class and as much of these paths as fits, above all the first.
+    this.rootPaths = seq(new Path[] {new Path("/" + name), new Path(root)});
     this.partitionSchema = partitionSchema;
     this.sizeInBytes = sizeInBytes;
     this.files = files;

@@ -6,22 +6,24 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from truckee.errors.spark import JavaNotFoundError
 
 OLDEST_JAVA = 17
+JAVA_FOLDERS = ("/usr/lib/jvm", "/usr/java", "/opt/java", "/Library/Java/JavaVirtualMachines")
 _VERSION = re.compile(r'version "(\d+)(?:\.(\d+))?')
 
 
-def ensure_java() -> None:
+def ensure_java(folders: Iterable[str] = JAVA_FOLDERS) -> None:
     """Point JAVA_HOME at a Java of at least version 17, or raise JavaNotFoundError.
 
-    A JAVA_HOME that is good enough, or a good enough `java` on the PATH, is left as it is.
+    A JAVA_HOME that is good enough is left as it is; then the `java` on the PATH counts, then what
+    is in the folders where systems keep theirs.
     """
     seen: list[str] = []
-    for home in _candidates():
+    for home in _candidates(folders):
         java = home / "bin" / "java"
         version = _java_version(java) if java.exists() else None
         if version is not None and version >= OLDEST_JAVA:
@@ -32,12 +34,11 @@ def ensure_java() -> None:
     raise JavaNotFoundError(found=", ".join(seen) if seen else "none was found")
 
 
-def _candidates() -> Iterator[Path]:
+def _candidates(folders: Iterable[str]) -> Iterator[Path]:
     if home := os.environ.get("JAVA_HOME"):
         yield Path(home)
     if java := shutil.which("java"):
         yield Path(java).resolve().parent.parent
-    folders = ("/usr/lib/jvm", "/usr/java", "/opt/java", "/Library/Java/JavaVirtualMachines")
     for folder in map(Path, folders):
         for found in sorted(folder.glob("*"), reverse=True):
             yield found / "Contents" / "Home" if (found / "Contents").exists() else found

@@ -59,7 +59,7 @@ def session(app_name: str = "truckee", **conf: object) -> SparkSession:
         settings = conf
     builder = SparkSession.builder
     for key, value in settings.items():
-        builder = builder.config(key, str(value))
+        builder = builder.config(key, value)
     return configure(builder).getOrCreate()
 
 
