@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from truckee.commands.frame_writer import write
-    from truckee.readwriter import read, table_changes
+    from truckee.readwriter import read, readStream, table_changes
     from truckee.spark.session import configure, session
     from truckee.table import DeltaTable
 
@@ -19,12 +19,13 @@ _HOMES = {
     "DeltaTable": "truckee.table",
     "configure": "truckee.spark.session",
     "read": "truckee.readwriter",
+    "readStream": "truckee.readwriter",
     "session": "truckee.spark.session",
     "table_changes": "truckee.readwriter",
     "write": "truckee.commands.frame_writer",
 }
 
-__all__ = ["DeltaTable", "configure", "read", "session", "table_changes", "write"]
+__all__ = ["DeltaTable", "configure", "read", "readStream", "session", "table_changes", "write"]
 
 
 def __getattr__(name: str) -> Any:

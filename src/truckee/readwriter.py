@@ -1,4 +1,4 @@
-"""truckee.read: Spark's DataFrameReader, method by method, over Delta tables.
+"""truckee.read and readStream: Spark's readers, method by method, over Delta tables.
 
 Moving a pipeline over is replacing `spark.read.format("delta")` by `truckee.read(spark)`.
 """
@@ -21,6 +21,7 @@ from truckee.options.time_travel import split_path, time_travel
 from truckee.spark.conf import session_settings, session_storage, session_zone
 from truckee.spark.frames import feed_frame, snapshot_frame
 from truckee.storage.base import Storage
+from truckee.streaming.fast_lane import stream_frame
 
 
 class TableReader:
@@ -52,6 +53,41 @@ class TableReader:
         """Return the rows of a table of Spark's catalog, or its changes with `readChangeFeed`."""
         location = delta_location(self._spark, tableName)
         return load_path(self._spark, location, self._options, is_catalog_table=True)
+
+
+class TableStreamReader:
+    """Reads tables and their change feeds as streams; made by `truckee.readStream(spark)`."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._options: dict[str, Any] = {}
+
+    def format(self, source: str) -> TableStreamReader:  # noqa: ARG002
+        """Take the format's name, for code that names one; it changes nothing."""
+        return self
+
+    def option(self, key: str, value: Any) -> TableStreamReader:
+        """Set one option, such as `readChangeFeed`, `startingVersion` or `maxFilesPerTrigger`."""
+        self._options[key] = value
+        return self
+
+    def options(self, **options: Any) -> TableStreamReader:
+        """Set several options."""
+        self._options.update(options)
+        return self
+
+    def load(self, path: str) -> DataFrame:
+        """Return the table at a path as a stream, or its changes with `readChangeFeed`."""
+        return stream_frame(self._spark, path, self._options)
+
+    def table(self, tableName: str) -> DataFrame:
+        """Return a table of Spark's catalog as a stream, or its changes with `readChangeFeed`."""
+        return self.load(delta_location(self._spark, tableName))
+
+
+def readStream(spark: SparkSession) -> TableStreamReader:
+    """Return a reader of Delta tables as streams, used like `spark.readStream`."""
+    return TableStreamReader(spark)
 
 
 def read(spark: SparkSession) -> TableReader:
