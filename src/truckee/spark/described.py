@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
+from truckee.log.detail import table_detail
 from truckee.log.history import HistoryEntry
 from truckee.log.snapshot import Snapshot
-from truckee.protocol.features import supported_features
 
 _JOB = ("jobId", "jobName", "jobRunId", "runId", "jobOwnerId", "triggerType")
 _DETAIL = (
@@ -34,23 +33,24 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 def detail_frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
     """Return one row that describes a version of a table."""
-    metadata, protocol = snapshot.metadata, snapshot.protocol
+    detail = table_detail(snapshot)
     row = (
         "delta",
-        metadata.id,
-        metadata.name,
-        metadata.description,
-        snapshot.storage.root,
-        _moment(metadata.created_time),
-        _moment(snapshot.timestamp_ms),
-        list(snapshot.partition_columns),
-        _clustering_columns(snapshot),
-        snapshot.num_files,
-        snapshot.size_in_bytes,
-        dict(metadata.configuration),
-        protocol.min_reader_version,
-        protocol.min_writer_version,
-        sorted(supported_features(protocol)),
+        detail.id,
+        detail.name,
+        detail.description,
+        # Spark spells local paths as URLs.
+        f"file:{detail.location}" if detail.location.startswith("/") else detail.location,
+        _moment(detail.created_at_ms),
+        _moment(detail.last_modified_ms),
+        list(detail.partition_columns),
+        list(detail.clustering_columns),
+        detail.num_files,
+        detail.size_in_bytes,
+        dict(detail.properties),
+        detail.min_reader_version,
+        detail.min_writer_version,
+        list(detail.table_features),
     )
     return spark.createDataFrame([row], _DETAIL)
 
@@ -92,13 +92,3 @@ def _fields(values: Any, names: Sequence[str]) -> dict[str, str | None] | None:
     if values is None:
         return None
     return {name: None if values.get(name) is None else str(values[name]) for name in names}
-
-
-def _clustering_columns(snapshot: Snapshot) -> list[str]:
-    """Return the columns in the domain that clustered tables have, by their logical names."""
-    domain = snapshot.domain_metadata.get("delta.clustering")
-    if domain is None:
-        return []
-    physical = msgspec.json.decode(domain.configuration).get("clusteringColumns", [])
-    names = {field.physical_name: field.name for field in snapshot.schema.fields}
-    return [".".join([names.get(path[0], path[0]), *path[1:]]) for path in physical if path]
