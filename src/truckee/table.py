@@ -23,6 +23,7 @@ from truckee.commands.catalog import delta_location
 from truckee.commands.convert import convert_to_delta
 from truckee.commands.create import Creation
 from truckee.commands.delete import delete
+from truckee.commands.merge_builder import DeltaMergeBuilder, merge_builder
 from truckee.commands.table_builder import DeltaTableBuilder
 from truckee.commands.update import update
 from truckee.errors.log import NotADeltaTableError
@@ -127,6 +128,10 @@ class DeltaTable:
     ) -> DataFrame:
         """Give new values to the rows that the condition is true of; return what was done."""
         return update(self._spark, self._storage, condition, set, alias=self._alias)
+
+    def merge(self, source: DataFrame, condition: str | Column) -> DeltaMergeBuilder:
+        """Return a builder of what to do with rows of the source and of the table that match."""
+        return merge_builder(self._spark, self._storage, source, condition, alias=self._alias)
 
     def detail(self) -> DataFrame:
         """Return one row that describes the table: format, id, size, protocol and so on."""
