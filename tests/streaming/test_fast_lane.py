@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 import truckee
+from streaming.lake import append, batch_feed, changing_table
 from streaming.queries import Collected, counted, offsets, run, start
 from truckee import DeltaTable
 from truckee.errors.log import NotADeltaTableError, VersionNotFoundError
@@ -19,31 +20,6 @@ from truckee.errors.streaming import (
 )
 from truckee.streaming.fast_lane import stream_frame
 from truckee.streaming.unknown_options import UnknownOptionWarning
-
-
-def append(spark: SparkSession, path: Path, first: int, count: int = 3, **options: str) -> None:
-    rows = spark.range(first, first + count).selectExpr("id", "concat('v', id) AS value")
-    truckee.write(rows.coalesce(1)).mode("append").options(**options).save(str(path))
-
-
-def changing_table(spark: SparkSession, path: Path, *, vectors: bool = True) -> DeltaTable:
-    """A table with inserts, an update, a delete, and its feed."""
-    properties = {
-        "delta.enableChangeDataFeed": "true",
-        "delta.enableDeletionVectors": str(vectors).lower(),
-    }
-    append(spark, path, 0, 10, **properties)
-    table = DeltaTable.forPath(spark, str(path))
-    table.update("id < 2", {"value": "'new'"})
-    table.delete("id = 5")
-    append(spark, path, 10, 4)
-    table.delete("id IN (6, 11)")
-    return table
-
-
-def batch_feed(spark: SparkSession, path: Path) -> DataFrame:
-    reader = truckee.read(spark).option("readChangeFeed", True).option("startingVersion", 0)
-    return reader.load(str(path))
 
 
 def test_a_stream_of_appends_is_the_table(spark: SparkSession, tmp_path: Path) -> None:

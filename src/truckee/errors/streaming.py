@@ -8,7 +8,7 @@ DeltaError
   OffsetWentBackError              a table that is shorter than what the stream has read of it
   TwoStartsError                   startingVersion beside startingTimestamp
   TimeTravelOfStreamError          versionAsOf or timestampAsOf on a stream
-  StreamSchemaMismatchError        a schema given by hand that is not the table's
+  GivenSchemaError                 a schema given by hand that is not the table's
   SchemaNotSetError                a table without columns
   SourceRowsChangedError           rows were updated, and a plain stream shows appended ones only
   SourceRowsDeletedError           rows were deleted, likewise
@@ -142,8 +142,8 @@ class TimeTravelOfStreamError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
-class StreamSchemaMismatchError(DeltaError):
-    """A schema was given for a stream, and the table has another one."""
+class GivenSchemaError(DeltaError):
+    """A schema was given for a read, and the table has another one."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_SCHEMA_DURING_READ"
     table: str
@@ -152,9 +152,9 @@ class StreamSchemaMismatchError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"the stream was given the schema {self.given}, but that of {self.table} is "
+            f"the read was given the schema {self.given}, but that of {self.table} is "
             f"{self.found}\n"
-            "hint: leave out schema(), or load the stream again if the table has changed since"
+            "hint: leave out schema(); which columns to read is told by the option columns"
         )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructField, StructType
 
 from truckee.changes.missing_files import missing_file_error
 from truckee.errors.base import DeltaError
@@ -15,12 +14,10 @@ from truckee.scan.scan_file import ScanFile
 from truckee.spark.conf import session_settings, session_storage, session_zone
 from truckee.spark.scan import Scan, scan_frame
 from truckee.spark.streaming_source import streaming_frame
-from truckee.spark.types import to_spark
 from truckee.streaming.offset import StreamOffset, parse_offset
+from truckee.streaming.shown_schema import shown_schema
 from truckee.streaming.table_stream import StreamRead, TableStream, open_stream
 from truckee.streaming.unknown_options import warn_of_unknown
-
-_INTERNAL_METADATA = ("delta.", "parquet.field.id")
 
 
 def stream_frame(spark: SparkSession, path: str, options: Mapping[str, object]) -> DataFrame:
@@ -34,7 +31,9 @@ def stream_frame(spark: SparkSession, path: str, options: Mapping[str, object]) 
     parsed = stream_options(text, conf=session_settings(spark), time_zone=session_zone(spark))
     opened = open_stream(session_storage(spark, path, text), parsed)
     name = f"truckee[{opened.storage.root}]"
-    return streaming_frame(spark, name, _shown(opened), lambda _: _Source(spark, opened))
+    return streaming_frame(
+        spark, name, shown_schema(opened.schema), lambda _: _Source(spark, opened)
+    )
 
 
 class _Source:
@@ -97,17 +96,3 @@ def _vector_rows(files: Sequence[ScanFile]) -> int | None:
     counts = [file.num_records for file in files if not file.rows.is_all]
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
-
-
-def _shown(opened: StreamRead) -> StructType:
-    """Return the columns of the stream, without what only readers of data files need to know."""
-    return StructType([_shown_field(field) for field in to_spark(opened.schema).fields])
-
-
-def _shown_field(field: StructField) -> StructField:
-    metadata = {
-        key: value
-        for key, value in (field.metadata or {}).items()
-        if not key.startswith(_INTERNAL_METADATA)
-    }
-    return StructField(field.name, field.dataType, field.nullable, metadata)

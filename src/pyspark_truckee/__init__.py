@@ -1,0 +1,5 @@
+"""Where PySpark looks for `format("truckee")` by itself: modules named `pyspark_*`."""
+
+from truckee.streaming.source import TruckeeSource as DefaultSource
+
+__all__ = ["DefaultSource"]
