@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from truckee.changes.plan import open_feed
 from truckee.commands.frame_writer import write
-from truckee.errors.write import InvalidConditionError, ReplaceWhereDataConditionError
+from truckee.errors.write import InvalidConditionError
 from truckee.errors.write_rows import ReplaceWhereViolationError
 from truckee.log.snapshot import load_snapshot
+from truckee.options.feed import feed_options
+from truckee.spark.frames import feed_frame
 from truckee.storage import LocalStorage
 from writing import actions, commit_info, data_files, last_version, rust_rows
 
@@ -76,22 +79,67 @@ def test_a_row_outside_of_replace_where_is_refused(rows: DataFrame, table: str) 
     assert last_version(table) == 0
 
 
-def test_a_condition_on_data_columns_is_refused(rows: DataFrame, table: str) -> None:
-    with pytest.raises(ReplaceWhereDataConditionError) as caught:
-        write(rows).mode("overwrite").option("replaceWhere", "id = 1 and p = 10").save(table)
+@pytest.mark.parametrize("vectors", ["true", "false"])
+def test_replace_where_takes_rows_out_of_files_as_delete_does(
+    spark: SparkSession, tmp_path: Path, vectors: str
+) -> None:
+    path = str(tmp_path)
+    rows = spark.range(0, 6, 1, 1).selectExpr("id", "id % 2 as p")
+    write(rows).option("delta.enableDeletionVectors", vectors).save(path)
 
-    assert str(caught.value) == (
-        "replaceWhere (id = 1 and p = 10) uses the columns [id, p], but the table is partitioned "
-        "by [p]\n"
-        "hint: use partition columns only, or delete the rows first and append the new ones"
+    new = spark.sql("select 100L as id, 1L as p")
+    write(new).mode("overwrite").option("replaceWhere", "P = 1 or id > 99").save(path)
+
+    assert sorted(row["id"] for row in rust_rows(path)) == [0, 2, 4, 100]
+    info = commit_info(path, 1)
+    assert info["operation"] == "WRITE"
+    assert info["operationMetrics"]["numDeletedRows"] == "3"
+    assert info["operationMetrics"]["numOutputRows"] == "1"
+    copied = "0" if vectors == "true" else "3"
+    assert info["operationMetrics"]["numCopiedRows"] == copied
+
+
+@pytest.mark.parametrize("vectors", ["true", "false"])
+def test_the_feed_of_replace_where_is_told_by_change_files_or_by_vectors(
+    spark: SparkSession, tmp_path: Path, vectors: str
+) -> None:
+    path = str(tmp_path)
+    rows = spark.range(0, 6, 1, 1)
+    write(rows).options(
+        **{"delta.enableDeletionVectors": vectors, "delta.enableChangeDataFeed": "true"}
+    ).save(path)
+
+    write(spark.sql("select 3L as id")).mode("overwrite").option("replaceWhere", "id = 3").save(
+        path
     )
+
+    feed = open_feed(LocalStorage(path), feed_options({"startingVersion": 1}))
+    changes = feed_frame(spark, feed).select("_change_type", "id").collect()
+    assert sorted(tuple(row) for row in changes) == [("delete", 3), ("insert", 3)]
+    assert bool(actions(path, 1, "cdc")) == (vectors == "false")
+
+
+def test_a_row_outside_of_a_condition_on_data_leaves_no_vector_behind(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = str(tmp_path)
+    write(spark.range(0, 6, 1, 1)).option("delta.enableDeletionVectors", "true").save(path)
+    before = data_files(path)
+
+    with pytest.raises(ReplaceWhereViolationError):
+        write(spark.range(4)).mode("overwrite").option("replaceWhere", "id = 3").save(path)
+
+    assert data_files(path) == before
 
 
 def test_a_condition_that_is_none_is_refused(rows: DataFrame, table: str) -> None:
     with pytest.raises(InvalidConditionError) as caught:
         write(rows).mode("overwrite").option("replaceWhere", "p + 1").save(table)
 
-    assert str(caught.value).startswith("replaceWhere (p + 1) is not a condition on the table: ")
+    assert str(caught.value) == (
+        "replaceWhere (p + 1) is not a condition on the table: it gives int\n"
+        "hint: use columns of the table, compared so that the result is true or false"
+    )
     assert last_version(table) == 0
 
 

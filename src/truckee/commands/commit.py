@@ -4,17 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 from truckee.errors.base import DeltaError
 from truckee.errors.storage import StorageError
 from truckee.log.race import Resolve
 from truckee.log.transaction import Transaction
-from truckee.spark.writer import WrittenFiles
+
+
+class Discardable(Protocol):
+    """Files that were written for a commit, and can be deleted if there is none."""
+
+    def discard(self) -> None:
+        """Delete the files."""
+        ...
+
+
+class NewFiles(NamedTuple):
+    """Files of several origins that are committed together."""
+
+    parts: tuple[Discardable, ...]
+
+    def discard(self) -> None:
+        """Delete the files of all parts."""
+        for part in self.parts:
+            part.discard()
 
 
 @contextmanager
-def discarding(written: WrittenFiles) -> Iterator[None]:
+def discarding(written: Discardable) -> Iterator[None]:
     """Delete files that were written if the body fails, which must not be a commit."""
     try:
         yield
@@ -25,7 +43,7 @@ def discarding(written: WrittenFiles) -> Iterator[None]:
 
 def commit_files(
     transaction: Transaction,
-    written: WrittenFiles,
+    written: Discardable,
     operation: str,
     *,
     parameters: Mapping[str, Any] | None = None,

@@ -19,9 +19,8 @@ from truckee.commands.clustering import (
 from truckee.commands.column_mapping import with_column_mapping
 from truckee.commands.column_rules import check_columns, checked_partition_columns
 from truckee.commands.generated import check_generated_columns
-from truckee.commands.overwrite import every_file
+from truckee.commands.overwrite import Replaced, every_file
 from truckee.commands.planned import PlannedTable, existing_table, new_metadata, planned_table
-from truckee.commands.removed import all_removed
 from truckee.commands.row_tracking import with_row_tracking
 from truckee.commands.write_options import default_properties
 from truckee.errors.create import (
@@ -196,13 +195,10 @@ def _commit(
     table: PlannedTable, definition: TableDefinition, creation: Creation, *, is_managed: bool
 ) -> None:
     transaction = table.transaction()
-    removes = []
-    if table.snapshot is not None:
-        replaced = every_file(table.snapshot)
-        replaced.note(transaction)
-        removes = all_removed(replaced.files)
-    table.check(creation.operation, removes)
-    transaction.stage(*removes)
+    replaced = Replaced() if table.snapshot is None else every_file(table.snapshot)
+    replaced.note(transaction)
+    table.check(creation.operation, replaced.actions)
+    transaction.stage(*replaced.actions)
     transaction.commit(
         creation.operation, parameters=creation_parameters(table, definition, is_managed)
     )

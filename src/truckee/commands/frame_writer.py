@@ -7,8 +7,9 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from truckee.commands.write import Write, write_table
+from truckee.commands.write import write_table
 from truckee.commands.write_options import save_mode, write_options
+from truckee.commands.write_plan import Write
 from truckee.options.text import Options
 from truckee.protocol.properties import parse_column_names
 from truckee.spark.conf import session_settings, session_storage

@@ -1,80 +1,119 @@
 """Which files an overwrite replaces, and what it has to have read to know.
 
-| asked for                | files that go                           | conflicts with       |
-|--------------------------|-----------------------------------------|----------------------|
-| overwrite                | all                                     | any change of data   |
-| replaceWhere, partitions | those of partitions where it is true    | files added to such  |
-| dynamic                  | those of the partitions in the new data | files added to those |
+| asked for    | what goes                               | conflicts with                  |
+|--------------|-----------------------------------------|---------------------------------|
+| overwrite    | all files                               | any change of data              |
+| replaceWhere | rows for which it is true, as by DELETE | files added to such partitions  |
+| dynamic      | files of the partitions in the new data | files added to those partitions |
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec.structs import replace as msgspec_replace
 from pyspark.sql import SparkSession
 
+from truckee.commands.delete import delete_rows
+from truckee.commands.removed import all_removed
+from truckee.commands.row_changes import RowChanges
 from truckee.errors.protocol import InvalidPartitionValueError
-from truckee.errors.write import ReplaceWhereDataConditionError
 from truckee.log.snapshot import Snapshot
 from truckee.log.transaction import Transaction
-from truckee.protocol.actions import AddFile
+from truckee.protocol.actions import Action, AddFile, RemoveFile
 from truckee.protocol.partition_values import parse
-from truckee.protocol.predicates import UNKNOWN, Column, Comparison, Predicate, all_of, any_of
-from truckee.protocol.schema import StructField, StructType
+from truckee.protocol.predicates import (
+    ALWAYS_FALSE,
+    UNKNOWN,
+    Column,
+    Comparison,
+    Predicate,
+    all_of,
+    any_of,
+)
+from truckee.protocol.schema import StructField
 from truckee.spark.conf import session_zone
-from truckee.spark.writer_conditions import Condition, matching_partitions
 
 # Beyond this many partitions their values are not compared one by one with those of other commits.
 _MOST_PARTITIONS_TOLD = 100
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Replaced:
-    """Files that give way to new ones; `predicate` tells which partitions were looked at.
+    """What gives way to new rows: files that go, and what is left of files that go in part.
 
-    None for `predicate` stands for the whole table.
+    `predicate` tells which partitions were looked at, None for all; `read` are the files that were.
+    `copied` are new files with the rows that stay of files that went, `num_copied` those rows, and
+    `num_deleted` the rows that go, None if nobody knows. By default nothing gives way.
     """
 
-    files: tuple[AddFile, ...]
-    predicate: Predicate | None
+    actions: tuple[Action, ...] = ()
+    removed: tuple[AddFile, ...] = ()
+    copied: tuple[AddFile, ...] = ()
+    predicate: Predicate | None = ALWAYS_FALSE
+    read: tuple[AddFile, ...] = ()
+    num_deleted: int | None = None
+    num_copied: int = 0
+    num_change_files: int = 0
+    changes: RowChanges | None = None
+
+    @property
+    def looked_at_table(self) -> bool:
+        """Whether rows of the table mattered at all."""
+        return self.predicate != ALWAYS_FALSE
 
     def note(self, transaction: Transaction) -> None:
         """Tell a transaction what was read."""
         if self.predicate is None:
             transaction.read_whole_table()
-        else:
+        elif self.looked_at_table:
             transaction.read_partitions(self.predicate)
-            transaction.read_files(self.files)
+            transaction.read_files(self.read)
+
+    def with_data_change(self, data_change: bool) -> Replaced:
+        """Return the same, with the actions saying whether data changes."""
+        if data_change:
+            return self
+        actions = tuple(
+            msgspec_replace(action, data_change=False)
+            if isinstance(action, AddFile | RemoveFile)
+            else action
+            for action in self.actions
+        )
+        return replace(self, actions=actions)
+
+    def discard(self) -> None:
+        """Delete the files that were written, for the commit that was to name them failed."""
+        if self.changes is not None:
+            self.changes.discard()
 
 
 def every_file(snapshot: Snapshot) -> Replaced:
     """Return all files of a table."""
-    return Replaced(tuple(snapshot.files()), None)
-
-
-def files_where(spark: SparkSession, snapshot: Snapshot, condition: Condition) -> Replaced:
-    """Return the files of the partitions for which a condition is true.
-
-    Raises ReplaceWhereDataConditionError if the condition reads other columns.
-    """
-    if not condition.reads_only(snapshot.partition_columns):
-        raise ReplaceWhereDataConditionError(
-            condition=condition.sql,
-            columns=tuple(sorted(condition.columns)),
-            partition_columns=snapshot.partition_columns,
-        )
     files = tuple(snapshot.files())
-    partitions = list({_key(file): file.partition_values for file in files}.values())
-    schema = StructType(tuple(_partition_fields(snapshot)))
-    hit = matching_partitions(spark, condition.sql, schema, partitions)
-    matching = {tuple(sorted(p.items())) for p, hits in zip(partitions, hit, strict=True) if hits}
-    return Replaced(tuple(f for f in files if _key(f) in matching), condition.predicate)
+    return Replaced(actions=tuple(all_removed(files)), removed=files, predicate=None)
 
 
-def _key(file: AddFile) -> tuple[tuple[str, str | None], ...]:
-    return tuple(sorted(file.partition_values.items()))
+def rows_where(spark: SparkSession, snapshot: Snapshot, condition: str) -> Replaced:
+    """Return the rows for which a condition is true, as DELETE would take them out.
+
+    Deletion vectors, and files with the rows that stay, are written.
+    """
+    found = delete_rows(spark, snapshot, condition)
+    changes = found.changes
+    return Replaced(
+        actions=changes.actions,
+        removed=changes.removed,
+        copied=tuple(changes.adds),
+        predicate=changes.reading.predicate,
+        read=tuple(snapshot.add_files(changes.reading.files)),
+        num_deleted=found.num_deleted,
+        num_copied=found.num_copied,
+        num_change_files=changes.num_change_files,
+        changes=changes,
+    )
 
 
 def files_beside(spark: SparkSession, snapshot: Snapshot, new: Iterable[AddFile]) -> Replaced:
@@ -88,7 +127,12 @@ def files_beside(spark: SparkSession, snapshot: Snapshot, new: Iterable[AddFile]
     files = tuple(
         file for file in snapshot.files() if _values(file.partition_values, fields, zone) in wanted
     )
-    return Replaced(files, _predicate_of(fields, wanted))
+    return Replaced(
+        actions=tuple(all_removed(files)),
+        removed=files,
+        predicate=_predicate_of(fields, wanted),
+        read=files,
+    )
 
 
 def _partition_fields(snapshot: Snapshot) -> list[StructField]:

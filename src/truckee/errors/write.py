@@ -265,23 +265,6 @@ class InvalidConditionError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
-class ReplaceWhereDataConditionError(DeltaError):
-    """replaceWhere on columns that the table is not partitioned by."""
-
-    code: ClassVar[str] = "DELTA_NON_PARTITION_COLUMN_REFERENCE"
-    condition: str
-    columns: tuple[str, ...]
-    partition_columns: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return (
-            f"replaceWhere ({self.condition}) uses the columns [{', '.join(self.columns)}], but "
-            f"the table is partitioned by [{', '.join(self.partition_columns)}]\n"
-            "hint: use partition columns only, or delete the rows first and append the new ones"
-        )
-
-
-@dataclass(eq=False, kw_only=True)
 class StreamingFrameError(DeltaError):
     """A streaming DataFrame was given to a batch write."""
 

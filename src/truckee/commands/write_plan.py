@@ -1,0 +1,128 @@
+"""What a table will be after a write: its columns, its partitions and its properties."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec.structs import replace
+from pyspark.sql import DataFrame
+
+from truckee.commands.clustering import clustering_domain, clustering_features, kept_clustering
+from truckee.commands.column_mapping import with_column_mapping
+from truckee.commands.column_rules import check_columns, checked_partition_columns
+from truckee.commands.planned import PlannedTable, new_metadata, planned_table
+from truckee.commands.row_tracking import with_row_tracking
+from truckee.commands.schema_merge import merged_schema, stored_schema
+from truckee.commands.write_options import WriteOptions, default_properties
+from truckee.errors.write import DataChangeWithMetadataError, PartitioningMismatchError
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.actions import Metadata
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.schema import StructType, check_distinct_names
+from truckee.spark.conf import session_settings
+from truckee.spark.types import from_spark
+from truckee.storage.base import Storage
+
+
+@dataclass(frozen=True, kw_only=True)
+class Write:
+    """One write: to which table, in which mode (as commitInfo names it), and how.
+
+    `partition_by` is None where nothing was said, and () where no partitions were asked for.
+    `operation` and `parameters` are what commitInfo will say, WRITE if nothing is given.
+    """
+
+    storage: Storage
+    mode: str = "ErrorIfExists"
+    partition_by: tuple[str, ...] | None = None
+    cluster_by: tuple[tuple[str, ...], ...] = ()
+    options: WriteOptions = field(default_factory=WriteOptions)
+    operation: str = "WRITE"
+    parameters: Mapping[str, Any] | None = None
+
+    @property
+    def is_overwrite(self) -> bool:
+        """Whether rows that are there now are replaced."""
+        return self.mode == "Overwrite"
+
+
+def planned_write(df: DataFrame, write: Write, snapshot: Snapshot | None) -> PlannedTable:
+    """Return the table as it will be after the write; `snapshot` is what is there now.
+
+    Raises what is wrong with the columns of the data, or with the partitions asked for.
+    """
+    data = from_spark(df.schema)
+    check_distinct_names(data)
+    if snapshot is None:
+        configuration = {
+            **default_properties(session_settings(df.sparkSession)),
+            **write.options.properties,
+        }
+        return _created(write, None, new_metadata(data, configuration=configuration), data)
+    if write.is_overwrite and write.options.overwrite_schema:
+        return _created(write, snapshot, _without_schema(snapshot, write), data)
+    _check_partitioning(write, snapshot)
+    schema = merged_schema(
+        snapshot.schema,
+        data,
+        add_columns=write.options.merge_schema,
+        name=write.storage.root,
+    )
+    if schema == snapshot.schema:
+        return planned_table(write.storage, snapshot, snapshot.metadata)
+    if not write.options.data_change:
+        raise DataChangeWithMetadataError(table=write.storage.root)
+    metadata = replace(snapshot.metadata, schema_string=schema.to_json())
+    return _checked_plan(write, snapshot, with_column_mapping(metadata))
+
+
+def _created(
+    write: Write, snapshot: Snapshot | None, metadata: Metadata, data: StructType
+) -> PlannedTable:
+    """Return the plan of a table whose schema is that of the data."""
+    if not write.options.data_change and snapshot is not None:
+        raise DataChangeWithMetadataError(table=write.storage.root)
+    partition_by = checked_partition_columns(data, write.partition_by or ())
+    metadata = with_column_mapping(
+        replace(
+            metadata,
+            schema_string=stored_schema(data).to_json(),
+            partition_columns=list(partition_by),
+        )
+    )
+    return _checked_plan(write, snapshot, with_row_tracking(metadata))
+
+
+def _checked_plan(write: Write, snapshot: Snapshot | None, metadata: Metadata) -> PlannedTable:
+    table = planned_table(write.storage, snapshot, metadata)
+    properties = TableProperties.from_configuration(metadata.configuration)
+    check_columns(
+        table.schema, mapping_mode=properties.column_mapping_mode, table=write.storage.root
+    )
+    domain = (
+        clustering_domain(table.schema, write.cluster_by, table.metadata)
+        if write.cluster_by
+        else kept_clustering(snapshot, table.schema)
+    )
+    if domain is None:
+        return table
+    return planned_table(
+        write.storage, snapshot, metadata, features=clustering_features(), domains=[domain]
+    )
+
+
+def _without_schema(snapshot: Snapshot, write: Write) -> Metadata:
+    configuration = {**snapshot.metadata.configuration, **write.options.properties}
+    return replace(snapshot.metadata, configuration=configuration)
+
+
+def _check_partitioning(write: Write, snapshot: Snapshot) -> None:
+    asked = write.partition_by
+    if asked is None or not asked:
+        return
+    if [n.casefold() for n in asked] != [n.casefold() for n in snapshot.partition_columns]:
+        raise PartitioningMismatchError(
+            table=write.storage.root, expected=snapshot.partition_columns, found=asked
+        )
