@@ -1,15 +1,20 @@
-"""The commit of DELETE, UPDATE and MERGE: what others did meanwhile is looked at row by row."""
+"""The commit of DELETE, UPDATE and MERGE.
+
+A commit that others have forestalled is looked at again row by row (`row_conflicts`): it follows
+them, is prepared anew, or fails with delta-spark's exception.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
 
-from pyspark.sql import DataFrame
+from pyspark.sql import SparkSession
 
 from truckee.commands.dml_settings import DmlSettings
-from truckee.commands.row_changes import RowChanges
+from truckee.commands.prepared import Prepared
+from truckee.commands.row_conflicts import brought_together
 from truckee.errors.base import DeltaError
 from truckee.errors.dml import AppendOnlyTargetError
 from truckee.errors.storage import StorageError
@@ -18,11 +23,12 @@ from truckee.errors.transaction import (
     ConcurrentDeleteDeleteException,
     ConcurrentDeleteReadException,
 )
-from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
 from truckee.log.transaction import Transaction
-from truckee.protocol.actions import Metadata
 from truckee.protocol.features import check_writable
 from truckee.storage.base import Storage
+
+_log = logging.getLogger(__name__)
 
 FileConflict = (
     ConcurrentAppendException,
@@ -31,24 +37,8 @@ FileConflict = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prepared:
-    """A command whose files are written, and whose commit is not.
-
-    `affected` are the numbers for the caller, `metrics` those for the commit. `matching` keeps of
-    any rows of the table those that the command's outcome depends on.
-    """
-
-    operation: str
-    parameters: Mapping[str, Any]
-    changes: RowChanges
-    metrics: Callable[[RowChanges], Mapping[str, object]]
-    affected: Mapping[str, int]
-    matching: Callable[[DataFrame], DataFrame]
-    metadata: Metadata | None = None
-
-
 def run_command(
+    spark: SparkSession,
     storage: Storage,
     operation: str,
     prepare: Callable[[Snapshot], Prepared],
@@ -57,11 +47,17 @@ def run_command(
     removes_rows: bool = True,
 ) -> Mapping[str, int]:
     """Prepare a command on the latest version and commit it; return its numbers."""
-    snapshot = load_snapshot(storage)
-    check_target(snapshot, operation, removes_rows=removes_rows)
-    prepared = prepare(snapshot)
-    commit_rows(prepared, settings)
-    return prepared.affected
+    for reruns_left in range(settings.max_reruns, -1, -1):
+        snapshot = load_snapshot(storage)
+        check_target(snapshot, operation, removes_rows=removes_rows)
+        if was_applied(snapshot, settings):
+            _log.info("%s: left out, for it was committed before", operation)
+            break
+        prepared = prepare(snapshot)
+        if commit_rows(spark, prepared, settings, may_run_again=reruns_left > 0) is not None:
+            return prepared.affected
+        _log.info("%s: run again, for others have moved the rows it is about", operation)
+    return {}
 
 
 def check_target(snapshot: Snapshot, operation: str, *, removes_rows: bool = True) -> None:
@@ -72,26 +68,66 @@ def check_target(snapshot: Snapshot, operation: str, *, removes_rows: bool = Tru
         raise AppendOnlyTargetError(table=table, operation=operation)
 
 
-def commit_rows(prepared: Prepared, settings: DmlSettings) -> int:
-    """Commit a prepared command, and return its version.
+def was_applied(snapshot: Snapshot, settings: DmlSettings) -> bool:
+    """Return whether the table has the command already, by application and version."""
+    if settings.txn_app_id is None or settings.txn_version is None:
+        return False
+    recorded = snapshot.set_transactions.get(settings.txn_app_id)
+    return recorded is not None and recorded.version >= settings.txn_version
+
+
+def commit_rows(
+    spark: SparkSession, prepared: Prepared, settings: DmlSettings, *, may_run_again: bool = False
+) -> int | None:
+    """Commit a prepared command, and return its version; None if it has to be run again.
 
     Files of a commit that was refused are deleted. After an error of the store, or when
     interrupted, the commit may be there all the same, and the files are left alone.
     """
+    while True:
+        try:
+            return _committed(prepared, settings)
+        except FileConflict as conflict:
+            if not settings.row_level_conflicts:
+                prepared.changes.discard()
+                raise
+            following = _following(spark, prepared, conflict, may_run_again=may_run_again)
+            if following is None:
+                prepared.changes.discard()
+                return None
+            prepared = following
+        except StorageError:
+            raise
+        except DeltaError:
+            prepared.changes.discard()
+            raise
+
+
+def _following(
+    spark: SparkSession, prepared: Prepared, conflict: DeltaError, *, may_run_again: bool
+) -> Prepared | None:
+    """Return the command as it can be committed after those that were faster.
+
+    None means that it has to be run again.
+    """
     try:
-        return _committed(prepared, settings)
+        newer = update_snapshot(prepared.changes.snapshot)
+        changes = brought_together(spark, prepared, newer)
+        if changes is None and not may_run_again:
+            raise conflict
     except StorageError:
         raise
     except DeltaError:
         prepared.changes.discard()
         raise
+    return None if changes is None else replace(prepared, changes=changes)
 
 
 def _committed(prepared: Prepared, settings: DmlSettings) -> int:
     changes = prepared.changes
     snapshot = changes.snapshot
     actions = changes.actions
-    if not actions and prepared.metadata is None:
+    if not actions:
         return snapshot.version
     transaction = Transaction(snapshot.storage, snapshot)
     transaction.read_partitions(changes.reading.predicate)

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from truckee.commands.commit_rows import Prepared, run_command
+from truckee.commands.commit_rows import run_command
 from truckee.commands.dml_settings import DmlSettings, dml_settings
 from truckee.commands.mark_rows import marked_files
+from truckee.commands.prepared import Prepared
 from truckee.commands.removed import num_rows
 from truckee.commands.results import metrics_frame
 from truckee.commands.rewrite_files import Fates, fates, write_copies
@@ -78,7 +79,7 @@ def delete(
     def prepare(snapshot: Snapshot) -> Prepared:
         return prepared_delete(spark, snapshot, condition, settings=settings, alias=alias)
 
-    done = run_command(storage, "DELETE", prepare, settings)
+    done = run_command(spark, storage, "DELETE", prepare, settings)
     return metrics_frame(spark, done, ("num_affected_rows",))
 
 

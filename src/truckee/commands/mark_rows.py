@@ -43,7 +43,7 @@ def marked_files(snapshot: Snapshot, touched: Sequence[TouchedFile]) -> list[Mar
     When this returns the vectors are durable, and no version names them yet.
     """
     storage = snapshot.storage
-    before = _deleted_rows(snapshot, touched)
+    before = deleted_rows(snapshot, [file.add for file in touched])
     united = [old | file.rows for old, file in zip(before, touched, strict=True)]
     vectors = write_deletion_vectors(storage, united)
     counts = _num_records(storage, touched)
@@ -64,25 +64,33 @@ def marked_files(snapshot: Snapshot, touched: Sequence[TouchedFile]) -> list[Mar
 
 def discard_vectors(storage: Storage, files: Iterable[MarkedFile]) -> None:
     """Delete the files of new vectors, for the commit that was to name them did not happen."""
-    paths = {
-        file.after.deletion_vector.file_path
-        for file in files
-        if file.after.deletion_vector is not None
-    }
-    for path in sorted(paths):
+    for path in sorted(_vector_files(files)):
         storage.delete(path)
 
 
-def _deleted_rows(snapshot: Snapshot, touched: Iterable[TouchedFile]) -> list[RowBitmap]:
+def superseded(storage: Storage, *, old: Iterable[MarkedFile], kept: Iterable[MarkedFile]) -> None:
+    """Delete the files of vectors that gave way to others before any commit named them.
+
+    A file holds many vectors, and stays as long as one of them is kept.
+    """
+    for path in sorted(_vector_files(old) - _vector_files(kept)):
+        storage.delete(path)
+
+
+def _vector_files(files: Iterable[MarkedFile]) -> set[str]:
+    vectors = (file.after.deletion_vector for file in files)
+    return {vector.file_path for vector in vectors if vector is not None}
+
+
+def deleted_rows(snapshot: Snapshot, files: Iterable[AddFile]) -> list[RowBitmap]:
+    """Return the rows of each file that its deletion vector marks."""
     wanted: list[VectorOf | None] = [
         None
-        if file.add.deletion_vector is None
+        if file.deletion_vector is None
         else VectorOf(
-            descriptor=file.add.deletion_vector,
-            data_file=file.add.path,
-            version=snapshot.version,
+            descriptor=file.deletion_vector, data_file=file.path, version=snapshot.version
         )
-        for file in touched
+        for file in files
     ]
     found = iter(read_deletion_vectors(snapshot.storage, [w for w in wanted if w is not None]))
     return [RowBitmap() if want is None else next(found) for want in wanted]

@@ -17,7 +17,6 @@ from pyspark.sql import functions as F
 
 from truckee.commands.column_mapping import with_column_mapping
 from truckee.commands.column_rules import check_columns
-from truckee.commands.commit_rows import Prepared
 from truckee.commands.dml_settings import DmlSettings
 from truckee.commands.mark_rows import marked_files
 from truckee.commands.merge_clauses import Clause, Does, Kind, check_clauses
@@ -25,6 +24,7 @@ from truckee.commands.merge_rows import MergeRows, ResolvedMerge, merge_rows
 from truckee.commands.merge_values import MergeNames, evolved_schema
 from truckee.commands.merge_write import MergeOutput, write_merge
 from truckee.commands.planned import PlannedTable, planned_table
+from truckee.commands.prepared import Prepared
 from truckee.commands.rewrite_files import fates
 from truckee.commands.row_changes import RowChanges
 from truckee.commands.touched_rows import touched_files

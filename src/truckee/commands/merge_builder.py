@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
-from truckee.commands.commit_rows import Prepared, run_command
+from truckee.commands.commit_rows import run_command
 from truckee.commands.dml_settings import dml_settings
 from truckee.commands.merge import Merge, check_merge, prepared_merge
 from truckee.commands.merge_clauses import Clause, Does, Kind
+from truckee.commands.prepared import Prepared
 from truckee.commands.results import metrics_frame
 from truckee.errors.dml import ArgumentTypeError, NoAssignmentsError
 from truckee.log.snapshot import Snapshot
@@ -92,7 +93,9 @@ class DeltaMergeBuilder:
             return prepared_merge(self._spark, snapshot, self._merge, settings=settings)
 
         removes_rows = self._merge.removes_rows
-        done = run_command(self._storage, "MERGE", prepare, settings, removes_rows=removes_rows)
+        done = run_command(
+            self._spark, self._storage, "MERGE", prepare, settings, removes_rows=removes_rows
+        )
         return metrics_frame(self._spark, done, _RESULTS)
 
     def _with_values(

@@ -85,7 +85,7 @@ class MergeRows:
 
     @property
     def all_that_matter(self) -> dict[int, RowBitmap]:
-        """The rows that the outcome depends on: one that matches keeps another from being inserted."""
+        """The rows that the outcome depends on: one that matches keeps one from being inserted."""
         return united([self.matched, *(hit.rows for hit in self.hits)])
 
 

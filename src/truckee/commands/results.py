@@ -11,6 +11,6 @@ from pyspark.sql import DataFrame, SparkSession
 def metrics_frame(
     spark: SparkSession, affected: Mapping[str, int], columns: Sequence[str]
 ) -> DataFrame:
-    """Return one row with these columns of `affected`."""
-    table = pa.table({name: pa.array([affected[name]], pa.int64()) for name in columns})
+    """Return one row with these columns of `affected`, 0 for what is not in it."""
+    table = pa.table({name: pa.array([affected.get(name, 0)], pa.int64()) for name in columns})
     return spark.createDataFrame(table)

@@ -20,9 +20,10 @@ from pyspark.sql import functions as F
 
 from truckee.commands.assignments import Assignment, assignments, new_values
 from truckee.commands.change_rows import NewValues, updated_rows
-from truckee.commands.commit_rows import Prepared, run_command
+from truckee.commands.commit_rows import run_command
 from truckee.commands.dml_settings import DmlSettings, dml_settings
 from truckee.commands.mark_rows import marked_files
+from truckee.commands.prepared import Prepared
 from truckee.commands.removed import num_rows
 from truckee.commands.results import metrics_frame
 from truckee.commands.rewrite_files import Fates, fates, write_copies
@@ -76,7 +77,7 @@ def update(
     def prepare(snapshot: Snapshot) -> Prepared:
         return prepared_update(spark, snapshot, condition, set, settings=settings, alias=alias)
 
-    done = run_command(storage, "UPDATE", prepare, settings)
+    done = run_command(spark, storage, "UPDATE", prepare, settings)
     return metrics_frame(spark, done, ("num_affected_rows",))
 
 

@@ -1,0 +1,57 @@
+"""What commits have made of the files that they name, from before the first to after the last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from truckee.log.commits import Commit
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.actions import AddFile
+from truckee.protocol.paths import decode_path, encode_path
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """A data file, by its decoded path; None where it is not part of the table."""
+
+    path: str
+    before: AddFile | None
+    after: AddFile | None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the file was added."""
+        return self.before is None and self.after is not None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the file was removed."""
+        return self.before is not None and self.after is None
+
+
+def file_changes(snapshot: Snapshot, commits: Sequence[Commit]) -> list[FileChange]:
+    """Return the files that commits after a snapshot name, as they were and as they are now.
+
+    A file that came and went in between is left out, for nothing is left of it.
+    """
+    after: dict[str, AddFile | None] = {}
+    for commit in commits:
+        for remove in commit.removes:
+            after[decode_path(remove.path)] = None
+        for add in commit.adds:
+            after[decode_path(add.path)] = add
+    before = files_by_path(snapshot, after)
+    found = (FileChange(path, before.get(path), now) for path, now in after.items())
+    return [each for each in found if each.before is not None or each.after is not None]
+
+
+def files_by_path(snapshot: Snapshot, paths: Iterable[str]) -> dict[str, AddFile]:
+    """Return those of the files at these decoded paths that are live."""
+    files = snapshot.files_table()
+    spelled = pa.array([encode_path(path) for path in paths], pa.string())
+    found = snapshot.add_files(files.filter(pc.is_in(files.column("path"), spelled)))
+    return {decode_path(add.path): add for add in found}
