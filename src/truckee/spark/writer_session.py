@@ -15,6 +15,8 @@ from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 from truckee.spark.jvm import gateway
 
+_EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
+
 # How data files look, whatever the user's session says. Statistics need timestamps as INT64, for
 # Parquet keeps none of INT96.
 FILE_SETTINGS: Mapping[str, str] = {
@@ -27,6 +29,10 @@ FILE_SETTINGS: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.caseSensitive": "true",
+    # Where a joined column takes the place of another of the same name, this rule loses it below
+    # an explode, and the job fails with INTERNAL_ERROR_ATTRIBUTE_NOT_FOUND: a MERGE whose source is
+    # read by the columns of its target, with the feed on, is such a plan.
+    _EXCLUDED_RULES: "org.apache.spark.sql.catalyst.optimizer.RemoveRedundantAliases",
 }
 
 # Column names of a Delta table are the same in any case.
@@ -38,6 +44,9 @@ def on_session(df: DataFrame, settings: Mapping[str, str]) -> DataFrame:
     spark = df.sparkSession
     java_session = spark._jsparkSession.cloneSession()
     for key, value in settings.items():
+        if key == _EXCLUDED_RULES:
+            users = spark.conf.get(key, None)
+            value = f"{users},{value}" if users else value
         java_session.conf().set(key, value)
     datasets = getattr(gateway(spark).jvm, "org.apache.spark.sql.classic.Dataset")
     plan = df._jdf.queryExecution().analyzed()
