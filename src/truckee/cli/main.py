@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from truckee.cli import changes, inspect, report
+from truckee.cli import changes, demo, inspect, report
 from truckee.cli.render import words
 from truckee.errors.base import DeltaError
 
@@ -28,6 +28,7 @@ app.command()(inspect.log)
 app.command()(inspect.files)
 app.command()(changes.changes)
 app.command()(report.report)
+app.command()(demo.demo)
 
 _DEBUG = "--debug"
 
