@@ -23,6 +23,7 @@ LAYERS = (
     {"commands"},
     {"streaming"},
     {"table", "readwriter"},
+    {"installation"},
     {"cli"},
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
@@ -30,7 +31,7 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # The front: the public names of the package, and `python -m truckee`.
 FRONT = {"__init__", "__main__"}
 
-MAY_IMPORT_PYSPARK = {"spark", "commands", "streaming", "table", "readwriter"}
+MAY_IMPORT_PYSPARK = {"spark", "commands", "streaming", "table", "readwriter", "installation"}
 MAY_KNOW_THE_JVM = {"spark"}
 JVM_NAMES = {"_jvm", "_gateway", "_jsparkSession", "_jdf", "_jsc", "_jconf"}
 

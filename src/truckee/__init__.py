@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from truckee.commands.frame_writer import write
+    from truckee.installation import install, uninstall
     from truckee.readwriter import read, readStream, table_changes
     from truckee.spark.session import configure, session
     from truckee.table import DeltaTable
@@ -18,14 +19,26 @@ __version__ = "0.1.0"
 _HOMES = {
     "DeltaTable": "truckee.table",
     "configure": "truckee.spark.session",
+    "install": "truckee.installation",
     "read": "truckee.readwriter",
     "readStream": "truckee.readwriter",
     "session": "truckee.spark.session",
     "table_changes": "truckee.readwriter",
+    "uninstall": "truckee.installation",
     "write": "truckee.commands.frame_writer",
 }
 
-__all__ = ["DeltaTable", "configure", "read", "readStream", "session", "table_changes", "write"]
+__all__ = [
+    "DeltaTable",
+    "configure",
+    "install",
+    "read",
+    "readStream",
+    "session",
+    "table_changes",
+    "uninstall",
+    "write",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,36 @@
+"""Errors of `truckee.install()`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from truckee.errors.base import DeltaError
+
+
+@dataclass(eq=False, kw_only=True)
+class DeltaJarPresentError(DeltaError):
+    """A Delta JAR is on the class path, and the name `delta` belongs to it."""
+
+    code: ClassVar[str] = "TRUCKEE_DELTA_JAR_PRESENT"
+    jar: str
+
+    def __str__(self) -> str:
+        return (
+            f'format("delta") cannot be taken over, since Delta\'s own JAR is on the class path: '
+            f"{self.jar}\n"
+            "hint: take delta-spark out of spark.jars, spark.jars.packages and "
+            "spark.sql.extensions, or call truckee.read and truckee.write by name"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class NotSupportedByInstallError(DeltaError):
+    """Something that code written for delta-spark can do and an installed truckee cannot."""
+
+    code: ClassVar[str] = "TRUCKEE_NOT_SUPPORTED_BY_INSTALL"
+    what: str
+    hint: str
+
+    def __str__(self) -> str:
+        return f"{self.what} is not supported with truckee.install()\nhint: {self.hint}"

@@ -1,0 +1,308 @@
+"""truckee.install(): code that says `format("delta")` runs on truckee, unchanged.
+
+PySpark's readers and writers keep what they are told in the JVM, where it cannot be read back. So
+the methods that tell them are replaced by ones that also take note, and the methods that act look
+at the notes: where the format is `delta`, truckee's own reader or writer is given the same calls,
+and otherwise what was there before goes on. Only this process is changed, and `uninstall` puts
+everything back.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from pyspark.sql import SparkSession
+from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter
+from pyspark.sql.streaming.readwriter import DataStreamReader
+
+import truckee.errors
+from truckee.commands.frame_writer import write
+from truckee.errors.install import DeltaJarPresentError, NotSupportedByInstallError
+from truckee.readwriter import read, readStream
+from truckee.spark.catalog import DELTA_PROVIDERS, named_table
+from truckee.spark.delta_jar import delta_jar
+from truckee.spark.session import configure
+from truckee.table import DeltaTable
+
+Method = Callable[..., Any]
+
+_FORMAT = "delta"
+_NOTES = "_truckee_notes"
+
+
+class Note(NamedTuple):
+    """One call that told a reader or writer something."""
+
+    method: str
+    arguments: tuple[Any, ...]
+    options: dict[str, Any]
+
+
+class _Installed(NamedTuple):
+    """What was there before."""
+
+    methods: dict[tuple[type, str], Method]
+    modules: dict[str, ModuleType | None]
+
+
+_installed: _Installed | None = None
+_jars: dict[str | None, str | None] = {}
+
+
+def install() -> None:
+    """Let code written for delta-spark run on truckee in this process; doing it twice is fine.
+
+    From now on `spark.read`, `spark.readStream` and `df.write` with `format("delta")`, tables of
+    the catalog that are Delta tables, `saveAsTable`, and `from delta.tables import DeltaTable` are
+    truckee's. Raises `DeltaJarPresentError` where a running session has Delta's own JAR; a session
+    that is started later is looked at when it is first used.
+    """
+    global _installed
+    if _installed is not None:
+        return
+    session = SparkSession.getActiveSession()
+    if session is not None:
+        _refuse_delta_jar(session)
+    before = _Installed({}, {})
+    for kind, methods in _PATCHES.items():
+        for name, replacement in methods.items():
+            original = getattr(kind, name)
+            before.methods[kind, name] = original
+            setattr(kind, name, functools.wraps(original)(replacement(original)))
+    for name in [name for name in sys.modules if name == "delta" or name.startswith("delta.")]:
+        before.modules[name] = sys.modules.pop(name)
+    for name, module in _delta_modules().items():
+        before.modules.setdefault(name, None)
+        sys.modules[name] = module
+    _installed = before
+
+
+def uninstall() -> None:
+    """Put everything back that `install` changed; without one, nothing happens."""
+    global _installed
+    if _installed is None:
+        return
+    for (kind, name), original in _installed.methods.items():
+        setattr(kind, name, original)
+    for name, module in _installed.modules.items():
+        if module is None:
+            sys.modules.pop(name, None)
+        else:
+            sys.modules[name] = module
+    _installed = None
+
+
+def _delta_modules() -> dict[str, ModuleType]:
+    """Return modules with the names of delta-spark's, which hold truckee's classes."""
+    delta, tables, exceptions = (
+        ModuleType(name, "Stands in for delta-spark, put here by truckee.install().")
+        for name in ("delta", "delta.tables", "delta.exceptions")
+    )
+    delta.__path__ = []
+    vars(delta).update(
+        DeltaTable=DeltaTable,
+        configure_spark_with_delta_pip=_configured,
+        tables=tables,
+        exceptions=exceptions,
+    )
+    vars(tables).update(DeltaTable=DeltaTable)
+    vars(exceptions).update(
+        (name, getattr(truckee.errors, name))
+        for name in truckee.errors.__all__
+        if name.endswith("Exception")
+    )
+    return {module.__name__: module for module in (delta, tables, exceptions)}
+
+
+def _configured(
+    spark_session_builder: SparkSession.Builder,
+    extra_packages: list[str] | None = None,
+) -> SparkSession.Builder:
+    """Return the builder as truckee likes it; packages that have nothing to do with Delta stay."""
+    builder = configure(spark_session_builder)
+    if extra_packages:
+        builder = builder.config("spark.jars.packages", ",".join(extra_packages))
+    return builder
+
+
+def _refuse_delta_jar(spark: SparkSession) -> None:
+    application = spark.sparkContext.applicationId
+    if application not in _jars:
+        _jars[application] = delta_jar(spark)
+    found = _jars[application]
+    if found is not None:
+        raise DeltaJarPresentError(jar=found)
+
+
+def _noting(original: Method) -> Method:
+    """Return a method that does what it did, and takes note of the call."""
+
+    def noted(self: Any, *arguments: Any, **options: Any) -> Any:
+        note = Note(original.__name__, arguments, options)
+        self.__dict__.setdefault(_NOTES, []).append(note)
+        return original(self, *arguments, **options)
+
+    return noted
+
+
+def _loading(original: Method) -> Method:
+    def load(
+        self: Any,
+        path: Any = None,
+        format: str | None = None,
+        schema: Any = None,
+        **options: Any,
+    ) -> Any:
+        if not _is_delta(self, self._spark, format):
+            return original(self, path, format, schema, **options)
+        if schema is not None:
+            raise _no_schema()
+        reader = _told(_reader(self)(self._spark), self).options(**options)
+        return reader.load(_only(path if path is not None else _option(self, options, "path")))
+
+    return load
+
+
+def _reading_table(original: Method) -> Method:
+    def table(self: Any, tableName: str) -> Any:
+        spark = self if isinstance(self, SparkSession) else self._spark
+        if not _is_delta_table(spark, tableName):
+            return original(self, tableName)
+        return _told(_reader(self)(spark), self).table(tableName)
+
+    return table
+
+
+def _saving(original: Method) -> Method:
+    def save(
+        self: Any,
+        path: str | None = None,
+        format: str | None = None,
+        mode: str | None = None,
+        partitionBy: Any = None,
+        **options: Any,
+    ) -> None:
+        if not _is_delta(self, self._spark, format):
+            original(self, path, format, mode, partitionBy, **options)
+            return
+        writer = _told(write(self._df), self)
+        writer.save(path, mode=mode, partitionBy=partitionBy, **options)
+
+    return save
+
+
+def _saving_table(original: Method) -> Method:
+    def saveAsTable(
+        self: Any,
+        name: str,
+        format: str | None = None,
+        mode: str | None = None,
+        partitionBy: Any = None,
+        **options: Any,
+    ) -> None:
+        is_delta = _is_delta(self, self._spark, format)
+        if not is_delta and not _is_delta_table(self._spark, name):
+            original(self, name, format, mode, partitionBy, **options)
+            return
+        writer = _told(write(self._df), self)
+        writer.saveAsTable(name, mode=mode, partitionBy=partitionBy, **options)
+
+    return saveAsTable
+
+
+def _inserting(original: Method) -> Method:
+    def insertInto(self: Any, tableName: str, overwrite: bool | None = None) -> None:
+        if not _is_delta_table(self._spark, tableName):
+            original(self, tableName, overwrite)
+            return
+        _told(write(self._df), self).insertInto(tableName, overwrite)
+
+    return insertInto
+
+
+def _is_delta(told: Any, spark: SparkSession, given: str | None) -> bool:
+    named = [note.arguments[0] for note in _notes(told) if note.method == "format"]
+    name = given or (named[-1] if named else spark.conf.get("spark.sql.sources.default"))
+    if str(name).lower() != _FORMAT:
+        return False
+    _refuse_delta_jar(spark)
+    return True
+
+
+def _is_delta_table(spark: SparkSession, name: str) -> bool:
+    found = named_table(spark, name)
+    if found is None or found.provider not in DELTA_PROVIDERS:
+        return False
+    _refuse_delta_jar(spark)
+    return True
+
+
+def _reader(told: Any) -> Callable[[SparkSession], Any]:
+    return readStream if isinstance(told, DataStreamReader) else read
+
+
+def _told(ours: Any, told: Any) -> Any:
+    """Return our reader or writer, told all that Spark's was."""
+    for note in _notes(told):
+        if note.method == "schema":
+            raise _no_schema()
+        if not hasattr(ours, note.method):
+            raise NotSupportedByInstallError(
+                what=f"{note.method} of a Delta table", hint="leave it out"
+            )
+        getattr(ours, note.method)(*note.arguments, **note.options)
+    return ours
+
+
+def _notes(told: Any) -> list[Note]:
+    found: list[Note] = getattr(told, _NOTES, [])
+    return found
+
+
+def _no_schema() -> NotSupportedByInstallError:
+    return NotSupportedByInstallError(
+        what="schema of a Delta table", hint="leave it out, for the table knows its schema"
+    )
+
+
+def _only(path: Any) -> str:
+    if isinstance(path, str):
+        return path
+    if not isinstance(path, list) or len(path) != 1:
+        raise NotSupportedByInstallError(
+            what=f"reading from {path!r}", hint="read one path at a time, and use union for more"
+        )
+    return str(path[0])
+
+
+def _option(told: Any, given: dict[str, Any], name: str) -> Any:
+    """Return the last value that an option was given, None if it was given none."""
+    values = dict(given)
+    for note in reversed(_notes(told)):
+        if note.method == "options":
+            values = {**note.options, **values}
+        elif note.method == "option":
+            values.setdefault(*note.arguments)
+    return values.get(name)
+
+
+_TOLD = dict.fromkeys(("format", "option", "options"), _noting)
+_PATCHES: dict[type, dict[str, Callable[[Method], Method]]] = {
+    SparkSession: {"table": _reading_table},
+    DataFrameReader: {**_TOLD, "schema": _noting, "load": _loading, "table": _reading_table},
+    DataStreamReader: {**_TOLD, "schema": _noting, "load": _loading, "table": _reading_table},
+    DataFrameWriter: {
+        **_TOLD,
+        "mode": _noting,
+        "partitionBy": _noting,
+        "clusterBy": _noting,
+        "bucketBy": _noting,
+        "save": _saving,
+        "saveAsTable": _saving_table,
+        "insertInto": _inserting,
+    },
+}

@@ -1,0 +1,138 @@
+"""truckee.install(): code written for delta-spark runs, and nothing else notices."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter
+
+import truckee
+from truckee.errors.install import DeltaJarPresentError, NotSupportedByInstallError
+
+
+@pytest.fixture
+def installed(spark: SparkSession) -> Iterator[SparkSession]:
+    truckee.install()
+    yield spark
+    truckee.uninstall()
+
+
+def ids(rows: list[tuple[int]]) -> list[int]:
+    return sorted(row[0] for row in rows)
+
+
+def test_rows_are_written_and_read_by_format(installed: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+
+    installed.range(3).write.format("delta").save(path)
+    installed.range(3, 5).write.format("DELTA").mode("append").save(path)
+    installed.range(5, 6).write.save(path, format="delta", mode="append")
+
+    assert ids(installed.read.format("delta").load(path).collect()) == [0, 1, 2, 3, 4, 5]
+    assert ids(installed.read.load(path, format="delta", versionAsOf=0).collect()) == [0, 1, 2]
+    assert ids(installed.read.format("delta").load([path]).collect()) == [0, 1, 2, 3, 4, 5]
+    assert ids(installed.read.format("delta").option("path", path).load().collect()) == list(
+        range(6)
+    )
+
+
+def test_options_properties_and_partitions_are_handed_on(
+    installed: SparkSession, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "t")
+    writer = installed.createDataFrame([(1, "a"), (2, "b")], "id int, part string").write
+
+    writer.format("delta").partitionBy("part").options(
+        **{"delta.enableChangeDataFeed": "true"}
+    ).save(path)
+
+    feed = (
+        installed.read.format("delta").option("readChangeFeed", True).option("startingVersion", 0)
+    )
+    assert [row["_change_type"] for row in feed.load(path).collect()] == ["insert", "insert"]
+    detail = truckee.DeltaTable.forPath(installed, path).detail().collect()[0]
+    assert detail["partitionColumns"] == ["part"]
+
+
+def test_streams_are_read_by_format(installed: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+    installed.range(3).write.format("delta").save(path)
+    seen: list[int] = []
+
+    stream = installed.readStream.format("delta").option("maxFilesPerTrigger", 1).load(path)
+    query = stream.writeStream.foreachBatch(
+        lambda batch, _: seen.extend(row[0] for row in batch.collect())
+    )
+    query.option("checkpointLocation", str(tmp_path / "c")).trigger(
+        availableNow=True
+    ).start().awaitTermination()
+
+    assert sorted(seen) == [0, 1, 2]
+
+
+def test_modules_of_delta_spark_are_truckees(installed: SparkSession) -> None:
+    tables = importlib.import_module("delta.tables")
+    exceptions = importlib.import_module("delta.exceptions")
+    delta = importlib.import_module("delta")
+
+    assert tables.DeltaTable is truckee.DeltaTable
+    assert exceptions.ConcurrentAppendException is truckee.errors.ConcurrentAppendException
+    builder = delta.configure_spark_with_delta_pip(SparkSession.builder)
+    assert builder.getOrCreate() is not None
+
+
+def test_other_formats_go_their_own_way(installed: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "p")
+
+    installed.range(3).write.mode("overwrite").parquet(path)
+    installed.range(3).write.format("parquet").mode("append").save(path)
+
+    assert installed.read.parquet(path).count() == 6
+    assert installed.read.schema("id long").load(path).count() == 6
+    installed.range(2).createOrReplaceTempView("two")
+    assert installed.table("two").count() == 2
+
+
+def test_a_schema_is_refused_since_the_table_has_one(
+    installed: SparkSession, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "t")
+    installed.range(3).write.format("delta").save(path)
+
+    with pytest.raises(NotSupportedByInstallError) as caught:
+        installed.read.format("delta").schema("id int").load(path)
+
+    assert str(caught.value) == (
+        "schema of a Delta table is not supported with truckee.install()\n"
+        "hint: leave it out, for the table knows its schema"
+    )
+
+
+def test_everything_is_put_back(spark: SparkSession) -> None:
+    before = {name: module for name, module in sys.modules.items() if name.startswith("delta.")}
+    methods = (DataFrameReader.load, DataFrameWriter.save, SparkSession.table)
+
+    truckee.install()
+    truckee.install()
+    assert DataFrameReader.load is not methods[0]
+    truckee.uninstall()
+    truckee.uninstall()
+
+    assert (DataFrameReader.load, DataFrameWriter.save, SparkSession.table) == methods
+    assert before == {n: m for n, m in sys.modules.items() if n.startswith("delta.")}
+
+
+def test_a_delta_jar_is_told_in_a_sentence() -> None:
+    error = DeltaJarPresentError(jar="file:/jars/delta-spark.jar")
+
+    assert str(error) == (
+        'format("delta") cannot be taken over, since Delta\'s own JAR is on the class path: '
+        "file:/jars/delta-spark.jar\n"
+        "hint: take delta-spark out of spark.jars, spark.jars.packages and "
+        "spark.sql.extensions, or call truckee.read and truckee.write by name"
+    )
