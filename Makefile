@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DELTA_VENV := .venv-delta
 DELTA_READY := $(DELTA_VENV)/.ready
+DOCS_VENV := .venv-docs
+DOCS_READY := $(DOCS_VENV)/.ready
 SCALE ?= small
 CASE ?=
 
@@ -17,8 +19,9 @@ CASE ?=
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
 
-demo: $(READY) ## show what truckee does
-	@$(BIN)/truckee --help
+demo: $(READY) ## the main job end to end, on a small table
+	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
+		$(BIN)/truckee demo --folder build/demo
 
 test: test-fast ## all tests: first those without a JVM, then those with Spark
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
@@ -49,8 +52,10 @@ interop: $(READY) $(DELTA_READY) ## truckee and delta-spark on the same tables
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
 		echo "== tests beside delta-spark" && scripts/run_pytest.sh $(BIN)/python -m interop
 
-docs: $(READY) ## check that the documentation's examples run
-	@scripts/run_pytest.sh $(BIN)/python tests/test_docs.py
+docs: $(READY) $(DOCS_READY) ## build the documentation as a site, into build/site
+	@$(BIN)/python scripts/generated_docs.py
+	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict --quiet
+	@echo "build/site/index.html"
 
 lock: ## make the lock files anew
 	@scripts/lock.sh
@@ -62,6 +67,9 @@ clean: ## remove environments and caches
 
 $(READY): requirements.lock pyproject.toml
 	@scripts/make_venv.sh "$(PYTHON)" $(VENV) requirements.lock editable
+
+$(DOCS_READY): requirements-docs.lock
+	@scripts/make_venv.sh "$(PYTHON)" $(DOCS_VENV) requirements-docs.lock
 
 $(DELTA_READY): requirements-delta.lock
 	@scripts/make_venv.sh "$(PYTHON)" $(DELTA_VENV) requirements-delta.lock

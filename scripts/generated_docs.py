@@ -1,0 +1,136 @@
+"""The parts of the documentation that are made from code: features, properties, commands, errors.
+
+A page holds each between two comments, `<!-- generated: name -->` and `<!-- end -->`.
+`python scripts/generated_docs.py` brings all pages up to date; the tests say when one is not.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import typer.main
+
+import truckee.errors
+from truckee.cli.main import app
+from truckee.errors.base import DeltaError
+from truckee.protocol.feature_table import features_markdown
+from truckee.protocol.properties import INTERVAL, PROPERTIES, Property
+
+ROOT = Path(__file__).resolve().parent.parent
+_PART = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def pages() -> list[Path]:
+    """Return every page of the documentation, the README first."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def renewed(text: str) -> str:
+    """Return a page with its generated parts as the code has them now."""
+
+    def part(found: re.Match[str]) -> str:
+        return f"{found[1]}{PARTS[found[2]]()}{found[4]}"
+
+    return _PART.sub(part, text)
+
+
+def properties_markdown() -> str:
+    lines = ["| property | takes | default |", "|---|---|---|"]
+    for key in sorted(PROPERTIES):
+        found = PROPERTIES[key]
+        takes = found.kind.needs if found.settable else "set by writers themselves"
+        lines.append(f"| `{found.key}` | {takes} | {_default(found)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _default(found: Property[Any]) -> str:
+    if found.default is None:
+        return "none"
+    if found.kind is INTERVAL:
+        return f"`interval {found.default // 86_400_000} days`"
+    if isinstance(found.default, tuple):
+        return "none" if not found.default else f"`{','.join(found.default)}`"
+    text = str(found.default)
+    return f"`{text.lower() if isinstance(found.default, bool) else text}`"
+
+
+def commands() -> Mapping[str, Any]:
+    """Return every command of the command line by its name.
+
+    Some typers bring a click of their own, so these have no type that can be named here.
+    """
+    group: Any = typer.main.get_command(app)
+    found: Mapping[str, Any] = group.commands
+    return found
+
+
+def commands_markdown() -> str:
+    return "\n".join(_command_lines())
+
+
+def _command_lines() -> Iterator[str]:
+    for name, command in commands().items():
+        text = (command.help or "").strip()
+        body, _, example = text.partition("Example: ")
+        yield f"## truckee {name}\n\n{body.strip()}\n"
+        yield f"```text\n{example.strip()}\n```\n"
+        yield "| argument | meaning |\n|---|---|"
+        for parameter in command.params:
+            yield _parameter_line(parameter)
+        yield ""
+
+
+def _parameter_line(parameter: Any) -> str:
+    help_text = str(getattr(parameter, "help", "") or "")
+    if parameter.param_type_name == "option":
+        value = "" if parameter.is_flag else f" {parameter.metavar or 'N'}"
+        needed = " Required." if parameter.required else ""
+        return f"| `{', '.join(parameter.opts)}{value}` | {help_text}{needed} |"
+    return f"| `{parameter.metavar or parameter.name}` | {help_text} |"
+
+
+def errors_markdown() -> str:
+    lines = ["| error class | raised as | meaning |", "|---|---|---|"]
+    for error in sorted(error_classes(), key=lambda kind: (kind.code, kind.__name__)):
+        first = (error.__doc__ or "").strip().splitlines()[0]
+        lines.append(f"| `{error.code}` | `{error.__name__}` | {first} |")
+    return "\n".join(lines) + "\n"
+
+
+def error_classes() -> set[type[DeltaError]]:
+    for module in pkgutil.iter_modules(truckee.errors.__path__):
+        importlib.import_module(f"truckee.errors.{module.name}")
+    return set(_subclasses(DeltaError))
+
+
+def _subclasses(kind: type[DeltaError]) -> Iterator[type[DeltaError]]:
+    for found in kind.__subclasses__():
+        yield found
+        yield from _subclasses(found)
+
+
+PARTS: Mapping[str, Callable[[], str]] = {
+    "features": features_markdown,
+    "properties": properties_markdown,
+    "commands": commands_markdown,
+    "errors": errors_markdown,
+}
+
+
+def main() -> int:
+    for page in pages():
+        text = page.read_text()
+        if (now := renewed(text)) != text:
+            page.write_text(now)
+            sys.stderr.write(f"{page.relative_to(ROOT)}: brought up to date\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

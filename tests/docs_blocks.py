@@ -1,0 +1,100 @@
+"""Code blocks of the documentation, and how each kind is run.
+
+| block                   | how it is run                                                       |
+|-------------------------|---------------------------------------------------------------------|
+| `python`                | in one namespace a page, in the order of the page                   |
+| `sh`                    | each line that begins with `truckee` goes through the command line  |
+| `text` after one of them| is what it must have printed; `...` stands for anything             |
+
+Lines of `sh` that call something else (pip, make) are not run, and neither are blocks of other
+kinds, such as `toml` or `text` on its own. `python title="..."` blocks are run like others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from truckee.cli.main import main
+
+_FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<kind>\w*)[^\n]*\n(?P<code>.*?)^(?P=indent)```$",
+    re.MULTILINE | re.DOTALL,
+)
+_RUN = ("python", "sh")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block of code, where it is, and what it prints if the page says so."""
+
+    page: Path
+    line: int
+    kind: str
+    code: str
+    expected: str | None = None
+
+    @property
+    def commands(self) -> list[str]:
+        """The calls of `truckee` in a shell block."""
+        lines = self.code.replace("\\\n", " ").splitlines() if self.kind == "sh" else []
+        return [line for line in lines if line.startswith("truckee ")]
+
+    @property
+    def needs_spark(self) -> bool:
+        if self.kind == "python":
+            return re.search(r"\bspark\b|DeltaTable", self.code) is not None
+        return any(command.startswith(_NEED_SPARK) for command in self.commands)
+
+
+_NEED_SPARK = ("truckee changes", "truckee demo")
+
+
+def blocks(page: Path) -> list[Block]:
+    """Return the blocks of a page that are run."""
+    text = page.read_text()
+    found = [
+        Block(page, text[: m.start()].count("\n") + 1, m["kind"], _dedented(m))
+        for m in _FENCE.finditer(text)
+    ]
+    return list(_with_output(found, text))
+
+
+def _dedented(match: re.Match[str]) -> str:
+    return re.sub(f"^{match['indent']}", "", match["code"], flags=re.MULTILINE)
+
+
+def _with_output(found: list[Block], text: str) -> Iterator[Block]:
+    lines = text.splitlines()
+    for block, after in zip_longest(found, found[1:]):
+        if block.kind not in _RUN:
+            continue
+        expected = None
+        if after is not None and after.kind == "text":
+            end = block.line + block.code.count("\n") + 1
+            if not any(line.strip() for line in lines[end : after.line - 1]):
+                expected = after.code
+        yield Block(block.page, block.line, block.kind, block.code, expected)
+
+
+def run(block: Block, namespace: dict[str, Any]) -> None:
+    """Run a block, and compare what it prints."""
+    printed = io.StringIO()
+    place = f"{block.page.name}:{block.line}"
+    with contextlib.redirect_stdout(printed):
+        if block.kind == "python":
+            exec(compile(block.code, place, "exec"), namespace)
+        for command in block.commands:
+            assert main(shlex.split(command, comments=True)[1:]) == 0, f"{place}: {command}"
+    if block.expected is not None:
+        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+        is_same = doctest.OutputChecker().check_output(block.expected, printed.getvalue(), flags)
+        assert is_same, f"{place} printed\n{printed.getvalue()}instead of\n{block.expected}"

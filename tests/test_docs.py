@@ -1,0 +1,146 @@
+"""The documentation tells the truth: its examples run, and what is made from code is up to date."""
+
+from __future__ import annotations
+
+import ast
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docs_blocks import blocks, run
+from scripts.generated_docs import ROOT, commands, pages, renewed
+from truckee.options.feed import FEED_SWITCHES, READ_CHANGE_FEED, TIME_TRAVEL
+from truckee.options.stream import STREAM_OPTIONS
+
+OPTIONS_PAGE = ROOT / "docs" / "reference" / "options.md"
+READS_OPTIONS = ("options/feed.py", "options/stream.py", "commands/write_options.py")
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+def page_cases() -> list[Any]:
+    return [
+        pytest.param(
+            page,
+            id=str(page.relative_to(ROOT)),
+            marks=[pytest.mark.spark] if needs_spark(page) else [],
+        )
+        for page in pages()
+        if blocks(page)
+    ]
+
+
+def needs_spark(page: Path) -> bool:
+    return any(block.needs_spark for block in blocks(page))
+
+
+@pytest.mark.parametrize("page", page_cases())
+def test_every_example_of_a_page_runs(
+    page: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if needs_spark(page):
+        request.getfixturevalue("spark")
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+
+    for block in blocks(page):
+        run(block, namespace)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("example", EXAMPLES, ids=[example.name for example in EXAMPLES])
+def test_every_example_script_runs(
+    example: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    request.getfixturevalue("spark")
+    monkeypatch.chdir(tmp_path)
+
+    runpy.run_path(str(example), run_name="__main__")
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_is_made_from_code_is_up_to_date(page: Path) -> None:
+    text = page.read_text()
+
+    assert text == renewed(text), "run: python scripts/generated_docs.py"
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_command_has_help_with_an_example_and_a_place_in_the_docs(name: str) -> None:
+    command = commands()[name]
+    page = (ROOT / "docs" / "reference" / "command-line.md").read_text()
+
+    assert f"Example: truckee {name}" in (command.help or "")
+    assert f"## truckee {name}\n" in page
+    for parameter in command.params:
+        assert getattr(parameter, "help", None), f"{parameter.name} has no help"
+
+
+def test_every_option_has_a_place_in_the_docs() -> None:
+    page = OPTIONS_PAGE.read_text()
+    known = {*READ_CHANGE_FEED, *TIME_TRAVEL, *FEED_SWITCHES, *STREAM_OPTIONS, *options_in_code()}
+
+    assert sorted(name for name in known if f"`{name}`" not in page) == []
+
+
+def options_in_code() -> set[str]:
+    """Return the names that are asked of options: `options.boolean("mergeSchema")` and the like."""
+    found = set()
+    for path in READS_OPTIONS:
+        tree = ast.parse((ROOT / "src" / "truckee" / path).read_text())
+        for node in ast.walk(tree):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in ("boolean", "get", "version")
+                and ast.unparse(node.func.value) in ("options", "text")
+                and isinstance(node.args[0], ast.Constant)
+            ):
+                found.add(str(node.args[0].value))
+    return found
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    broken = [
+        f"{page.relative_to(ROOT)}: {target}"
+        for page in [*pages(), ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
+        if not (page.parent / target).exists()
+    ]
+
+    assert broken == []
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text()
+    docs = ROOT / "docs"
+
+    left_out = [
+        str(page.relative_to(docs))
+        for page in sorted(docs.rglob("*.md"))
+        if str(page.relative_to(docs)) not in navigation
+    ]
+
+    assert left_out == []
+
+
+def test_every_invariant_names_a_test_that_is_there() -> None:
+    page = (ROOT / "docs" / "invariants.md").read_text()
+    guards = re.findall(r"\| (\d+) \|.*`(tests/[\w/.]+)::(\w+)`", page)
+
+    missing = [
+        f"{number}: {path}::{name}"
+        for number, path, name in guards
+        if not (ROOT / path).exists() or f"def {name}(" not in (ROOT / path).read_text()
+    ]
+
+    assert [number for number, _, _ in guards] == [str(n) for n in range(1, len(guards) + 1)]
+    assert missing == []
