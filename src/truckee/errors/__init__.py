@@ -64,6 +64,7 @@ from truckee.errors.create import (
     BuilderArgumentError,
     ConversionError,
     InvalidTableNameError,
+    NamedTableChangedError,
     NoTableLocationError,
     NotATruckeeTableError,
     TableAlreadyExistsError,
@@ -142,6 +143,7 @@ from truckee.errors.streaming import (
     InvalidOffsetVersionError,
     MetadataEvolvedError,
     MissingCommitsError,
+    NativeWriterNeededError,
     NewerOffsetError,
     NonAdditiveSchemaChangeError,
     NullTypeInStreamError,
@@ -160,6 +162,7 @@ from truckee.errors.streaming import (
     TrailingCommitMissingError,
     TwoStartsError,
     UnsupportedOutputModeError,
+    ValueDoesNotFitError,
 )
 from truckee.errors.transaction import (
     ConcurrentAppendException,
@@ -174,6 +177,7 @@ from truckee.errors.transaction import (
     ProtocolChangedException,
 )
 from truckee.errors.write import (
+    ColumnCountError,
     ColumnDifference,
     DataChangeWithMetadataError,
     DynamicOverwriteSchemaError,
@@ -214,6 +218,7 @@ __all__ = [
     "ChecksumMismatchError",
     "ClusteringColumnError",
     "ColumnChangeError",
+    "ColumnCountError",
     "ColumnDefaultsNotEnabledError",
     "ColumnDifference",
     "ColumnExistsError",
@@ -300,6 +305,8 @@ __all__ = [
     "MissingNumRecordsError",
     "MissingObjectStoreError",
     "MultipleBoundariesError",
+    "NamedTableChangedError",
+    "NativeWriterNeededError",
     "NewerOffsetError",
     "NoColumnsError",
     "NoCommitsFoundError",
@@ -370,6 +377,7 @@ __all__ = [
     "UnsupportedReaderFeaturesError",
     "UnsupportedTypesError",
     "UnsupportedWriterFeaturesError",
+    "ValueDoesNotFitError",
     "VersionNotFoundError",
     "VersionsNotContiguousError",
     "WriteOptionsError",

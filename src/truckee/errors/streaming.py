@@ -25,6 +25,8 @@ DeltaError
   CorruptSchemaLogError            an entry of a schema log that cannot be read
   UnsupportedOutputModeError       a sink that cannot update rows
   NullTypeInStreamError            a column without a type
+  ValueDoesNotFitError             a value that its column cannot hold
+  NativeWriterNeededError          a table or an option that only Spark's own writer can serve
 """
 
 from __future__ import annotations
@@ -444,4 +446,35 @@ class NullTypeInStreamError(DeltaError):
         return (
             f"column {self.column} has no type, only nulls\n"
             "hint: cast it to the type that it should have"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ValueDoesNotFitError(DeltaError):
+    """A value cannot be cast to the type of its column."""
+
+    code: ClassVar[str] = "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE"
+    column: str
+    type: str
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"a value does not fit column {self.column} of type {self.type}: {self.reason}\n"
+            "hint: cast the column before it is written, or leave such rows out"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class NativeWriterNeededError(DeltaError):
+    """What was asked for needs SQL to be evaluated, which Python workers cannot."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_PYTHON_DATA_SOURCE_WRITE"
+    table: str
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f'{self.table} cannot be written by format("truckee"): {self.reason}\n'
+            "hint: write with truckee.write(df) in a classic session, in foreachBatch for a stream"
         )

@@ -63,23 +63,37 @@ def streaming_frame(
     return _frame(spark, plan)
 
 
+def ending_with_its_error(
+    function: Callable[[DataFrame, int], None],
+) -> Callable[[DataFrame, int], None]:
+    """Return a function for `foreachBatch` whose error is the one that the query ends with."""
+    explained = _Explained(function)
+
+    def write(batch: DataFrame, number: int) -> None:
+        mark = Callback(explained).apply(batch, number)
+        if mark is not None:
+            raise RuntimeError(f"{mark} {explained.last}")
+
+    return write
+
+
 class _Explained:
     """A function that can be asked what its last error was."""
 
-    def __init__(self, function: Callable[[str, str], Any]) -> None:
+    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
         self._function = function
-        self._last = ""
+        self.last = ""
 
-    def __call__(self, question: str, text: str) -> Any:
-        if question == "explain":
-            return self._last
+    def __call__(self, question: Any, about: Any) -> Any:
+        if isinstance(question, str) and question == "explain":
+            return self.last
         try:
-            return self._function(question, text)
+            return self._function(question, about)
         except DeltaError as error:
-            self._last = f"[{error.code}] {error}"
+            self.last = f"[{error.code}] {error}"
             raise
         except BaseException as error:
-            self._last = repr(error)
+            self.last = repr(error)
             raise
 
 

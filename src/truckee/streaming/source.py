@@ -16,6 +16,8 @@ from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
     DataSourceStreamReader,
+    DataSourceStreamWriter,
+    DataSourceWriter,
     Filter,
     InputPartition,
 )
@@ -47,6 +49,7 @@ from truckee.streaming.offset import StreamOffset, parse_offset
 from truckee.streaming.pushed_filters import predicate_of
 from truckee.streaming.reader import FilePart, TableRead, read_parts, tasks
 from truckee.streaming.shown_schema import shown_schema
+from truckee.streaming.source_writers import StreamWriter, TableWriter
 from truckee.streaming.table_stream import StreamRead, TableStream, open_stream
 from truckee.streaming.unknown_options import warn_of_unknown
 
@@ -83,6 +86,14 @@ class TruckeeSource(DataSource):
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """Return what plans and runs the batches of a stream."""
         return StreamReader(self.options, schema, self._version)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        """Return what writes rows to a table and commits them."""
+        return TableWriter(self.options, schema, overwrite)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
+        """Return what writes and commits the batches of a stream."""
+        return StreamWriter(self.options, schema, overwrite)
 
 
 class DeltaSource(TruckeeSource):

@@ -1,0 +1,121 @@
+"""The sink of the fast lane: batches of a stream written by Spark's own writer, each exactly once.
+
+    df.writeStream.foreachBatch(write_batch("/data/t")).option("checkpointLocation", ...).start()
+
+Each batch commits, beside its rows, the id of the query and the number of the batch. A batch that
+Spark runs again after a restart finds itself in the table already, and does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from truckee.commands.write import write_table
+from truckee.commands.write_options import write_options
+from truckee.commands.write_plan import Write
+from truckee.errors.options import IllegalOptionError
+from truckee.errors.streaming import NullTypeInStreamError, UnsupportedOutputModeError
+from truckee.options.text import Options
+from truckee.protocol.schema import VOID, nested_fields
+from truckee.spark.conf import session_settings, session_storage
+from truckee.spark.streaming_source import ending_with_its_error
+from truckee.spark.types import from_spark
+
+_MODES = {"append": "Append", "complete": "Overwrite"}
+# Where Spark tells the thread of a query which one it is.
+_QUERY_ID = "sql.streaming.queryId"
+
+
+def write_batch(
+    path: str,
+    *,
+    outputMode: str = "append",
+    partitionBy: str | tuple[str, ...] | list[str] | None = None,
+    queryId: str | None = None,
+    **options: Any,
+) -> Callable[[DataFrame, int], None]:
+    """Return a function for `foreachBatch` that writes each batch to the table at a path, once.
+
+    `outputMode` is append, or complete to replace the rows of the table by those of the batch.
+    Options are those of `truckee.write`. A batch is known by the id of its query, which a classic
+    session knows; over Spark Connect `queryId` has to say it, any name that stays the same. Raises
+    `UnsupportedOutputModeError` for other modes.
+    """
+    mode = outputMode.lower()
+    if mode not in _MODES:
+        raise UnsupportedOutputModeError(mode=outputMode)
+
+    def write(batch: DataFrame, number: int) -> None:
+        query = queryId or _query_id(batch)
+        given = {**options, "txnAppId": query, "txnVersion": number}
+        if _is_remote(batch):
+            _write_remotely(batch, path, mode, _names(partitionBy), given)
+        else:
+            _write(batch, path, mode, _names(partitionBy), given)
+
+    return ending_with_its_error(write)
+
+
+def _write(
+    batch: DataFrame,
+    path: str,
+    mode: str,
+    partition_by: tuple[str, ...] | None,
+    given: Mapping[str, Any],
+) -> None:
+    for chain in nested_fields(from_spark(batch.schema)):
+        if chain.field.type == VOID:
+            raise NullTypeInStreamError(column=".".join(chain.path))
+    text = Options(given)
+    settings = session_settings(batch.sparkSession)
+    write_table(
+        batch,
+        Write(
+            storage=session_storage(batch.sparkSession, path, text),
+            mode=_MODES[mode],
+            partition_by=partition_by,
+            options=write_options(text, settings),
+            operation="STREAMING UPDATE",
+            parameters={
+                "outputMode": mode.capitalize(),
+                "queryId": text["txnAppId"],
+                "epochId": text["txnVersion"],
+            },
+        ),
+    )
+
+
+def _write_remotely(
+    batch: DataFrame,
+    path: str,
+    mode: str,
+    partition_by: tuple[str, ...] | None,
+    given: Mapping[str, Any],
+) -> None:
+    """Write through the Python data source, the only way over Spark Connect."""
+    if partition_by:
+        given = {**given, "partitionBy": ",".join(f"`{name}`" for name in partition_by)}
+    batch.write.format("truckee").mode(_MODES[mode].lower()).options(**given).save(path)
+
+
+def _query_id(batch: DataFrame) -> str:
+    found = None
+    if not _is_remote(batch):
+        found = batch.sparkSession.sparkContext.getLocalProperty(_QUERY_ID)
+    if found is None:
+        needs = "a name for the query, since no id of one is known here"
+        raise IllegalOptionError(option="queryId", value="", needs=needs)
+    return str(found)
+
+
+def _is_remote(batch: DataFrame) -> bool:
+    return type(batch).__module__.startswith("pyspark.sql.connect")
+
+
+def _names(partition_by: str | tuple[str, ...] | list[str] | None) -> tuple[str, ...] | None:
+    if partition_by is None:
+        return None
+    return (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
