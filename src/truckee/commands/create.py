@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
 
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
-from truckee.commands.catalog import delta_location
+from truckee.commands.catalog import creation_parameters, delta_location, enter_table, entered
 from truckee.commands.clustering import (
     clustering_columns,
     clustering_domain,
@@ -34,7 +33,7 @@ from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import DomainMetadata
 from truckee.protocol.properties import TableProperties, validated
 from truckee.protocol.schema import StructType, type_text
-from truckee.spark.catalog import default_location, named_table, register_table
+from truckee.spark.catalog import default_location, named_table
 from truckee.spark.conf import session_settings, session_storage
 from truckee.storage.base import Storage
 
@@ -79,11 +78,16 @@ def create_table(spark: SparkSession, definition: TableDefinition, creation: Cre
     """
     storage, is_new_name = _storage(spark, definition, creation)
     snapshot = existing_table(storage)
-    if _creates(storage, snapshot, definition, creation, is_new_name):
-        table = _planned(spark, definition, storage, snapshot)
-        _commit(table, definition, creation, is_managed=definition.location is None)
-    if is_new_name and definition.name is not None:
-        register_table(spark, definition.name, storage.root)
+    if not _creates(storage, snapshot, definition, creation, is_new_name):
+        if is_new_name and definition.name is not None and snapshot is not None:
+            enter_table(spark, definition.name, snapshot.schema, storage.root)
+        return storage
+    table = _planned(spark, definition, storage, snapshot)
+    if not is_new_name or definition.name is None:
+        _commit(table, definition, creation)
+        return storage
+    with entered(spark, definition.name, table.schema, definition.location):
+        _commit(table, definition, creation)
     return storage
 
 
@@ -117,7 +121,7 @@ def _creates(
     if snapshot is None:
         if creation is Creation.REPLACE:
             raise _not_found(table)
-        _check_empty(storage)
+        check_empty(storage)
         return True
     match creation:
         case Creation.CREATE:
@@ -135,7 +139,8 @@ def _not_found(table: str) -> TableNotFoundError:
     return TableNotFoundError(table=table, hint="use DeltaTable.createOrReplace to create it")
 
 
-def _check_empty(storage: Storage) -> None:
+def check_empty(storage: Storage) -> None:
+    """Raise NonEmptyFolderError if there are files where a table is to be."""
     for file in storage.list_tree(""):
         if file.path.rpartition("/")[2][:1] not in (".", "_"):
             raise NonEmptyFolderError(path=storage.root, found=file.path)
@@ -191,27 +196,15 @@ def _clustering(
     return None
 
 
-def _commit(
-    table: PlannedTable, definition: TableDefinition, creation: Creation, *, is_managed: bool
-) -> None:
+def _commit(table: PlannedTable, definition: TableDefinition, creation: Creation) -> None:
     transaction = table.transaction()
     replaced = Replaced() if table.snapshot is None else every_file(table.snapshot)
     replaced.note(transaction)
     table.check(creation.operation, replaced.actions)
     transaction.stage(*replaced.actions)
-    transaction.commit(
-        creation.operation, parameters=creation_parameters(table, definition, is_managed)
+    parameters = creation_parameters(
+        table.metadata,
+        cluster_by=definition.cluster_by,
+        is_managed=definition.location is None,
     )
-
-
-def creation_parameters(
-    table: PlannedTable, definition: TableDefinition, is_managed: bool
-) -> dict[str, Any]:
-    """Return what commitInfo says of a table that is created or replaced."""
-    return {
-        "partitionBy": list(table.metadata.partition_columns),
-        "clusterBy": [".".join(path) for path in definition.cluster_by],
-        "description": definition.comment,
-        "isManaged": "true" if is_managed else "false",
-        "properties": table.metadata.configuration,
-    }
+    transaction.commit(creation.operation, parameters=parameters)

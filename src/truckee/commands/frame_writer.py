@@ -7,9 +7,12 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from truckee.commands.catalog import delta_location
+from truckee.commands.named_write import by_position, save_as_table
 from truckee.commands.write import write_table
 from truckee.commands.write_options import save_mode, write_options
 from truckee.commands.write_plan import Write
+from truckee.errors.create import NoTableLocationError
 from truckee.options.text import Options
 from truckee.protocol.properties import parse_column_names
 from truckee.spark.conf import session_settings, session_storage
@@ -64,11 +67,44 @@ class TableWriter:
         **options: Any,
     ) -> None:
         """Write the rows to the table at a path, which is created if there is none."""
-        self.mode(mode).options(**options)
-        if partitionBy is not None:
-            self.partitionBy(partitionBy)
-        where = path if path is not None else str(Options(self._options)["path"])
+        self._with(mode, partitionBy, options)
+        where = path if path is not None else Options(self._options).get("path")
+        if where is None:
+            raise NoTableLocationError
         write_table(self._df, self._write(where))
+
+    def saveAsTable(
+        self,
+        name: str,
+        format: str | None = None,  # noqa: A002, ARG002
+        mode: str | None = None,
+        partitionBy: str | list[str] | None = None,
+        **options: Any,
+    ) -> None:
+        """Write the rows to the table of a name, which is created if there is none.
+
+        A new table lies where the option `path` says, else where the catalog puts it.
+        """
+        self._with(mode, partitionBy, options)
+        save_as_table(self._df, name, self._write, path=Options(self._options).get("path"))
+
+    def insertInto(self, tableName: str, overwrite: bool | None = None) -> None:
+        """Append the rows to the table of a name, or replace its rows; columns go by position."""
+        if overwrite is not None:
+            self._mode = "Overwrite" if overwrite else "Append"
+        if self._mode != "Overwrite":
+            self._mode = "Append"
+        spark = self._df.sparkSession
+        location = delta_location(spark, tableName)
+        write = self._write(location)
+        write_table(by_position(self._df, write.storage), write)
+
+    def _with(
+        self, mode: str | None, partition_by: str | list[str] | None, options: dict[str, Any]
+    ) -> None:
+        self.mode(mode).options(**options)
+        if partition_by is not None:
+            self.partitionBy(partition_by)
 
     def _write(self, path: str) -> Write:
         spark = self._df.sparkSession

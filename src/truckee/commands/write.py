@@ -15,6 +15,7 @@ import msgspec
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+from truckee.commands.catalog import creation_parameters
 from truckee.commands.commit import NewFiles, commit_files, discarding
 from truckee.commands.identity_marks import with_identity_marks
 from truckee.commands.overwrite import Replaced, every_file, files_beside, rows_where
@@ -62,7 +63,7 @@ def write_table(df: DataFrame, write: Write) -> int | None:
         transaction,
         NewFiles((written, replaced)),
         write.operation,
-        parameters=write.parameters if write.parameters is not None else _parameters(write),
+        parameters=_parameters(write, table),
         metrics=_metrics(write, written, replaced),
         user_metadata=write.options.user_metadata,
     )
@@ -143,8 +144,13 @@ def _stage(
     transaction.stage(*written.adds, *written.changes, *replaced.actions)
 
 
-def _parameters(write: Write) -> dict[str, Any]:
+def _parameters(write: Write, table: PlannedTable) -> dict[str, Any]:
     options = write.options
+    if write.is_managed is not None:
+        overwrites = {"isV1SaveAsTableOverwrite": True} if write.is_overwrite else {}
+        return overwrites | creation_parameters(
+            table.metadata, cluster_by=write.cluster_by, is_managed=write.is_managed
+        )
     return {
         "mode": write.mode,
         "partitionBy": msgspec.json.encode(list(write.partition_by or ())).decode(),

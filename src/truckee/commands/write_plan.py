@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from msgspec.structs import replace
 from pyspark.sql import DataFrame
@@ -31,7 +29,8 @@ class Write:
     """One write: to which table, in which mode (as commitInfo names it), and how.
 
     `partition_by` is None where nothing was said, and () where no partitions were asked for.
-    `operation` and `parameters` are what commitInfo will say, WRITE if nothing is given.
+    `operation` is what commitInfo will say; a write that creates or replaces a table by its name
+    has one of its own, and `is_managed` says whether the table is the catalog's.
     """
 
     storage: Storage
@@ -40,7 +39,7 @@ class Write:
     cluster_by: tuple[tuple[str, ...], ...] = ()
     options: WriteOptions = field(default_factory=WriteOptions)
     operation: str = "WRITE"
-    parameters: Mapping[str, Any] | None = None
+    is_managed: bool | None = None
 
     @property
     def is_overwrite(self) -> bool:

@@ -61,6 +61,21 @@ class NotATruckeeTableError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class NamedTableChangedError(DeltaError):
+    """A query was checked against columns that a table no longer has."""
+
+    code: ClassVar[str] = "DELTA_SCHEMA_CHANGE_SINCE_ANALYSIS"
+    table: str
+    column: str
+
+    def __str__(self) -> str:
+        return (
+            f"column {self.column} of the table {self.table} is no longer what Spark's catalog "
+            "knew of it; the catalog has been told\nhint: run the query again"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
 class TableSchemaMismatchError(DeltaError):
     """A table was to be registered with other columns than it has."""
 

@@ -220,6 +220,23 @@ class MissingNotNullColumnError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class ColumnCountError(DeltaError):
+    """Columns that go by their position are more or fewer than those of the table."""
+
+    code: ClassVar[str] = "DELTA_INSERT_COLUMN_ARITY_MISMATCH"
+    table: str
+    expected: tuple[str, ...]
+    found: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"the data has {len(self.found)} columns [{', '.join(self.found)}], but the table "
+            f"{self.table} has {len(self.expected)}: [{', '.join(self.expected)}]\n"
+            "hint: select as many columns in the same order, or use saveAsTable, which goes by name"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
 class IdentityValueGivenError(DeltaError):
     """Values were given for a column that is GENERATED ALWAYS AS IDENTITY."""
 

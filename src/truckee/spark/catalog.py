@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 
 from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType as SparkStruct
 
 from truckee.errors.create import InvalidTableNameError
 from truckee.spark.jvm import gateway
+from truckee.spark.named_source import PROVIDER
+from truckee.spark.types import to_java
 from truckee.spark.writer_columns import quoted
 
-PROVIDER = "truckee"
 DELTA_PROVIDERS = frozenset({PROVIDER, "delta"})
 _SESSION_CATALOG = "spark_catalog"
 
@@ -47,18 +49,42 @@ def default_location(spark: SparkSession, name: str) -> str:
     return _path(spark, _catalog(spark).defaultTablePath(identifier))
 
 
-def register_table(spark: SparkSession, name: str, location: str) -> None:
-    """Enter a table that lies at a location into the catalog."""
-    where = location.replace("\\", "\\\\").replace("'", "\\'")
-    spark.sql(f"CREATE TABLE {_quoted_name(spark, name)} USING {PROVIDER} LOCATION '{where}'")
+def register_table(
+    spark: SparkSession, name: str, schema: SparkStruct, *, location: str | None = None
+) -> None:
+    """Enter a table into the catalog; without a location, where it lies by default.
+
+    The catalog deletes a table without a location of its own when its name is dropped, and so
+    refuses one whose folder has files already.
+    """
+    columns = to_java(spark, schema).toDDL()
+    place = "" if location is None else f" LOCATION {_text(location)}"
+    target = quoted_name(spark, name)
+    spark.sql(f"CREATE TABLE {target} ({columns}) USING {PROVIDER}{place}")
 
 
-def refresh_table(spark: SparkSession, name: str) -> None:
-    """Forget what Spark remembers of a table."""
-    spark.catalog.refreshTable(_quoted_name(spark, name))
+def drop_table(spark: SparkSession, name: str) -> None:
+    """Take a table out of the catalog, and delete it if it lies where it does by default."""
+    spark.sql(f"DROP TABLE IF EXISTS {quoted_name(spark, name)}")
 
 
-def _quoted_name(spark: SparkSession, name: str) -> str:
+def update_columns(spark: SparkSession, name: str, schema: SparkStruct) -> None:
+    """Tell the catalog the columns that a table has now."""
+    identifier = _catalog(spark).qualifyIdentifier(_identifier(spark, name))
+    external = spark._jsparkSession.sharedState().externalCatalog()
+    external.alterTableDataSchema(
+        identifier.database().get(), identifier.table(), to_java(spark, schema)
+    )
+    _catalog(spark).refreshTable(identifier)
+
+
+def _text(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def quoted_name(spark: SparkSession, name: str) -> str:
+    """Return the name of a table as SQL takes it; InvalidTableNameError if it is none."""
     return ".".join(quoted(part) for part in _parts(spark, name))
 
 
@@ -77,7 +103,7 @@ def _parts(spark: SparkSession, name: str) -> list[str]:
 
 def _identifier(spark: SparkSession, name: str) -> Any:
     parser = spark._jsparkSession.sessionState().sqlParser()
-    return parser.parseTableIdentifier(_quoted_name(spark, name))
+    return parser.parseTableIdentifier(quoted_name(spark, name))
 
 
 def _catalog(spark: SparkSession) -> Any:

@@ -1,0 +1,294 @@
+"""Tables by name, and plain SQL over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from truckee.commands.alter_columns import NewColumn, add_columns, rename_column
+from truckee.commands.alter_properties import set_properties
+from truckee.commands.catalog import delta_location
+from truckee.commands.create import Creation
+from truckee.commands.delete import delete
+from truckee.commands.frame_writer import write
+from truckee.commands.table_builder import DeltaTableBuilder
+from truckee.errors.create import (
+    InvalidTableNameError,
+    NamedTableChangedError,
+    NoTableLocationError,
+    NotATruckeeTableError,
+    TableAlreadyExistsError,
+    TableNotFoundError,
+    TableSchemaMismatchError,
+)
+from truckee.errors.write import ColumnCountError, NonEmptyFolderError
+from truckee.errors.write_rows import CheckConstraintViolationError
+from truckee.spark.catalog import default_location, named_table
+from truckee.storage import LocalStorage
+from writing import commit_info, last_version, rust_rows
+
+NAME = "named_for_tests"
+
+
+@pytest.fixture(autouse=True)
+def no_table(spark: SparkSession) -> Iterator[None]:
+    yield
+    spark.sql(f"drop table if exists {NAME}")
+
+
+@pytest.fixture
+def rows(spark: SparkSession) -> DataFrame:
+    return spark.range(0, 10, 1, 2).selectExpr("id", "id % 3 as p", "cast(id as string) as s")
+
+
+def ids(spark: SparkSession, query: str) -> list[int]:
+    return sorted(row[0] for row in spark.sql(query).collect())
+
+
+def test_a_table_is_created_under_a_name(spark: SparkSession, rows: DataFrame) -> None:
+    write(rows).partitionBy("p").saveAsTable(NAME)
+
+    found = named_table(spark, NAME)
+    assert found is not None
+    assert (found.provider, found.is_managed) == ("truckee", True)
+    assert found.location == default_location(spark, NAME) == delta_location(spark, NAME)
+    assert ids(spark, f"select id from {NAME}") == list(range(10))
+    info = commit_info(found.location, 0)
+    assert info["operation"] == "CREATE TABLE AS SELECT"
+    assert info["operationParameters"] == {
+        "partitionBy": '["p"]',
+        "clusterBy": "[]",
+        "isManaged": "true",
+        "properties": "{}",
+    }
+    assert info["operationMetrics"]["numOutputRows"] == "10"
+
+
+def test_dropping_the_name_of_a_managed_table_deletes_it(
+    spark: SparkSession, rows: DataFrame
+) -> None:
+    write(rows).saveAsTable(NAME)
+    location = delta_location(spark, NAME)
+
+    spark.sql(f"drop table {NAME}")
+
+    assert not Path(location).exists()
+    with pytest.raises(TableNotFoundError) as caught:
+        delta_location(spark, NAME)
+    assert str(caught.value) == (
+        f"there is no table {NAME}\n"
+        "hint: create it with DeltaTable.create or truckee.write(df).saveAsTable"
+    )
+
+
+def test_dropping_the_name_of_another_table_leaves_it(
+    spark: SparkSession, rows: DataFrame, tmp_path: Path
+) -> None:
+    write(rows).option("path", str(tmp_path / "a 'b'")).saveAsTable(NAME)
+    assert delta_location(spark, NAME) == str(tmp_path / "a 'b'")
+    assert commit_info(tmp_path / "a 'b'", 0)["operationParameters"]["isManaged"] == "false"
+
+    spark.sql(f"drop table {NAME}")
+
+    assert len(rust_rows(tmp_path / "a 'b'")) == 10
+
+
+def test_modes_speak_of_the_named_table(spark: SparkSession, rows: DataFrame) -> None:
+    write(rows).saveAsTable(NAME)
+    location = delta_location(spark, NAME)
+
+    with pytest.raises(TableAlreadyExistsError):
+        write(rows).saveAsTable(NAME)
+    write(rows).mode("ignore").saveAsTable(NAME)
+    assert last_version(location) == 0
+
+    write(rows).mode("append").saveAsTable(f"default.{NAME}")
+    assert spark.table(NAME).count() == 20
+    write(rows.where("id = 1")).mode("overwrite").saveAsTable(f"spark_catalog.default.{NAME}")
+    assert ids(spark, f"select id from {NAME}") == [1]
+    info = commit_info(location, 2)
+    assert info["operation"] == "CREATE OR REPLACE TABLE AS SELECT"
+    assert info["operationParameters"]["isV1SaveAsTableOverwrite"] is True
+
+
+def test_plain_queries_prune_files_and_columns(spark: SparkSession, rows: DataFrame) -> None:
+    write(rows).partitionBy("p").saveAsTable(NAME)
+
+    query = spark.sql(f"select s from {NAME} where p = 1 and id > 2")
+
+    plan = query._jdf.queryExecution().executedPlan().toString()
+    assert "FileScan parquet" in plan
+    assert "(p#" in plan.split("PartitionFilters: [")[1].split("]")[0]
+    assert "GreaterThan(id,2)" in plan.split("PushedFilters: [")[1].split("]")[0]
+    assert sorted(row.s for row in query.collect()) == ["4", "7"]
+
+
+def test_plain_queries_may_be_anything(spark: SparkSession, rows: DataFrame) -> None:
+    write(rows).option("delta.enableDeletionVectors", "true").saveAsTable(NAME)
+    delete(spark, LocalStorage(delta_location(spark, NAME)), "id in (1, 8)")
+
+    assert ids(spark, f"select id from {NAME} where id < 4") == [0, 2, 3]
+    assert ids(
+        spark,
+        f"select a.id from {NAME} a join {NAME} b on a.id = b.id + 1 "
+        f"where b.p = 0 and a.id not in (select id from {NAME} where s = '4')",
+    ) == [7]
+    assert ids(spark, f"select count(*) from {NAME}") == [8]
+    assert ids(spark, f"with t as (select max(id) as m from {NAME}) select m from t") == [9]
+    assert spark.table(NAME).groupBy("p").count().count() == 3
+
+
+def test_queries_see_the_latest_version(spark: SparkSession, rows: DataFrame) -> None:
+    write(rows).saveAsTable(NAME)
+    frame = spark.table(NAME)
+    assert frame.count() == 10
+
+    write(rows).mode("append").save(delta_location(spark, NAME))
+
+    assert spark.table(NAME).count() == 20
+
+
+def test_new_columns_are_seen_after_the_query_that_met_them(
+    spark: SparkSession, rows: DataFrame
+) -> None:
+    write(rows).saveAsTable(NAME)
+    storage = LocalStorage(delta_location(spark, NAME))
+
+    add_columns(storage, [NewColumn(name="more", type="int")])
+
+    assert spark.sql(f"select * from {NAME}").columns == ["id", "p", "s"]
+    assert spark.sql(f"select * from {NAME}").count() == 10
+    assert spark.sql(f"select * from {NAME}").columns == ["id", "p", "s", "more"]
+
+
+def test_columns_that_are_gone_are_told_by_the_query_that_met_them(
+    spark: SparkSession, rows: DataFrame
+) -> None:
+    write(rows).saveAsTable(NAME)
+    storage = LocalStorage(delta_location(spark, NAME))
+    set_properties(storage, {"delta.columnMapping.mode": "name"})
+    rename_column(spark, storage, "s", "t")
+
+    with pytest.raises(NamedTableChangedError) as caught:
+        spark.sql(f"select s from {NAME}").collect()
+
+    assert str(caught.value) == (
+        f"column s of the table `default`.`{NAME}` is no longer what Spark's catalog knew of it; "
+        "the catalog has been told\nhint: run the query again"
+    )
+    assert len(spark.sql(f"select t from {NAME}").collect()) == 10
+
+
+def test_a_new_schema_is_told_to_the_catalog(spark: SparkSession, rows: DataFrame) -> None:
+    write(rows).saveAsTable(NAME)
+
+    write(rows.selectExpr("s as only")).mode("overwrite").option(
+        "overwriteSchema", True
+    ).saveAsTable(NAME)
+
+    assert spark.table(NAME).columns == ["only"]
+    assert spark.table(NAME).count() == 10
+
+
+def test_rows_are_inserted_by_position(spark: SparkSession, rows: DataFrame) -> None:
+    write(rows).saveAsTable(NAME)
+
+    write(rows.selectExpr("id + 100 as a", "p as b", "s as c")).insertInto(NAME)
+    assert max(ids(spark, f"select id from {NAME}")) == 109
+    write(rows.limit(1)).insertInto(NAME, overwrite=True)
+    assert spark.table(NAME).count() == 1
+    with pytest.raises(ColumnCountError) as caught:
+        write(rows.select("id")).insertInto(NAME)
+    assert str(caught.value) == (
+        f"the data has 1 columns [id], but the table {delta_location(spark, NAME)} has 3: "
+        "[id, p, s]\n"
+        "hint: select as many columns in the same order, or use saveAsTable, which goes by name"
+    )
+
+
+def builder(spark: SparkSession, creation: Creation = Creation.CREATE) -> DeltaTableBuilder[str]:
+    return DeltaTableBuilder(spark, creation, lambda _, storage: storage.root)
+
+
+def test_the_builder_names_tables_too(spark: SparkSession, tmp_path: Path) -> None:
+    location = builder(spark).tableName(NAME).addColumn("id", "bigint", nullable=False).execute()
+
+    assert location == delta_location(spark, NAME)
+    assert spark.table(NAME).collect() == []
+    with pytest.raises(TableAlreadyExistsError):
+        builder(spark).tableName(NAME).addColumn("id", "bigint").execute()
+    replaced = builder(spark, Creation.CREATE_OR_REPLACE).tableName(NAME).addColumn("s", "string")
+    assert replaced.execute() == location
+    assert commit_info(location, 1)["operation"] == "CREATE OR REPLACE TABLE"
+
+
+def test_a_table_that_is_there_gets_a_name(
+    spark: SparkSession, rows: DataFrame, tmp_path: Path
+) -> None:
+    write(rows).save(str(tmp_path))
+
+    with pytest.raises(TableSchemaMismatchError) as caught:
+        builder(spark).tableName(NAME).location(str(tmp_path)).addColumn("x", "int").execute()
+    assert str(caught.value) == (
+        f"{NAME} is to be created with the columns struct<x:int>, but the table at {tmp_path} has "
+        "the columns struct<id:bigint,p:bigint,s:string>\n"
+        "hint: leave the columns out to take those of the table"
+    )
+    builder(spark).tableName(NAME).location(str(tmp_path)).execute()
+
+    assert spark.table(NAME).count() == 10
+    assert last_version(tmp_path) == 0
+
+
+def test_a_write_that_fails_leaves_no_name(spark: SparkSession, rows: DataFrame) -> None:
+    options = {"delta.constraints.low": "id < 5"}
+
+    with pytest.raises(CheckConstraintViolationError):
+        write(rows).options(**options).saveAsTable(NAME)
+
+    assert named_table(spark, NAME) is None
+    assert not Path(default_location(spark, NAME)).exists()
+
+
+def test_the_folder_of_a_managed_table_must_be_empty(spark: SparkSession, rows: DataFrame) -> None:
+    folder = Path(default_location(spark, NAME))
+    folder.mkdir(parents=True)
+    (folder / "note.txt").write_text("hello")
+    try:
+        with pytest.raises(NonEmptyFolderError):
+            write(rows).saveAsTable(NAME)
+    finally:
+        (folder / "note.txt").unlink()
+        folder.rmdir()
+
+    assert named_table(spark, NAME) is None
+
+
+def test_names_that_are_none_are_refused(spark: SparkSession, rows: DataFrame) -> None:
+    with pytest.raises(InvalidTableNameError) as caught:
+        write(rows).saveAsTable("a.b.c.d")
+    assert str(caught.value) == (
+        "'a.b.c.d' is not the name of a table in Spark's session catalog\n"
+        "hint: write table or database.table, with backquotes around unusual characters"
+    )
+    with pytest.raises(InvalidTableNameError):
+        write(rows).saveAsTable("not a name")
+    with pytest.raises(NoTableLocationError):
+        write(rows).save()
+
+
+def test_a_name_of_something_else_is_refused(
+    spark: SparkSession, rows: DataFrame, tmp_path: Path
+) -> None:
+    spark.sql(f"create table {NAME} (id int) using parquet location '{tmp_path}'")
+
+    with pytest.raises(NotATruckeeTableError) as caught:
+        write(rows).mode("append").saveAsTable(NAME)
+
+    assert str(caught.value) == (
+        f"{NAME} is not a Delta table, but one of parquet\n"
+        "hint: name a table that was created USING truckee or USING delta"
+    )
