@@ -1,0 +1,123 @@
+"""Tables with real data files, written by pyarrow and committed line by line, for any engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+_START_MS = 1_700_000_000_000
+_COLUMNS = {"id": "long", "x": "long", "s": "string", "f": "double", "k": "integer"}
+_PROTOCOL = {
+    "minReaderVersion": 3,
+    "minWriterVersion": 7,
+    "readerFeatures": ["deletionVectors"],
+    "writerFeatures": ["deletionVectors", "changeDataFeed", "appendOnly", "invariants"],
+}
+
+
+class TableWriter:
+    """Writes a table commit by commit; vectors and the change feed are on."""
+
+    def __init__(self, table: Path) -> None:
+        self.table = table
+        self._log = table / "_delta_log"
+        self._log.mkdir(parents=True)
+        self._version = 0
+
+    def commit(self, actions: list[dict[str, Any]], operation: str = "WRITE") -> None:
+        """Add one version with these actions; the first one creates the table."""
+        moment = _START_MS + 1000 * self._version
+        info = {"timestamp": moment, "operation": operation, "operationParameters": {}}
+        lines: list[dict[str, Any]] = [{"commitInfo": info}]
+        if self._version == 0:
+            lines += [{"protocol": _PROTOCOL}, {"metaData": _metadata()}]
+        text = "\n".join(json.dumps(line, separators=(",", ":")) for line in lines + actions)
+        (self._log / f"{self._version:020}.json").write_text(text + "\n")
+        self._version += 1
+
+    def data_file(self, name: str, start: int, rows: int) -> dict[str, Any]:
+        """Write a file with rows numbered from `start` on, and return its `add`."""
+        ids = pa.array(range(start, start + rows), pa.int64())
+        data = pa.table(
+            {
+                "id": ids,
+                "x": pc.multiply(ids, 2),
+                "s": pc.cast(ids, pa.string()),
+                "f": pc.divide(pc.cast(ids, pa.float64()), 7.0),
+                "k": pc.cast(pc.subtract(ids, pc.multiply(pc.divide(ids, 100), 100)), pa.int32()),
+            }
+        )
+        path = self.table / name
+        pq.write_table(data, path, compression="snappy")
+        stats = {
+            "numRecords": rows,
+            "minValues": {"id": start},
+            "maxValues": {"id": start + rows - 1},
+            "nullCount": {"id": 0},
+        }
+        return {
+            "path": name,
+            "partitionValues": {},
+            "size": path.stat().st_size,
+            "modificationTime": _START_MS,
+            "dataChange": True,
+            "stats": json.dumps(stats, separators=(",", ":")),
+        }
+
+    def mark(self, adds: list[dict[str, Any]], rows: Iterator[Any]) -> list[dict[str, Any]]:
+        """Commit a DELETE that gives each file a vector of these rows; return the new adds."""
+        import msgspec
+
+        from truckee.deletion_vectors.bitmap import RowBitmap
+        from truckee.deletion_vectors.store import write_deletion_vectors
+        from truckee.storage import open_storage
+
+        storage = open_storage(str(self.table))
+        vectors = write_deletion_vectors(storage, [RowBitmap(each) for each in rows])
+        actions: list[dict[str, Any]] = []
+        marked = []
+        for add, vector in zip(adds, vectors, strict=True):
+            stats = {**json.loads(add["stats"]), "tightBounds": False}
+            new = {
+                **add,
+                "stats": json.dumps(stats, separators=(",", ":")),
+                "deletionVector": msgspec.to_builtins(vector),
+            }
+            actions += [{"add": new}, {"remove": _remove(add)}]
+            marked.append(new)
+        self.commit(actions, "DELETE")
+        return marked
+
+
+def _remove(add: dict[str, Any]) -> dict[str, Any]:
+    kept = ("path", "partitionValues", "size", "deletionVector")
+    return {
+        **{key: add[key] for key in kept if key in add},
+        "deletionTimestamp": _START_MS,
+        "dataChange": True,
+        "extendedFileMetadata": True,
+    }
+
+
+def _metadata() -> dict[str, Any]:
+    fields = [
+        {"name": name, "type": kind, "nullable": True, "metadata": {}}
+        for name, kind in _COLUMNS.items()
+    ]
+    return {
+        "id": "1d3f6c0e-8f2b-4d7a-9c5e-6a7b8c9d0e1f",
+        "format": {"provider": "parquet", "options": {}},
+        "schemaString": json.dumps({"type": "struct", "fields": fields}),
+        "partitionColumns": [],
+        "configuration": {
+            "delta.enableChangeDataFeed": "true",
+            "delta.enableDeletionVectors": "true",
+        },
+        "createdTime": _START_MS,
+    }
