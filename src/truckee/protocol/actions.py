@@ -26,6 +26,14 @@ def _false() -> bool:
     return False
 
 
+def _no_columns() -> list[str]:
+    return []
+
+
+def _no_properties() -> dict[str, str]:
+    return {}
+
+
 class AddFile(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """A data file that is part of the table from this version on."""
 
@@ -83,8 +91,8 @@ class Metadata(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=
     description: str | None = None
     format: Format = field(default_factory=lambda: Format())
     schema_string: str
-    partition_columns: list[str] = field(default_factory=lambda: [])
-    configuration: dict[str, str] = field(default_factory=lambda: {})
+    partition_columns: list[str] = field(default_factory=_no_columns)
+    configuration: dict[str, str] = field(default_factory=_no_properties)
     created_time: int | None = None
 
 
