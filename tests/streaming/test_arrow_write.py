@@ -24,8 +24,9 @@ from truckee.storage import open_storage
 from truckee.storage.local import LocalStorage
 from truckee.streaming.arrow_columns import arrow_schema
 from truckee.streaming.arrow_write import write_batches
-from truckee.streaming.planned_write import commit_write, planned_write
+from truckee.streaming.planned_write import planned_write
 from truckee.streaming.reader import TableRead, read_parts, tasks
+from truckee.streaming.write_commit import commit_arrow_files
 
 
 def write(
@@ -37,7 +38,7 @@ def write(
 ) -> int | None:
     planned = planned_write({"path": str(path), **options}, schema, is_overwrite=overwrite)
     batch = pa.RecordBatch.from_pylist(rows, schema=arrow_schema(schema))
-    return commit_write(planned, write_batches(planned.target, [batch]))
+    return commit_arrow_files(planned, write_batches(planned.target, [batch]))
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:

@@ -1,39 +1,33 @@
-"""A write of `format("truckee")`, from its options to its commit; the files come in between.
+"""A write of a stream or of `format("truckee")`, as its options ask for it, before there is a file.
 
 The rules are those of `truckee.write`: what the schema and the options can tell is told before a
-file is written. Rules that are SQL, and so need Spark to look at a row, are not kept by leaving
-them out: a table that has them is refused.
+file is written. Rules that are SQL need Spark to look at a row. Where Python workers write, a table
+that has such rules is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 from uuid import uuid4
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from truckee.commands.column_mapping import with_column_mapping
 from truckee.commands.column_rules import check_columns, checked_partition_columns
 from truckee.commands.planned import PlannedTable, existing_table, new_metadata, planned_table
-from truckee.commands.removed import all_removed
 from truckee.commands.row_tracking import with_row_tracking
 from truckee.commands.schema_merge import merged_schema, stored_schema
-from truckee.commands.write_options import WriteOptions, write_options
-from truckee.errors.base import DeltaError
-from truckee.errors.storage import StorageError
+from truckee.commands.write_options import WriteOptions, default_properties, write_options
 from truckee.errors.streaming import NativeWriterNeededError
 from truckee.errors.write import (
     DataChangeWithMetadataError,
     OverwriteOptionError,
     PartitioningMismatchError,
 )
-from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.log.transaction import Transaction
+from truckee.log.snapshot import Snapshot
 from truckee.options.text import Options
-from truckee.protocol.actions import AddFile, Metadata, Protocol
+from truckee.protocol.actions import Metadata, Protocol
 from truckee.protocol.features import supported_features
 from truckee.protocol.properties import TableProperties, parse_column_names
 from truckee.protocol.schema import (
@@ -43,13 +37,13 @@ from truckee.protocol.schema import (
     nested_fields,
     parse_schema,
 )
-from truckee.scan.scan_file import num_records
 from truckee.spark.constraints import GENERATION_EXPRESSION_KEY, INVARIANTS_KEY
 from truckee.spark.rows_to_write import DEFAULT_KEY
+from truckee.spark.writer import FileOptions
 from truckee.spark.writer_identity import IDENTITY_STEP_KEY
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
-from truckee.streaming.arrow_write import WriteTarget, discard
+from truckee.streaming.arrow_write import WriteTarget
 
 WRITE_OPTIONS = (
     "partitionBy",
@@ -86,21 +80,33 @@ class PlannedWrite(Struct, frozen=True, kw_only=True):
     overwrite_schema: bool
     user_metadata: str | None = None
     txn: tuple[str, int] | None = None
+    files: FileOptions
 
 
 def planned_write(
-    given: Mapping[str, object], data: StructType, *, is_overwrite: bool
+    given: Mapping[str, object],
+    data: StructType,
+    *,
+    is_overwrite: bool,
+    storage: Storage | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> PlannedWrite:
-    """Return the write that options ask for; raises what `truckee.write` would raise."""
+    """Return the write that options ask for; raises what `truckee.write` would raise.
+
+    `settings` are those of a session whose writer will write the files. Without them Python
+    workers will, and `NativeWriterNeededError` is raised for what they cannot do.
+    """
     text = Options(given)
-    options = write_options(text, {})
-    storage = open_storage(text["path"], options.store)
+    options = write_options(text, settings or {})
+    storage = storage or open_storage(text["path"], options.store)
     _refuse_sql_options(options, storage, is_overwrite)
     check_distinct_names(data)
     partition_by = _partition_by(text)
     snapshot = existing_table(storage)
-    table = _planned_table(storage, snapshot, data, options, partition_by, is_overwrite)
-    _refuse_sql_rules(table, data)
+    defaults = default_properties(settings or {})
+    table = _planned_table(storage, snapshot, data, options, partition_by, is_overwrite, defaults)
+    if settings is None:
+        _refuse_sql_rules(table, data)
     table.check("WRITE")
     has_vectors = "deletionVectors" in supported_features(table.protocol)
     txn = None
@@ -125,81 +131,8 @@ def planned_write(
         overwrite_schema=options.overwrite_schema,
         user_metadata=options.user_metadata,
         txn=txn,
+        files=options.files,
     )
-
-
-def commit_write(
-    planned: PlannedWrite,
-    adds: Iterable[AddFile],
-    *,
-    operation: str = "WRITE",
-    parameters: Mapping[str, Any] | None = None,
-    txn: tuple[str, int] | None = None,
-) -> int | None:
-    """Commit files that were written for a write, and return the version that has them.
-
-    None means that this very write was committed before, told by `txn`, the application and its
-    version. Files of a commit that did not happen are deleted, unless nobody knows whether it did.
-    """
-    adds = tuple(adds)
-    storage = open_storage(planned.target.url, planned.target.store_options)
-    snapshot = None
-    if planned.read_version is not None:
-        snapshot = load_snapshot(storage, planned.read_version)
-    table = PlannedTable(storage, snapshot, planned.target.metadata, planned.protocol)
-    transaction = table.transaction()
-    txn = txn or planned.txn
-    try:
-        if txn is not None and not transaction.set_transaction(*txn):
-            discard(planned.target, adds)
-            return None
-        metrics = _stage(transaction, planned, snapshot, adds, operation)
-        return transaction.commit(
-            operation,
-            parameters=_parameters(planned) if parameters is None else parameters,
-            metrics=metrics,
-            user_metadata=planned.user_metadata,
-        )
-    except StorageError:
-        raise
-    except DeltaError:
-        discard(planned.target, adds)
-        raise
-
-
-def _stage(
-    transaction: Transaction,
-    planned: PlannedWrite,
-    snapshot: Snapshot | None,
-    adds: tuple[AddFile, ...],
-    operation: str,
-) -> dict[str, object]:
-    """Put the files into a transaction, and return the metrics of the commit."""
-    rows = sum(num_records(add.stats) or 0 for add in adds)
-    size = sum(add.size for add in adds)
-    removed: tuple[AddFile, ...] = ()
-    if planned.is_overwrite and snapshot is not None:
-        transaction.read_whole_table()
-        removed = tuple(snapshot.files())
-    data_change = planned.target.data_change
-    transaction.stage(*adds, *all_removed(removed, data_change=data_change))
-    metrics: dict[str, object] = {"numOutputRows": rows, "numOutputBytes": size}
-    if operation != "WRITE":
-        return {**metrics, "numAddedFiles": len(adds), "numRemovedFiles": len(removed)}
-    metrics["numFiles"] = len(adds)
-    if planned.is_overwrite and snapshot is not None:
-        metrics["numRemovedFiles"] = len(removed)
-        metrics["numRemovedBytes"] = sum(file.size for file in removed)
-    return metrics
-
-
-def _parameters(planned: PlannedWrite) -> dict[str, Any]:
-    return {
-        "mode": "Overwrite" if planned.is_overwrite else "Append",
-        "partitionBy": msgspec.json.encode(list(planned.partition_by)).decode(),
-        "canOverwriteSchema": True if planned.overwrite_schema and planned.is_overwrite else None,
-        "canMergeSchema": True if planned.merge_schema else None,
-    }
 
 
 def _planned_table(
@@ -209,10 +142,11 @@ def _planned_table(
     options: WriteOptions,
     partition_by: tuple[str, ...] | None,
     is_overwrite: bool,
+    defaults: Mapping[str, str],
 ) -> PlannedTable:
     """Return the table as it will be after the write."""
     if snapshot is None:
-        metadata = new_metadata(data, configuration=options.properties)
+        metadata = new_metadata(data, configuration={**defaults, **options.properties})
         return _with_schema(storage, None, metadata, data, partition_by)
     if is_overwrite and options.overwrite_schema:
         if not options.data_change:

@@ -13,16 +13,22 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from truckee.commands.write import write_table
-from truckee.commands.write_options import write_options
-from truckee.commands.write_plan import Write
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.streaming import NullTypeInStreamError, UnsupportedOutputModeError
 from truckee.options.text import Options
-from truckee.protocol.schema import VOID, nested_fields
+from truckee.protocol.schema import VOID, nested_fields, parse_schema
 from truckee.spark.conf import session_settings, session_storage
+from truckee.spark.rows_to_write import rows_to_write
 from truckee.spark.streaming_source import ending_with_its_error
 from truckee.spark.types import from_spark
+from truckee.spark.writer import write_files
+from truckee.streaming.planned_write import planned_write
+from truckee.streaming.write_commit import (
+    STREAM_OPERATION,
+    commit_write,
+    is_committed,
+    stream_parameters,
+)
 
 _MODES = {"append": "Append", "complete": "Overwrite"}
 # Where Spark tells the thread of a query which one it is.
@@ -66,25 +72,41 @@ def _write(
     partition_by: tuple[str, ...] | None,
     given: Mapping[str, Any],
 ) -> None:
-    for chain in nested_fields(from_spark(batch.schema)):
+    spark, text = batch.sparkSession, Options(given)
+    data = from_spark(batch.schema)
+    for chain in nested_fields(data):
         if chain.field.type == VOID:
             raise NullTypeInStreamError(column=".".join(chain.path))
-    text = Options(given)
-    settings = session_settings(batch.sparkSession)
-    write_table(
-        batch,
-        Write(
-            storage=session_storage(batch.sparkSession, path, text),
-            mode=_MODES[mode],
-            partition_by=partition_by,
-            options=write_options(text, settings),
-            operation="STREAMING UPDATE",
-            parameters={
-                "outputMode": mode.capitalize(),
-                "queryId": text["txnAppId"],
-                "epochId": text["txnVersion"],
-            },
-        ),
+    storage = session_storage(spark, path, text)
+    query, number = text["txnAppId"], int(text["txnVersion"])
+    planned = planned_write(
+        _with_partitions(given, partition_by),
+        data,
+        is_overwrite=_MODES[mode] == "Overwrite",
+        storage=storage,
+        settings=session_settings(spark),
+    )
+    if is_committed(planned, storage, (query, number)):
+        return
+    rows = rows_to_write(batch, parse_schema(planned.target.metadata.schema_string))
+    written = write_files(
+        rows.df,
+        storage=storage,
+        metadata=planned.target.metadata,
+        protocol=planned.protocol,
+        options=planned.files,
+        computed=rows.computed,
+        identities=rows.identities,
+    )
+    commit_write(
+        planned,
+        written.adds,
+        written,
+        storage=storage,
+        operation=STREAM_OPERATION,
+        parameters=stream_parameters(mode.capitalize(), query, number),
+        txn=(query, number),
+        identity_marks=written.identity_marks,
     )
 
 
@@ -96,9 +118,16 @@ def _write_remotely(
     given: Mapping[str, Any],
 ) -> None:
     """Write through the Python data source, the only way over Spark Connect."""
-    if partition_by:
-        given = {**given, "partitionBy": ",".join(f"`{name}`" for name in partition_by)}
-    batch.write.format("truckee").mode(_MODES[mode].lower()).options(**given).save(path)
+    options = _with_partitions(given, partition_by)
+    batch.write.format("truckee").mode(_MODES[mode].lower()).options(**options).save(path)
+
+
+def _with_partitions(
+    given: Mapping[str, Any], partition_by: tuple[str, ...] | None
+) -> Mapping[str, Any]:
+    if not partition_by:
+        return given
+    return {**given, "partitionBy": ",".join(f"`{name}`" for name in partition_by)}
 
 
 def _query_id(batch: DataFrame) -> str:

@@ -23,11 +23,15 @@ from truckee.streaming.arrow_write import discard, write_batches
 from truckee.streaming.planned_write import (
     WRITE_OPTIONS,
     PlannedWrite,
-    commit_write,
     planned_write,
 )
 from truckee.streaming.query_id import recorded_query_id
 from truckee.streaming.unknown_options import warn_of_unknown
+from truckee.streaming.write_commit import (
+    STREAM_OPERATION,
+    commit_arrow_files,
+    stream_parameters,
+)
 
 # Where Spark tells a task which streaming query it works for.
 _QUERY_ID = "sql.streaming.queryId"
@@ -46,7 +50,7 @@ class TableWriter(DataSourceArrowWriter):
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Make the files of all tasks part of the table."""
-        commit_write(self._planned, _adds(messages))
+        commit_arrow_files(self._planned, _adds(messages))
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Delete the files of all tasks."""
@@ -93,15 +97,12 @@ class StreamWriter(DataSourceStreamArrowWriter):
         written = [message for message in messages if isinstance(message, WrittenFiles)]
         planned, query = written[0].planned, written[0].query
         query = query or recorded_query_id(self._options)
-        commit_write(
+        mode = "Complete" if self._overwrite else "Append"
+        commit_arrow_files(
             planned,
             _adds(messages),
-            operation="STREAMING UPDATE",
-            parameters={
-                "outputMode": "Complete" if self._overwrite else "Append",
-                "queryId": query,
-                "epochId": str(batchId),
-            },
+            operation=STREAM_OPERATION,
+            parameters=stream_parameters(mode, query, batchId),
             txn=(query, batchId),
         )
 

@@ -1,0 +1,146 @@
+"""The commit of a write whose files are there: once, however often it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from truckee.commands.commit import Discardable, commit_files
+from truckee.commands.identity_marks import with_identity_marks
+from truckee.commands.planned import PlannedTable
+from truckee.commands.removed import all_removed
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.log.transaction import Transaction
+from truckee.protocol.actions import AddFile
+from truckee.scan.scan_file import num_records
+from truckee.storage import open_storage
+from truckee.storage.base import Storage
+from truckee.streaming.arrow_write import WriteTarget, discard
+from truckee.streaming.planned_write import PlannedWrite
+
+BATCH_OPERATION = "WRITE"
+STREAM_OPERATION = "STREAMING UPDATE"
+
+
+class ArrowFiles(NamedTuple):
+    """Files that Python workers have written for a commit."""
+
+    target: WriteTarget
+    adds: tuple[AddFile, ...]
+
+    def discard(self) -> None:
+        """Delete the files."""
+        discard(self.target, self.adds)
+
+
+def commit_arrow_files(
+    planned: PlannedWrite,
+    adds: Iterable[AddFile],
+    *,
+    operation: str = BATCH_OPERATION,
+    parameters: Mapping[str, Any] | None = None,
+    txn: tuple[str, int] | None = None,
+) -> int | None:
+    """Commit files that Python workers have written, and return the version that has them.
+
+    None means that this very write was committed before, told by `txn`, the application and its
+    version. Files of a commit that did not happen are deleted, unless nobody knows whether it did.
+    """
+    files = ArrowFiles(planned.target, tuple(adds))
+    storage = open_storage(planned.target.url, planned.target.store_options)
+    return commit_write(
+        planned,
+        files.adds,
+        files,
+        storage=storage,
+        operation=operation,
+        parameters=parameters,
+        txn=txn,
+    )
+
+
+def commit_write(
+    planned: PlannedWrite,
+    adds: tuple[AddFile, ...],
+    files: Discardable,
+    *,
+    storage: Storage,
+    operation: str,
+    parameters: Mapping[str, Any] | None = None,
+    txn: tuple[str, int] | None = None,
+    identity_marks: Mapping[str, int] | None = None,
+) -> int | None:
+    """The same for files of any origin."""
+    snapshot = read_snapshot(planned, storage)
+    metadata = with_identity_marks(planned.target.metadata, identity_marks or {})
+    transaction = PlannedTable(storage, snapshot, metadata, planned.protocol).transaction()
+    txn = txn or planned.txn
+    if txn is not None and not transaction.set_transaction(*txn):
+        files.discard()
+        return None
+    metrics = _stage(transaction, planned, snapshot, adds, operation)
+    return commit_files(
+        transaction,
+        files,
+        operation,
+        parameters=_parameters(planned) if parameters is None else parameters,
+        metrics=metrics,
+        user_metadata=planned.user_metadata,
+    )
+
+
+def read_snapshot(planned: PlannedWrite, storage: Storage) -> Snapshot | None:
+    """Return the version that a write was planned against, None if there was no table."""
+    if planned.read_version is None:
+        return None
+    return load_snapshot(storage, planned.read_version)
+
+
+def is_committed(planned: PlannedWrite, storage: Storage, txn: tuple[str, int]) -> bool:
+    """Return whether an application's version was part of the table when the write was planned."""
+    snapshot = read_snapshot(planned, storage)
+    known = None if snapshot is None else snapshot.set_transactions.get(txn[0])
+    return known is not None and known.version >= txn[1]
+
+
+def stream_parameters(mode: str, query: str, batch: int) -> dict[str, str]:
+    """Return what commitInfo says of a batch of a stream."""
+    return {"outputMode": mode, "queryId": query, "epochId": str(batch)}
+
+
+def _stage(
+    transaction: Transaction,
+    planned: PlannedWrite,
+    snapshot: Snapshot | None,
+    adds: tuple[AddFile, ...],
+    operation: str,
+) -> dict[str, object]:
+    """Put the files into a transaction, and return the metrics of the commit."""
+    removed: tuple[AddFile, ...] = ()
+    if planned.is_overwrite and snapshot is not None:
+        transaction.read_whole_table()
+        removed = tuple(snapshot.files())
+    data_change = planned.target.data_change
+    transaction.stage(*adds, *all_removed(removed, data_change=data_change))
+    metrics: dict[str, object] = {
+        "numOutputRows": sum(num_records(add.stats) or 0 for add in adds),
+        "numOutputBytes": sum(add.size for add in adds),
+    }
+    if operation == STREAM_OPERATION:
+        return {**metrics, "numAddedFiles": len(adds), "numRemovedFiles": len(removed)}
+    metrics["numFiles"] = len(adds)
+    if planned.is_overwrite and snapshot is not None:
+        metrics["numRemovedFiles"] = len(removed)
+        metrics["numRemovedBytes"] = sum(file.size for file in removed)
+    return metrics
+
+
+def _parameters(planned: PlannedWrite) -> dict[str, Any]:
+    return {
+        "mode": "Overwrite" if planned.is_overwrite else "Append",
+        "partitionBy": msgspec.json.encode(list(planned.partition_by)).decode(),
+        "canOverwriteSchema": True if planned.overwrite_schema and planned.is_overwrite else None,
+        "canMergeSchema": True if planned.merge_schema else None,
+    }
