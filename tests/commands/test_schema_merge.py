@@ -161,3 +161,25 @@ def test_a_table_made_from_data_keeps_comments_and_forgets_what_other_tables_not
     assert stored_schema(data) == StructType(
         (StructField("id", ArrayType(PrimitiveType("string"), True), True, kept),)
     )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "result"),
+    [
+        ("byte", "long", "long"),
+        ("float", "double", "double"),
+        ("decimal(10,2)", "decimal(12,2)", "decimal(12,2)"),
+        ("long", "integer", "long"),
+        ("integer", "double", "integer"),
+        ("decimal(10,2)", "decimal(10,3)", "decimal(10,2)"),
+    ],
+)
+def test_columns_become_wider_where_the_table_lets_them(old: str, new: str, result: str) -> None:
+    table, data = simple_schema(f"c {old}"), simple_schema(f"c {new}")
+
+    def type_after(*, widening: bool) -> object:
+        schema = merged_schema(table, data, add_columns=True, name="/t", widening=widening)
+        return schema.fields[0].type
+
+    assert type_after(widening=True) == parse_type(result)
+    assert type_after(widening=False) == parse_type(old)

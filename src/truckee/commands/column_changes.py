@@ -173,7 +173,7 @@ def with_type(field: StructField, new: DataType, *, widening: bool) -> StructFie
         return field
     if _holds_alike(old, new):
         return replace(field, type=new)
-    if not widening or not _is_wider(old, new):
+    if not widening or not is_wider(old, new):
         raise ColumnChangeError(
             column=field.name,
             reason=f"{type_text(old)} cannot become {type_text(new)}",
@@ -193,7 +193,8 @@ def _holds_alike(old: DataType, new: DataType) -> bool:
     return _name(new) in _SAME_IN_FILES.get(_name(old), ())
 
 
-def _is_wider(old: DataType, new: DataType) -> bool:
+def is_wider(old: DataType, new: DataType) -> bool:
+    """Return whether every value of one type is one of another (protocol: Type Widening)."""
     if isinstance(new, DecimalType):
         if isinstance(old, DecimalType):
             whole = new.precision - new.scale >= old.precision - old.scale

@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from truckee.commands.column_changes import is_wider, with_type
 from truckee.errors.write import (
     ColumnDifference,
     MissingNotNullColumnError,
@@ -35,6 +36,10 @@ from truckee.protocol.schema import (
 _NUMBERS = frozenset({"byte", "short", "integer", "long", "float", "double"})
 _DATES = frozenset({"date", "timestamp", "timestamp_ntz"})
 _SIMPLE = _NUMBERS | _DATES | {"string", "boolean", "binary"}
+_INTEGERS = ("byte", "short", "integer", "long")
+_SAME_FAMILY = frozenset(
+    {(a, b) for i, a in enumerate(_INTEGERS) for b in _INTEGERS[i + 1 :]} | {("float", "double")}
+)
 # What other tables, and Spark itself, have noted at columns that are now written to this one.
 _FOREIGN_KEYS = ("delta.", "__", "CURRENT_DEFAULT", "EXISTS_DEFAULT", "parquet.field.id", "spark.")
 
@@ -71,15 +76,21 @@ def _stored_type(data_type: DataType) -> DataType:
 
 
 def merged_schema(
-    table: StructType, data: StructType, *, add_columns: bool, name: str
+    table: StructType,
+    data: StructType,
+    *,
+    add_columns: bool,
+    name: str,
+    widening: bool = False,
 ) -> StructType:
     """Return the schema of a table after data was written to it.
 
     Raises SchemaMismatchError, which shows all differences at once, unless the data fits; `name`
     is what the table is called there. Columns that the data lacks are no difference, but for
-    those that are NOT NULL and have no value of their own.
+    those that are NOT NULL and have no value of their own. With `widening`, where the table has
+    type widening on, columns that are added to may also become wider, as from int to bigint.
     """
-    merge = _Merge(add_columns)
+    merge = _Merge(add_columns, widening=widening and add_columns)
     result = merge.structs(table, data, ())
     if merge.differences:
         raise SchemaMismatchError(
@@ -104,8 +115,9 @@ def _has_own_value(field: StructField) -> bool:
 class _Merge:
     """One merge, and the differences that it has met."""
 
-    def __init__(self, add_columns: bool) -> None:
+    def __init__(self, add_columns: bool, *, widening: bool = False) -> None:
         self._add_columns = add_columns
+        self._widening = widening
         self.differences: list[ColumnDifference] = []
 
     def structs(self, table: StructType, data: StructType, path: tuple[str, ...]) -> StructType:
@@ -124,6 +136,8 @@ class _Merge:
     ) -> StructField:
         if data is None:
             return table
+        if self._widening and _widens(table.type, data.type):
+            return with_type(table, data.type, widening=True)
         return replace(table, type=self._type(table.type, data.type, (*path, table.name)))
 
     def _type(self, table: DataType, data: DataType, path: tuple[str, ...]) -> DataType:
@@ -169,6 +183,13 @@ class _Merge:
                 'add the columns that are not in the table with option("mergeSchema", "true")'
             )
         return "; ".join(hints)
+
+
+def _widens(table: DataType, data: DataType) -> bool:
+    """Return whether data has a wider type of the same family: integers, fractions, decimals."""
+    if isinstance(table, DecimalType) and isinstance(data, DecimalType):
+        return table != data and is_wider(table, data)
+    return (_name(table), _name(data)) in _SAME_FAMILY
 
 
 def can_store(data: DataType, table: DataType) -> bool:

@@ -68,6 +68,7 @@ def planned_write(df: DataFrame, write: Write, snapshot: Snapshot | None) -> Pla
         data,
         add_columns=write.options.merge_schema,
         name=write.storage.root,
+        widening=snapshot.properties.enable_type_widening,
     )
     if schema == snapshot.schema:
         return planned_table(write.storage, snapshot, snapshot.metadata)
