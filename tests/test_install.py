@@ -75,6 +75,46 @@ def test_streams_are_read_by_format(installed: SparkSession, tmp_path: Path) -> 
     assert sorted(seen) == [0, 1, 2]
 
 
+def test_streams_are_written_by_format(installed: SparkSession, tmp_path: Path) -> None:
+    source, target = str(tmp_path / "s"), str(tmp_path / "t")
+    installed.range(3).write.format("delta").save(source)
+
+    for _ in range(2):
+        stream = installed.readStream.format("delta").load(source)
+        writer = stream.writeStream.format("delta").outputMode("append")
+        writer = writer.option("checkpointLocation", str(tmp_path / "c"))
+        writer.trigger(availableNow=True).start(target).awaitTermination()
+
+    assert ids(installed.read.format("delta").load(target).collect()) == [0, 1, 2]
+
+
+def test_streams_are_written_to_a_table_by_name(installed: SparkSession, tmp_path: Path) -> None:
+    source = str(tmp_path / "s")
+    installed.range(3).write.format("delta").save(source)
+    writer = installed.readStream.format("delta").load(source).writeStream.format("delta")
+    writer = writer.option("checkpointLocation", str(tmp_path / "c")).trigger(availableNow=True)
+    try:
+        writer.toTable("streamed").awaitTermination()
+
+        assert ids(installed.table("streamed").collect()) == [0, 1, 2]
+    finally:
+        installed.sql("DROP TABLE streamed")
+
+
+def test_tables_of_the_catalog_are_saved_and_read_by_name(
+    installed: SparkSession, tmp_path: Path
+) -> None:
+    installed.range(3).write.format("delta").option("path", str(tmp_path / "t")).saveAsTable("here")
+    try:
+        assert ids(installed.read.table("here").collect()) == [0, 1, 2]
+        assert ids(installed.table("here").collect()) == [0, 1, 2]
+        installed.range(3, 4).write.insertInto("here")
+        installed.range(4, 5).write.mode("append").saveAsTable("here")
+        assert ids(installed.table("here").collect()) == [0, 1, 2, 3, 4]
+    finally:
+        installed.sql("DROP TABLE here")
+
+
 def test_modules_of_delta_spark_are_truckees(installed: SparkSession) -> None:
     tables = importlib.import_module("delta.tables")
     exceptions = importlib.import_module("delta.exceptions")

@@ -17,21 +17,24 @@ from typing import Any, NamedTuple
 
 from pyspark.sql import SparkSession
 from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter
-from pyspark.sql.streaming.readwriter import DataStreamReader
+from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 
 import truckee.errors
+from truckee.commands.catalog import delta_location
 from truckee.commands.frame_writer import write
 from truckee.errors.install import DeltaJarPresentError, NotSupportedByInstallError
 from truckee.readwriter import read, readStream
 from truckee.spark.catalog import DELTA_PROVIDERS, named_table
 from truckee.spark.delta_jar import delta_jar
 from truckee.spark.session import configure
+from truckee.streaming.sink import write_batch
 from truckee.table import DeltaTable
 
 Method = Callable[..., Any]
 
 _FORMAT = "delta"
 _NOTES = "_truckee_notes"
+_QUERY_OPTIONS = ("checkpointLocation", "path")  # for Spark, not for the table
 
 
 class Note(NamedTuple):
@@ -162,7 +165,7 @@ def _loading(original: Method) -> Method:
         if schema is not None:
             raise _no_schema()
         reader = _told(_reader(self)(self._spark), self).options(**options)
-        return reader.load(_only(path if path is not None else _option(self, options, "path")))
+        return reader.load(_only(path if path is not None else _options(self, options).get("path")))
 
     return load
 
@@ -224,6 +227,46 @@ def _inserting(original: Method) -> Method:
     return insertInto
 
 
+def _starting(original: Method) -> Method:
+    def start(
+        self: Any,
+        path: str | None = None,
+        format: str | None = None,
+        outputMode: str | None = None,
+        partitionBy: Any = None,
+        queryName: str | None = None,
+        **options: Any,
+    ) -> Any:
+        if self._spark is None or not _is_delta(self, self._spark, format):
+            return original(self, path, format, outputMode, partitionBy, queryName, **options)
+        given = _options(self, options)
+        where = _only(path if path is not None else given.pop("path", None))
+        sink = write_batch(
+            where,
+            outputMode=outputMode or _last(self, "outputMode") or "append",
+            partitionBy=partitionBy or _last(self, "partitionBy"),
+            **{key: value for key, value in given.items() if key not in _QUERY_OPTIONS},
+        )
+        self.foreachBatch(sink)
+        return original(self, outputMode=outputMode, queryName=queryName, **options)
+
+    return start
+
+
+def _streaming_to_table(original: Method) -> Method:
+    def toTable(self: Any, tableName: str, format: str | None = None, **rest: Any) -> Any:
+        spark = self._spark
+        is_table = _is_delta_table(spark, tableName)
+        if not is_table and not _is_delta(self, spark, format):
+            return original(self, tableName, format, **rest)
+        if not is_table:
+            columns = DeltaTable.createIfNotExists(spark).tableName(tableName)
+            columns.addColumns(self._df.schema).execute()
+        return self.start(delta_location(spark, tableName), _FORMAT, **rest)
+
+    return toTable
+
+
 def _is_delta(told: Any, spark: SparkSession, given: str | None) -> bool:
     named = [note.arguments[0] for note in _notes(told) if note.method == "format"]
     name = given or (named[-1] if named else spark.conf.get("spark.sql.sources.default"))
@@ -279,15 +322,24 @@ def _only(path: Any) -> str:
     return str(path[0])
 
 
-def _option(told: Any, given: dict[str, Any], name: str) -> Any:
-    """Return the last value that an option was given, None if it was given none."""
-    values = dict(given)
-    for note in reversed(_notes(told)):
-        if note.method == "options":
-            values = {**note.options, **values}
-        elif note.method == "option":
-            values.setdefault(*note.arguments)
-    return values.get(name)
+def _options(told: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Return all options that were given, the last value of each."""
+    found: dict[str, Any] = {}
+    for note in _notes(told):
+        if note.method == "option":
+            key, value = (*note.arguments, *note.options.values())
+            found[key] = value
+        elif note.method == "options":
+            found.update(note.options)
+    return {**found, **given}
+
+
+def _last(told: Any, method: str) -> Any:
+    """Return what a method was told last: one value, or a list of several; None if nothing."""
+    said = [note.arguments for note in _notes(told) if note.method == method]
+    if not said:
+        return None
+    return said[-1][0] if len(said[-1]) == 1 else list(said[-1])
 
 
 _TOLD = dict.fromkeys(("format", "option", "options"), _noting)
@@ -304,5 +356,12 @@ _PATCHES: dict[type, dict[str, Callable[[Method], Method]]] = {
         "save": _saving,
         "saveAsTable": _saving_table,
         "insertInto": _inserting,
+    },
+    DataStreamWriter: {
+        **_TOLD,
+        "outputMode": _noting,
+        "partitionBy": _noting,
+        "start": _starting,
+        "toTable": _streaming_to_table,
     },
 }
