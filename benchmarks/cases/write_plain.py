@@ -1,0 +1,18 @@
+"""Ten million rows written to a new table, with statistics, beside plain Parquet of the same."""
+
+from __future__ import annotations
+
+from benchmarks.writing import prepare, reset, write_engines
+
+__all__ = ["prepare", "reset"]
+
+TITLE = "10 M rows of 5 columns written to a new table"
+SPARK = True
+WARMUP = 1
+REPETITIONS = 5
+IMPORTS = {"truckee": ("truckee.commands.frame_writer",), "deltalake": ("deltalake",)}
+NOTES = {
+    "spark-parquet": "df.write.parquet of the same frame, without statistics in a log",
+    "deltalake": "streams the rows out of a Parquet file",
+}
+ENGINES = write_engines()
