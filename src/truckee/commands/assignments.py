@@ -95,7 +95,7 @@ def assignments(
     found = []
     for name, value in given.items():
         column = target_column(name, schema, what=what, alias=alias)
-        _check_assignable(column, name, what=what, inserts=inserts)
+        check_assignable(column, name, what=what, inserts=inserts)
         resolved = resolve(value, f"the value of {name} in {what}")
         found.append(Assignment(column, resolved))
     check_distinct(found, what=what)
@@ -104,7 +104,8 @@ def assignments(
     return found
 
 
-def _check_assignable(column: FieldChain, name: str, *, what: str, inserts: bool) -> None:
+def check_assignable(column: FieldChain, name: str, *, what: str, inserts: bool) -> None:
+    """Raise if a column may not be given a value: a part of one in an INSERT, an identity."""
     identity = identity_of(column.field)
     if inserts and len(column.path) > 1:
         raise NestedInsertError(what=what, column=name)

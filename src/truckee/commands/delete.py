@@ -23,7 +23,7 @@ from truckee.commands.mark_rows import marked_files
 from truckee.commands.prepared import Prepared
 from truckee.commands.removed import num_rows
 from truckee.commands.results import metrics_frame
-from truckee.commands.rewrite_files import Fates, fates, write_copies
+from truckee.commands.rewrite_files import Fates, fates, write_rows
 from truckee.commands.row_changes import RowChanges, no_changes
 from truckee.commands.touched_rows import TouchedFile, touched_files
 from truckee.errors.dml import RowCountMismatchError
@@ -183,13 +183,14 @@ def _rewritten(target: Target, fate: Fates, condition: Expression) -> tuple[Writ
     files = [*fate.rewritten, *(fate.removed if has_feed else ())]
     goes = true_only(condition.column)
     with target.only(file.add for file in files) as rows:
-        columns = [*target.columns]
+        columns = [target.old(name).alias(name) for name in target.stored_schema.names]
         if has_feed:
             kind = F.when(goes, F.lit("delete")).alias(CHANGE_TYPE)
             rows = rows.select(*columns, kind)
         else:
             rows = rows.where(~goes).select(*columns)
-        written = write_copies(target, rows)
+        metadata, protocol = snapshot.metadata, snapshot.protocol
+        written = write_rows(target, rows, metadata=metadata, protocol=protocol)
     _check_count(snapshot, fate.rewritten, written)
     return (written,)
 

@@ -31,6 +31,7 @@ from truckee.commands.touched_rows import touched_files
 from truckee.errors.merge import StreamingSourceError
 from truckee.log.snapshot import Snapshot
 from truckee.spark.merge_source import Source, prepared_source
+from truckee.spark.row_id_columns import check_row_ids
 from truckee.spark.target import Target
 from truckee.spark.types import from_spark
 
@@ -108,6 +109,8 @@ def prepared_merge(
 def _resolved(
     spark: SparkSession, snapshot: Snapshot, merge: Merge, settings: DmlSettings
 ) -> ResolvedMerge:
+    if any(clause.does is Does.UPDATE for clause in merge.clauses):
+        check_row_ids(snapshot, "MERGE")
     evolves = merge.evolves_schema or settings.merges_schema
     table = _planned(snapshot, merge, evolves)
     target = Target(spark, snapshot, merge.alias, schema=table.schema)

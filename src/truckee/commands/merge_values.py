@@ -23,6 +23,7 @@ from pyspark.sql import functions as F
 from truckee.commands.assignments import (
     Assignment,
     assignments,
+    check_assignable,
     check_type,
     name_parts,
     new_values,
@@ -32,7 +33,6 @@ from truckee.commands.schema_merge import merged_schema
 from truckee.errors.dml import (
     AmbiguousColumnError,
     AssignmentTypeError,
-    IdentityUpdateError,
     UnresolvedColumnError,
 )
 from truckee.errors.write import SchemaMismatchError
@@ -141,15 +141,15 @@ class MergeNames:
                         columns=self._source_schema.names,
                     )
                 continue
-            if clause.does is Does.UPDATE and identity_of(field) is not None:
-                raise IdentityUpdateError(what=clause.name, column=field.name)
+            chain = FieldChain((field,))
+            check_assignable(
+                chain, field.name, what=clause.name, inserts=clause.does is Does.INSERT
+            )
             value = self._source_column(theirs.name, clause)
             kept = value
             if clause.does is Does.UPDATE:
                 kept = _with_other_fields(value, theirs.type, field, self._target.old(field.name))
-            assignment = Assignment(
-                FieldChain((field,)), Value(kept, theirs.type, frozenset({theirs.name}))
-            )
+            assignment = Assignment(chain, Value(kept, theirs.type, frozenset({theirs.name})))
             check_type(assignment, what=clause.name)
             yield assignment
 

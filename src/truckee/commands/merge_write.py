@@ -25,19 +25,18 @@ from truckee.commands.identity_marks import with_identity_marks
 from truckee.commands.merge_clauses import Does, Kind
 from truckee.commands.merge_rows import Hit, MergeRows, ResolvedMerge
 from truckee.commands.merge_values import ResolvedClause
-from truckee.commands.rewrite_files import Fates
+from truckee.commands.rewrite_files import Fates, write_rows
 from truckee.commands.touched_rows import TouchedFile
 from truckee.errors.dml import RowCountMismatchError
 from truckee.protocol.actions import Metadata
 from truckee.protocol.paths import decode_path
 from truckee.spark.branches import FILE
-from truckee.spark.constraints import GENERATION_EXPRESSION_KEY
 from truckee.spark.expressions import true_only
 from truckee.spark.footer_stats import read_footers
 from truckee.spark.merge_source import Source
 from truckee.spark.row_bitmaps import FileRows, is_in, united
 from truckee.spark.rows_to_write import DEFAULT_KEY
-from truckee.spark.writer import WrittenFiles, write_files
+from truckee.spark.writer import WrittenFiles
 from truckee.spark.writer_columns import column
 from truckee.spark.writer_identity import Identity, identity_of, identity_values
 from truckee.storage.base import Storage
@@ -91,7 +90,7 @@ class _Parts:
     def __init__(self, merge: ResolvedMerge, source: Source, rows: MergeRows, fate: Fates) -> None:
         self._merge = merge
         self._target = merge.target
-        self._schema = merge.table.schema
+        self._schema = merge.target.stored_schema
         self._source = source
         self._rows = rows
         self._fate = fate
@@ -134,7 +133,10 @@ class _Parts:
         return of_files.where(is_in(self._target.spark, rows, name))
 
     def _updated(self, rows: DataFrame, hits: list[Hit]) -> DataFrame:
-        ways = [NewValues(self._is_hit(hit, hits), hit.clause.values) for hit in hits]
+        ways = [
+            NewValues(self._is_hit(hit, hits), self._target.with_new_version(hit.clause.values))
+            for hit in hits
+        ]
         return updated_rows(
             rows, self._schema, ways, old=self._target.old, has_feed=self._has_changes
         )
@@ -195,21 +197,15 @@ def _write(
     merge: ResolvedMerge, rows: DataFrame, identities: Mapping[str, Identity]
 ) -> WrittenFiles:
     table = merge.table
-    given = {name for each in merge.clauses for name in each.values}
-    computed = [
-        field.name
-        for field in table.schema.fields
-        if GENERATION_EXPRESSION_KEY in field.metadata and field.name not in given
-    ]
     if table.metadata.partition_columns:
         # Otherwise each task would write a small file to each partition.
         rows = rows.repartition(*(column(name) for name in table.metadata.partition_columns))
-    return write_files(
+    return write_rows(
+        merge.target,
         rows,
-        storage=table.storage,
         metadata=table.metadata,
         protocol=table.protocol,
-        computed=computed,
+        given={name for each in merge.clauses for name in each.values},
         identities=identities,
     )
 

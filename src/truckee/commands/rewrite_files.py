@@ -11,18 +11,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
+from msgspec.structs import replace as msgspec_replace
 from pyspark.sql import DataFrame
 
 from truckee.commands.dml_settings import DmlSettings
 from truckee.commands.touched_rows import TouchedFile, num_deleted
 from truckee.log.snapshot import Snapshot
+from truckee.protocol.actions import Metadata, Protocol
 from truckee.protocol.features import supported_features
 from truckee.spark.constraints import GENERATION_EXPRESSION_KEY
+from truckee.spark.row_id_columns import check_row_ids
 from truckee.spark.target import Target
 from truckee.spark.writer import WrittenFiles, write_files
+from truckee.spark.writer_identity import Identity
 
 _log = logging.getLogger(__name__)
 
@@ -53,6 +58,8 @@ def fates(
             result.rewritten.append(file)
         else:
             result.marked.append(file)
+    if result.rewritten:
+        check_row_ids(snapshot, operation)
     _log.info(
         "%s: %d files removed, %d written anew%s, rows of %d marked",
         operation,
@@ -90,24 +97,32 @@ def _is_mostly_gone(file: TouchedFile, settings: DmlSettings, operation: str) ->
     return True
 
 
-def write_copies(
-    target: Target, rows: DataFrame, given: Collection[str] = frozenset()
+def write_rows(
+    target: Target,
+    rows: DataFrame,
+    *,
+    metadata: Metadata,
+    protocol: Protocol,
+    given: Collection[str] = frozenset(),
+    identities: Mapping[str, Identity] | None = None,
 ) -> WrittenFiles:
-    """Write rows of a table to new files of it.
+    """Write rows with the target's stored columns to new files of it.
 
     Generated columns were computed when the rows were first written, or just now, but for those
     in `given`, whose values are checked.
     """
-    snapshot = target.snapshot
+    schema = target.stored_schema
     generated = [
         field.name
-        for field in snapshot.schema.fields
+        for field in schema.fields
         if GENERATION_EXPRESSION_KEY in field.metadata and field.name not in given
     ]
-    return write_files(
+    written = write_files(
         rows,
-        storage=snapshot.storage,
-        metadata=snapshot.metadata,
-        protocol=snapshot.protocol,
+        storage=target.snapshot.storage,
+        metadata=msgspec_replace(metadata, schema_string=schema.to_json()),
+        protocol=protocol,
         computed=generated,
+        identities=identities,
     )
+    return replace(written, adds=target.new_files(written.adds))

@@ -53,9 +53,10 @@ from truckee.protocol.actions import (
 from truckee.protocol.paths import decode_path
 from truckee.protocol.predicates import ALWAYS_TRUE
 from truckee.scan.pruning import prune
-from truckee.spark.branches import FILE, ROW
+from truckee.spark.branches import FILE
 from truckee.spark.conf import session_zone
 from truckee.spark.target import Target
+from truckee.spark.writer_columns import quoted
 
 
 @dataclass(frozen=True)
@@ -266,7 +267,8 @@ def _fingerprint(
     """Return what two sets of rows have in common only if they are, in all likelihood, the same."""
     target = Target(spark, snapshot)
     with target.only(files) as rows:
-        return _sums(prepared.matching(rows).drop(FILE, ROW))
+        columns = [quoted(name) for name in snapshot.schema.names]
+        return _sums(prepared.matching(rows).select(*columns))
 
 
 def _sums(rows: DataFrame) -> tuple[object, ...]:

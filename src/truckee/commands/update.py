@@ -26,7 +26,7 @@ from truckee.commands.mark_rows import marked_files
 from truckee.commands.prepared import Prepared
 from truckee.commands.removed import num_rows
 from truckee.commands.results import metrics_frame
-from truckee.commands.rewrite_files import Fates, fates, write_copies
+from truckee.commands.rewrite_files import Fates, fates, write_rows
 from truckee.commands.row_changes import RowChanges, no_changes
 from truckee.commands.touched_rows import touched_files
 from truckee.errors.dml import NoAssignmentsError, RowCountMismatchError
@@ -38,6 +38,7 @@ from truckee.spark.conf import session_settings
 from truckee.spark.expressions import VARIES, Expression, true_only
 from truckee.spark.partition_conditions import files_of_partitions
 from truckee.spark.row_bitmaps import row_bitmaps
+from truckee.spark.row_id_columns import check_row_ids
 from truckee.spark.target import Reading, Target
 from truckee.spark.writer import WrittenFiles
 from truckee.spark.writer_columns import column
@@ -92,9 +93,10 @@ def prepared_update(
 ) -> Prepared:
     """Return an UPDATE with all its files written, ready to be committed."""
     start = time.monotonic()
-    target = Target(spark, snapshot, alias)
     if given is None:
         raise NoAssignmentsError(what="UPDATE")
+    check_row_ids(snapshot, "UPDATE")
+    target = Target(spark, snapshot, alias)
     values = assignments(
         given,
         snapshot.schema,
@@ -212,14 +214,21 @@ def _write_new_rows(
 def _write(
     target: Target, rows: DataFrame, values: list[Assignment], is_updated: Column
 ) -> WrittenFiles:
+    snapshot = target.snapshot
     new = updated_rows(
         rows,
-        target.snapshot.schema,
-        [NewValues(is_updated, new_values(values, column))],
-        old=column,
-        has_feed=target.snapshot.properties.enable_change_data_feed,
+        target.stored_schema,
+        [NewValues(is_updated, target.with_new_version(new_values(values, target.old)))],
+        old=target.old,
+        has_feed=snapshot.properties.enable_change_data_feed,
     )
-    return write_copies(target, new, given={value.column.path[0] for value in values})
+    return write_rows(
+        target,
+        new,
+        metadata=snapshot.metadata,
+        protocol=snapshot.protocol,
+        given={value.column.path[0] for value in values},
+    )
 
 
 def _num_expected(fate: Fates) -> int | None:

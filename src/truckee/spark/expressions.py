@@ -70,9 +70,9 @@ def resolved_condition(
     plan = _analyzed(rows, given, given, what=what, hidden=hidden)
     found = _settled(rows, plan, "ComputeCurrentTime", "ConstantFolding").condition()
     if _has_subquery(rows, found):
-        raise SubqueryNotSupportedError(what=what, expression=shown_text(given))
+        raise SubqueryNotSupportedError(what=what, expression=_shown(given))
     if not found.deterministic():
-        raise NonDeterministicError(what=what, expression=shown_text(given))
+        raise NonDeterministicError(what=what, expression=_shown(given))
     return Expression(
         column=to_column(rows.sparkSession, found),
         sql=str(found.sql()),
@@ -92,7 +92,7 @@ def resolved_value(
     plan = _analyzed(rows, condition, given, what=what, hidden=hidden)
     found = _settled(rows, plan, "ComputeCurrentTime").condition().left().child()
     if _has_subquery(rows, found):
-        raise SubqueryNotSupportedError(what=what, expression=shown_text(given))
+        raise SubqueryNotSupportedError(what=what, expression=_shown(given))
     java_type = found.dataType()
     return Value(
         column=to_column(rows.sparkSession, found),
@@ -107,7 +107,7 @@ def checked_type(given: object, *, what: str) -> None:
         raise ArgumentTypeError(what=what, found=type(given).__name__, expected="text or a Column")
 
 
-def shown_text(given: str | Column) -> str:
+def _shown(given: str | Column) -> str:
     """Return an expression as people read it."""
     if isinstance(given, str):
         return given
@@ -125,8 +125,8 @@ def _analyzed(
     try:
         return rows.where(condition)._jdf.queryExecution().analyzed()
     except (AnalysisException, ParseException) as error:
-        names = tuple(name for name in rows.columns if name not in set(hidden))
-        raise explained(error, what=what, expression=shown_text(given), columns=names) from None
+        names = tuple(dict.fromkeys(name for name in rows.columns if name not in set(hidden)))
+        raise explained(error, what=what, expression=_shown(given), columns=names) from None
 
 
 def _has_subquery(rows: DataFrame, expression: Any) -> bool:
@@ -145,6 +145,9 @@ def explained(
     """Return what Spark has against an expression as an error of ours."""
     condition = error.getCondition() or ""
     words = error.getMessageParameters() or {}
+    if condition == "FIELD_NOT_FOUND":
+        columns = tuple(name.strip("` ") for name in words.get("fields", "").split(","))
+        condition = "UNRESOLVED_COLUMN"
     if condition.startswith(("UNRESOLVED_COLUMN", "UNRESOLVED_FIELD")):
         name = words.get("objectName") or words.get("fieldName") or ""
         return UnresolvedColumnError(what=what, expression=expression, column=name, columns=columns)

@@ -8,13 +8,14 @@ that do. What a condition was resolved to in the first pass is what it is in the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType
 from pyspark.sql.types import StructField as SparkField
 from pyspark.sql.types import StructType as SparkStruct
@@ -37,6 +38,12 @@ from truckee.spark.expressions import (
 )
 from truckee.spark.frames import snapshot_scan
 from truckee.spark.predicates import predicate_of
+from truckee.spark.row_id_columns import (
+    commit_version,
+    row_id,
+    row_id_columns,
+    without_row_id_stats,
+)
 from truckee.spark.scan import Scan, scan_frame
 from truckee.spark.types import to_spark
 from truckee.spark.writer_columns import bare_schema, quoted
@@ -74,7 +81,10 @@ class Target:
         self.spark = spark
         self.snapshot = snapshot
         self.schema = schema or snapshot.schema
-        self._scan: Scan = replace(snapshot_scan(snapshot), files=self._files)
+        self._ids = row_id_columns(snapshot)
+        self._scan: Scan = replace(
+            snapshot_scan(snapshot), files=self._files, schema=self._stored(snapshot.schema)
+        )
         self._zone = session_zone(spark)
         self._narrowed: pa.Table | None = None
         self._answers: dict[Predicate, list[ScanFile]] = {}
@@ -82,17 +92,45 @@ class Target:
         self._read: list[tuple[Predicate, pa.Table]] = []
         frame = scan_frame(spark, self._scan, row_ids=True)
         if schema is not None and schema != snapshot.schema:
-            frame = frame.to(_with_row_ids(schema))
+            frame = frame.to(_with_places(self.stored_schema))
         self.rows: DataFrame = frame if alias is None else frame.alias(alias)
 
     @property
-    def columns(self) -> list[str]:
-        """The names of the table's columns, quoted."""
-        return [quoted(name) for name in self.schema.names]
+    def stored_schema(self) -> StructType:
+        """The columns that data files have: those of the table, and the ids of rows if tracked."""
+        return self._stored(self.schema)
+
+    def _stored(self, schema: StructType) -> StructType:
+        return schema if self._ids is None else self._ids.added_to(schema)
 
     def old(self, name: str) -> Column:
-        """Return a column of the table's rows, whatever they are joined with."""
-        return self.rows[quoted(name)]
+        """Return a column of the table's rows, whatever they are joined with.
+
+        Ids of rows are only known of the files of an `only` block.
+        """
+        column = self.rows[quoted(name)]
+        if self._ids is not None and name == self._ids.row_id:
+            return row_id(self._narrowed_files(), column)
+        if self._ids is not None and name == self._ids.commit_version:
+            return commit_version(self._narrowed_files(), column)
+        return column
+
+    def with_new_version(self, values: Mapping[str, Column]) -> Mapping[str, Column]:
+        """Return new values of a row; that it changes in this very commit goes with them."""
+        if self._ids is None:
+            return values
+        return {**values, self._ids.commit_version: F.lit(None).cast("bigint")}
+
+    def new_files(self, adds: Iterable[AddFile]) -> tuple[AddFile, ...]:
+        """Return files that were written with `stored_schema` as the log is to name them."""
+        ids = self._ids
+        return tuple(add if ids is None else without_row_id_stats(add, ids) for add in adds)
+
+    def _narrowed_files(self) -> dict[int, AddFile]:
+        assert self._narrowed is not None
+        files = scan_files_of(self._narrowed, self.snapshot.version)
+        numbers = [self._scan.registry.file_id(file) for file in files]
+        return dict(zip(numbers, self.snapshot.add_files(self._narrowed), strict=True))
 
     def condition(self, given: str | Column, *, what: str) -> Expression:
         """Return a condition on the table's rows; raises the errors of `truckee.errors.dml`."""
@@ -172,6 +210,6 @@ class Target:
         return files.filter(kept)
 
 
-def _with_row_ids(schema: StructType) -> SparkStruct:
+def _with_places(schema: StructType) -> SparkStruct:
     fields = to_spark(bare_schema(schema)).fields
     return SparkStruct([*fields, SparkField(FILE, IntegerType()), SparkField(ROW, LongType())])
