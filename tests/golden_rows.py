@@ -57,9 +57,11 @@ def _rows_with_variants(
 ) -> list[list[Any]]:
     # PySpark's Arrow path fails on a null variant.
     def plain(value: Any) -> Any:
-        if not isinstance(value, VariantVal):
-            return value
-        return {"value": value.value, "metadata": value.metadata}
+        if isinstance(value, VariantVal):
+            return {"value": value.value, "metadata": value.metadata}
+        if isinstance(value, dict):
+            return {key: plain(inner) for key, inner in value.items()}
+        return value
 
     return [
         [_normalised(plain(value), kind) for value, kind in zip(row, types, strict=True)]
