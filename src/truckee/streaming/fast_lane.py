@@ -32,16 +32,16 @@ def stream_frame(spark: SparkSession, path: str, options: Mapping[str, object]) 
     opened = open_stream(session_storage(spark, path, text), parsed)
     name = f"truckee[{opened.storage.root}]"
     return streaming_frame(
-        spark, name, shown_schema(opened.schema), lambda folder: _Source(spark, opened, folder)
+        spark, name, shown_schema(opened.schema), lambda _: _Source(spark, opened)
     )
 
 
 class _Source:
     """One run of a query, as Spark asks it."""
 
-    def __init__(self, spark: SparkSession, opened: StreamRead, source_path: str) -> None:
+    def __init__(self, spark: SparkSession, opened: StreamRead) -> None:
         self._spark = spark
-        self._stream = TableStream(opened, source_path)
+        self._stream = TableStream(opened)
 
     def latest_offset(self, start: str | None, *, is_limited: bool) -> str | None:
         previous = self._offset(start)

@@ -231,7 +231,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
         Where the user gave the columns, they must be those of the table.
         """
-        if self._version is not None and opened.options.schema_location is None:
+        if self._version is not None:
             snapshot = load_snapshot(opened.storage, self._version)
             read = ReadSchema(snapshot.version, snapshot.metadata)
             return StreamRead(opened.storage, opened.options, read)

@@ -48,9 +48,7 @@ from truckee.streaming.entries import VersionEntries, appended_entries, change_e
 from truckee.streaming.initial_files import initial_files
 from truckee.streaming.limits import budget
 from truckee.streaming.offset import BASE, StreamOffset
-from truckee.streaming.schema_following import FollowedSchema
 from truckee.streaming.schema_guard import check_feed_is_on, check_schema, check_table
-from truckee.streaming.schema_log import SchemaLog, check_location
 from truckee.streaming.starting_point import starting_version
 from truckee.streaming.stream_files import files_between
 
@@ -74,24 +72,18 @@ class StreamRead:
 def open_stream(storage: Storage, options: StreamOptions) -> StreamRead:
     """Return the stream of a table; its schema is the table's of this moment.
 
-    With a schema log that has entries, it is that of the last one. Raises the errors of
-    `load_snapshot`, and `SchemaNotSetError` for a table without columns.
+    Raises the errors of `load_snapshot`, and `SchemaNotSetError` for a table without columns.
     """
     snapshot = load_snapshot(storage)
     if not snapshot.schema.fields:
         raise SchemaNotSetError(table=storage.root)
-    read = ReadSchema(snapshot.version, snapshot.metadata)
-    if options.schema_location is not None:
-        log = SchemaLog(options.schema_location, snapshot.metadata.id, options.tracking_id)
-        entry = log.latest()
-        read = read if entry is None else entry.read
-    return StreamRead(storage, options, read)
+    return StreamRead(storage, options, ReadSchema(snapshot.version, snapshot.metadata))
 
 
 class TableStream:
-    """One run of a stream. `source_path` is its folder in the query's checkpoint, if known."""
+    """One run of a stream."""
 
-    def __init__(self, opened: StreamRead, source_path: str = "") -> None:
+    def __init__(self, opened: StreamRead) -> None:
         self.storage = opened.storage
         self.options = opened.options
         self.read = opened.read
@@ -103,7 +95,6 @@ class TableStream:
         self._remembered = 0
         self._snapshot_entries: VersionEntries | None = None
         self._has_moved = False
-        self._followed = self._open_schema_log(source_path)
 
     def initial_offset(self) -> StreamOffset:
         """Return where a stream stands that has read nothing yet."""
@@ -130,8 +121,6 @@ class TableStream:
             # starts there has an empty batch first, which puts the place on record.
             self._has_moved = True
             return start
-        if self._followed is not None and self._followed.is_change_due(start):
-            raise self._followed.evolve(self._snapshot(start.version))
         self._check_start(start)
         limits = budget(self.options) if is_limited else None
         entries = admitted(self._versions(start, self._until), start.position, limits)
@@ -194,14 +183,10 @@ class TableStream:
             yield self._entries_of(commit)
 
     def _entries_of(self, commit: Commit) -> VersionEntries:
-        is_barrier = self._is_barrier(commit)
         if self.options.is_feed:
-            return change_entries(commit, is_barrier=is_barrier)
+            return change_entries(commit)
         is_skipped = is_passed_over(commit, self.options, table=self.storage.root)
-        return appended_entries(commit, is_skipped=is_skipped, is_barrier=is_barrier)
-
-    def _is_barrier(self, commit: Commit) -> bool:
-        return self._followed is not None and self._followed.is_barrier(commit)
+        return appended_entries(commit, is_skipped=is_skipped)
 
     def _entries_of_snapshot(self, version: int) -> VersionEntries:
         known = self._snapshot_entries
@@ -250,25 +235,13 @@ class TableStream:
             if start.is_initial or (self.options.is_feed and is_there):
                 raise
         else:
-            if self._followed is not None:
-                self._followed.begin(snapshot, self.read)
-                self._followed.check_allowed(start, self.options.allowed)
             self._check_metadata(snapshot.metadata, version, start.version)
         self._has_checked_start = True
-
-    def _open_schema_log(self, source_path: str) -> FollowedSchema | None:
-        location = self.options.schema_location
-        if location is None:
-            return None
-        if source_path:
-            check_location(location, source_path)
-        log = SchemaLog(location, self.table_id, self.options.tracking_id, source_path)
-        return FollowedSchema(log, self.storage.root)
 
     def _check_commit(self, commit: Commit, start: int) -> None:
         if commit.protocol is not None:
             check_readable(commit.protocol, self.storage.root)
-        if commit.metadata is not None and not self._is_barrier(commit):
+        if commit.metadata is not None:
             self._check_metadata(commit.metadata, commit.version, start)
 
     def _check_metadata(self, metadata: Metadata, version: int, start: int) -> None:
@@ -276,9 +249,8 @@ class TableStream:
         check_table(self.read, metadata, table=table)
         if self.options.is_feed:
             check_feed_is_on(metadata, version, start=start, end=max(start, version))
-        if self._followed is None:
-            has_start = self.options.start is not None
-            check_schema(self.read, metadata, version, table=table, has_start=has_start)
+        has_start = self.options.start is not None
+        check_schema(self.read, metadata, version, table=table, has_start=has_start)
 
     def _snapshot(self, version: int) -> Snapshot:
         try:
