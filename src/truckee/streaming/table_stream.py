@@ -20,6 +20,7 @@ from truckee.errors.log import (
     VersionNotFoundError,
     VersionsNotContiguousError,
 )
+from truckee.errors.options import IllegalOptionError
 from truckee.errors.streaming import (
     SchemaNotSetError,
     StreamLogFileNotFoundError,
@@ -72,8 +73,16 @@ class StreamRead:
 def open_stream(storage: Storage, options: StreamOptions) -> StreamRead:
     """Return the stream of a table; its schema is the table's of this moment.
 
-    Raises the errors of `load_snapshot`, and `SchemaNotSetError` for a table without columns.
+    Raises the errors of `load_snapshot`, `SchemaNotSetError` for a table without columns, and
+    `IllegalOptionError` for a schema log, which no stream follows yet: to leave the option aside
+    would let a renamed column pass for another.
     """
+    if options.schema_location is not None:
+        raise IllegalOptionError(
+            option="schemaTrackingLocation",
+            value=options.schema_location,
+            needs="left out, since streams do not follow a schema log yet",
+        )
     snapshot = load_snapshot(storage)
     if not snapshot.schema.fields:
         raise SchemaNotSetError(table=storage.root)
