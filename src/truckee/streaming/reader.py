@@ -40,6 +40,11 @@ class FilePart(Struct, frozen=True):
     start: int
     end: int
 
+    @property
+    def size(self) -> int:
+        """How many bytes these are, by what the log says of the file."""
+        return max(0, min(self.end, self.file.size) - self.start)
+
 
 class TableRead(Struct, frozen=True, kw_only=True):
     """What executors have to know of a table to read its files. It travels with each task.
@@ -73,10 +78,10 @@ def tasks(files: Iterable[ScanFile]) -> list[tuple[FilePart, ...]]:
     wanted = 2 * (os.cpu_count() or 1)
     largest = min(_LARGEST_PART, max(_COST_OF_A_FILE, total // wanted))
     parts = [part for file in files for part in _parts(file, largest)]
-    parts.sort(key=lambda part: part.start - part.end)
+    parts.sort(key=lambda part: -part.size)
     bins: list[tuple[list[FilePart], int]] = []
     for part in parts:
-        size = part.end - part.start + _COST_OF_A_FILE
+        size = part.size + _COST_OF_A_FILE
         if not bins or bins[-1][1] + size > largest + _COST_OF_A_FILE:
             bins.append(([], 0))
         members, filled = bins.pop()
