@@ -1,0 +1,196 @@
+"""Histories of commands against a plain-Python model, on every sort of table.
+
+After each history, the rows, the feed of every version, the law that the feed turns one snapshot
+into the next, and what deltalake reads are compared. `TRUCKEE_DML_EXAMPLES` asks for more.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+from dml_model import (
+    Append,
+    Command,
+    Delete,
+    Merge,
+    Model,
+    Row,
+    Sql,
+    Update,
+    frame,
+    in_order,
+    null_safe,
+)
+from dml_tables import FEED, VECTORS, Table, create_table
+from writing import rust_rows
+
+pytestmark = [pytest.mark.property, pytest.mark.slow]
+
+EXAMPLES = int(os.environ.get("TRUCKEE_DML_EXAMPLES", "2"))
+ALWAYS = Sql("true", lambda _: True)
+IDS = st.integers(0, 9)
+NUMBERS = st.one_of(st.none(), st.integers(-3, 12))
+PARTS = st.sampled_from([0, 1, None])
+
+
+def conditions() -> st.SearchStrategy[Sql]:
+    return st.one_of(
+        st.builds(_remainder, st.integers(2, 4), st.integers(0, 3)),
+        st.builds(_above, st.integers(-2, 9)),
+        st.builds(_not_above, st.integers(-2, 9)),
+        st.just(Sql("{}.v is null", lambda row: row[1] is None)),
+        st.builds(_of_partition, st.integers(0, 1)),
+        st.builds(_both, st.integers(0, 9), st.integers(0, 1)),
+        st.just(ALWAYS),
+    )
+
+
+def _remainder(by: int, rest: int) -> Sql:
+    return Sql(f"{{}}.id % {by} = {rest}", null_safe(lambda i: i % by == rest, 0))
+
+
+def _above(bound: int) -> Sql:
+    return Sql(f"{{}}.v > {bound}", null_safe(lambda v: v > bound, 1))
+
+
+def _not_above(bound: int) -> Sql:
+    return Sql(f"not ({{}}.v > {bound})", null_safe(lambda v: not v > bound, 1))
+
+
+def _of_partition(part: int) -> Sql:
+    return Sql(f"{{}}.part = {part}", null_safe(lambda p: p == part, 2))
+
+
+def _both(least: int, part: int) -> Sql:
+    def value(row: Row) -> Any:
+        sides = [
+            None if row[0] is None else row[0] >= least,
+            None if row[2] is None else row[2] == part,
+        ]
+        return False if False in sides else None if None in sides else True
+
+    return Sql(f"{{}}.id >= {least} and {{}}.part = {part}", value)
+
+
+VALUES = st.lists(
+    st.one_of(
+        st.just(("v", Sql("{}.v + 1", null_safe(lambda v: v + 1, 1)))),
+        st.just(("v", Sql("{}.part", lambda row: row[2]))),
+        st.just(("part", Sql("1 - {}.part", null_safe(lambda p: 1 - p, 2)))),
+        st.just(("part", Sql("null", lambda _: None))),
+    ),
+    min_size=1,
+    max_size=2,
+    unique_by=lambda pair: pair[0],
+).map(tuple)
+ROWS = st.tuples(IDS, NUMBERS, PARTS)
+
+
+def some(strategy: st.SearchStrategy[Sql]) -> st.SearchStrategy[Sql | None]:
+    return st.one_of(strategy, st.none())
+
+
+def merges() -> st.SearchStrategy[Merge]:
+    source = st.lists(
+        st.tuples(st.one_of(IDS, st.none()), NUMBERS, PARTS),
+        max_size=6,
+        unique_by=lambda row: row[0],
+    )
+    return st.builds(
+        Merge,
+        source=source.map(tuple),
+        matched_delete=some(conditions()),
+        matched_update=some(conditions()),
+        insert=some(conditions()),
+        by_source_update=some(conditions()),
+        by_source_delete=some(conditions()),
+    ).map(lambda m: m if any(m.__dict__[n] for n in CLAUSES) else Merge(m.source, insert=ALWAYS))
+
+
+CLAUSES = ("matched_delete", "matched_update", "insert", "by_source_update", "by_source_delete")
+
+
+def histories() -> st.SearchStrategy[list[Command]]:
+    """Each sort of command once, in any order, with an append somewhere."""
+    return st.tuples(
+        st.builds(Delete, conditions()),
+        st.builds(Update, conditions(), VALUES),
+        merges(),
+        st.builds(Append, st.lists(ROWS, min_size=1, max_size=4).map(tuple)),
+    ).flatmap(lambda commands: st.permutations(list(commands)))
+
+
+@pytest.mark.parametrize("feed", [True, False], ids=["feed", "no feed"])
+@pytest.mark.parametrize("vectors", [True, False], ids=["vectors", "no vectors"])
+@pytest.mark.parametrize("partitioned", [True, False], ids=["partitioned", "flat"])
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(
+    start=st.lists(ROWS, min_size=4, max_size=12, unique_by=lambda row: row[0]),
+    mapping=st.sampled_from(["id", "name", "none"]),
+    commands=histories(),
+)
+def test_a_table_is_what_the_model_says(
+    spark: SparkSession,
+    partitioned: bool,
+    vectors: bool,
+    feed: bool,
+    start: list[Row],
+    mapping: str,
+    commands: list[Command],
+) -> None:
+    properties = {"delta.columnMapping.mode": mapping} if mapping != "none" else {}
+    properties |= (VECTORS if vectors else {}) | (FEED if feed else {})
+    with tempfile.TemporaryDirectory() as folder:
+        table = create_table(
+            spark,
+            Path(folder) / "t",
+            frame(spark, start),
+            properties=properties,
+            partition_by=["part"] if partitioned else [],
+        )
+        model = Model(list(start))
+        states = [list(start)]
+        for command in commands:
+            command.on_table(table)
+            before = len(model.changes)
+            command.on_model(model)
+            states += [list(model.rows)] * (len(model.changes) - before)
+
+        check(table, model, states, feed=feed)
+
+
+def check(table: Table, model: Model, states: list[list[Row]], *, feed: bool) -> None:
+    assert in_order(table.rows()) == in_order(model.rows)
+    assert table.version == len(model.changes)
+    theirs = [tuple(row[name] for name in ("id", "v", "part")) for row in rust_rows(table.path)]
+    assert in_order(theirs) == in_order(model.rows)
+    if not feed or not model.changes:
+        return
+    shown = table.changes(1)
+    for version, expected in enumerate(model.changes, start=1):
+        assert in_order([row[:4] for row in shown if row[4] == version]) == in_order(expected)
+    check_law(shown, states)
+
+
+def check_law(shown: list[tuple[Any, ...]], states: list[list[Row]]) -> None:
+    """The rows of one version with the changes of the next applied are the rows of the next."""
+    for version in range(1, len(states)):
+        rows = Counter(states[version - 1])
+        for *row, kind, of in shown:
+            if of == version:
+                rows[row[0], row[1], row[2]] += 1 if kind in ("insert", "update_postimage") else -1
+        assert +rows == Counter(states[version])
