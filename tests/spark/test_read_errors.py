@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from uuid import UUID
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
@@ -14,7 +16,7 @@ import truckee
 from data_tables import DataTable, marked, removed, vector, with_vector
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import write_deletion_vectors
-from truckee.errors import DeltaError
+from truckee.errors import DataFileNotFoundError, DeltaError
 from truckee.protocol.actions import AddFile
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor, on_disk_with_relative_path
 
@@ -120,6 +122,18 @@ def test_a_data_file_of_a_few_bytes(
     )
 
 
+@pytest.mark.parametrize("said_bytes", [1, 300, 10**9])
+def test_a_size_in_the_log_that_is_wrong_costs_no_rows(
+    spark: SparkSession, table: DataTable, said_bytes: int
+) -> None:
+    path = table.path / "groups.parquet"
+    pq.write_table(pa.table({"id": range(1000)}), path, row_group_size=100)
+    add = replace(table.file("small.parquet", {"id": [-1]}), path=path.name, stats=None)
+    table.commit(replace(add, size=said_bytes))
+
+    assert truckee.read(spark).load(str(table)).count() == 1000
+
+
 def test_a_data_file_of_another_type(table: DataTable, said: Said) -> None:
     table.commit(table.file("words.parquet", {"id": ["a", "b"]}, stats=False))
 
@@ -210,6 +224,13 @@ class TestVectors:
             "restore the file that the vector was written for"
         )
 
+    def test_a_vector_beyond_the_rows_of_a_file_without_statistics(
+        self, table: DataTable, file: AddFile, said: Said
+    ) -> None:
+        table.commit(*marked(replace(file, stats=None), vector(1, 10)))
+
+        assert said().startswith(f"{self.WHERE} marks row 10, but the file has 10 rows, ")
+
     def test_an_unknown_storage_type(self, table: DataTable, file: AddFile, said: Said) -> None:
         table.commit(*marked(file, replace(vector(1), storage_type="z")))
 
@@ -246,6 +267,20 @@ class TestVectors:
             "the deletion vector of data file 'part 1%.parquet' at version 6 in the log marks "
             f"5 rows, but its descriptor says 9{_RESTORE}"
         )
+
+
+def test_the_version_is_that_of_the_frame_that_was_read(
+    spark: SparkSession, table: DataTable, file: AddFile
+) -> None:
+    table.commit(table.file("b.parquet", {"id": [77]}))
+    old = truckee.read(spark).option("versionAsOf", 1).load(str(table))
+    new = truckee.read(spark).load(str(table))
+    (table.path / "part 1%.parquet").unlink()
+
+    for version, frame in ((2, new), (1, old), (2, new.where("id > 0")), (1, old.where("id > 0"))):
+        with pytest.raises(DataFileNotFoundError) as caught:
+            frame.collect()
+        assert caught.value.version == version
 
 
 def test_errors_of_others_are_left_alone(spark: SparkSession, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from pyspark.sql.types import (
 )
 
 from truckee.changes.columns import feed_schema
+from truckee.errors.base import DeltaError
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import StructType as TableSchema
 from truckee.protocol.schema import physical_schema
@@ -35,6 +36,7 @@ from truckee.spark.file_index import Constant, Listing, Relation, relation_frame
 from truckee.spark.file_registry import FileRegistry
 from truckee.spark.layered import LayeredRows, layered_paths
 from truckee.spark.predicates import predicate_of
+from truckee.spark.read_errors import explain_failures_of
 from truckee.spark.row_filter import (
     DENSE_ROWS,
     FILE_ID,
@@ -45,6 +47,7 @@ from truckee.spark.row_filter import (
     Sparse,
 )
 from truckee.spark.types import file_schema, shown_schema, to_spark
+from truckee.storage.base import Storage
 
 FILE = "__truckee_file"
 ROW = "__truckee_row"
@@ -84,6 +87,10 @@ class Scan(Protocol):
     def registry(self) -> FileRegistry: ...
     @property
     def listed(self) -> deque[Sequence[ScanFile]]: ...
+    @property
+    def missing_file_error(self) -> Callable[[], DeltaError | None] | None: ...
+    @property
+    def storage(self) -> Storage: ...
 
 
 class _Branch(NamedTuple):
@@ -197,6 +204,7 @@ class Branches:
 
         def files(filters: Sequence[str], query: str | None) -> Sequence[ScanFile]:
             nonlocal last
+            explain_failures_of(scan)
             zone = session_zone(self._spark)
             predicate = predicate_of(filters, schema, zone)
             planned = scan.files(predicate, query)

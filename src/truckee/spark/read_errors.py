@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Protocol
 from urllib.parse import unquote
 from weakref import ref
@@ -39,12 +40,18 @@ class Explains(Protocol):
 
 
 _scans: list[ref[Explains]] = []
+_lock = Lock()
 
 
 def explain_failures_of(scan: Explains) -> None:
-    """From now on, let a file of this scan that Spark cannot read be told as an error of ours."""
-    _scans[:] = [known for known in _scans if known() is not None]
-    _scans.append(ref(scan))
+    """From now on, let a file of this scan that Spark cannot read be told as an error of ours.
+
+    Of several scans that have the file, that counts for which this was called last: it is called
+    whenever a query asks for files.
+    """
+    with _lock:
+        others = [known for known in _scans if known() not in (None, scan)]
+        _scans[:] = [*others, ref(scan)]
     translate_with(_explained)
 
 
@@ -55,7 +62,7 @@ def _explained(texts: list[str]) -> DeltaError | None:
         return None
     url = _plain(unquote(found[2]))
     detail = found[3] if "NO_HINT" not in found[1] else _innermost(texts[position:])
-    for known in reversed(_scans):
+    for known in reversed(list(_scans)):
         scan = known()
         file = None if scan is None else _listed_file(scan, url)
         if scan is not None and file is not None:

@@ -25,7 +25,6 @@ from truckee.protocol.schema import StructType as TableSchema
 from truckee.scan.scan_file import ScanFile
 from truckee.spark.branches import Branches
 from truckee.spark.file_registry import FileRegistry
-from truckee.spark.read_errors import explain_failures_of
 from truckee.storage.base import Storage
 
 
@@ -75,7 +74,6 @@ def scan_frame(spark: SparkSession, scan: Scan, *, row_ids: bool = False) -> Dat
     With `row_ids`, two columns more say where each row is: `FILE`, a number that
     `scan.registry.file` turns into a ScanFile, and `ROW`, its position in that file.
     """
-    explain_failures_of(scan)
     branches = Branches(spark, scan, row_ids)
     frames = [branches.plain()]
     if scan.vector_rows != 0:
