@@ -143,8 +143,7 @@ public class TruckeeFiles implements FileIndex {
           }
         }
         Path path = new Path(fields[0]);
-        long size = Long.parseLong(fields[1]);
-        if (size <= 0) size = sizeOf(path, conf);
+        long size = sizeOf(path, Long.parseLong(fields[1]), conf);
         long modified = Long.parseLong(fields[2]);
         FileStatus status = new FileStatus(size, false, 1, BLOCK, modified, path);
         all[i] = PartitionDirectory.apply(new GenericInternalRow(values), new FileStatus[] {status});
@@ -159,9 +158,16 @@ public class TruckeeFiles implements FileIndex {
 
     /**
      * The size of a file, at least 1: Spark passes over files of size 0, also those that are not there
-     * or are no Parquet at all, and only reading them shows it.
+     * or are no Parquet at all, and only reading them shows it. Of a file that is larger than the log
+     * says Spark would leave out the last rows without a word; to ask a local disk costs next to
+     * nothing, a store is only asked where the log says nothing.
      */
-    private static long sizeOf(Path path, Configuration conf) throws IOException {
+    private static long sizeOf(Path path, long logged, Configuration conf) throws IOException {
+      if ("file".equals(path.toUri().getScheme())) {
+        long found = new java.io.File(path.toUri().getPath()).length();
+        return found > 0 ? found : Math.max(1, logged);
+      }
+      if (logged > 0) return logged;
       try {
         return Math.max(1, path.getFileSystem(conf).getFileStatus(path).getLen());
       } catch (FileNotFoundException gone) {

@@ -7,11 +7,16 @@ Spark spells `file:/x`, another `file:///x`, and escapes differ.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import Protocol
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import VectorOf, check_row_indexes, read_deletion_vectors
+from truckee.errors.base import DeltaError
 from truckee.scan.scan_file import Change, ScanFile
 from truckee.storage.base import Storage
 
@@ -105,10 +110,12 @@ def selected_rows(storage: Storage, files: Sequence[ScanFile]) -> Iterator[RowBi
         if vector is not None
     ]
     found = iter(zip(wanted, read_deletion_vectors(storage, wanted), strict=True))
+    uncounted = [file.path for file in files if file.num_records is None]
+    counted = dict(zip(uncounted, _rows_of(storage, uncounted), strict=True))
 
     def bitmap(file: ScanFile) -> RowBitmap:
         of, rows = next(found)
-        known = file.num_records
+        known = counted.get(file.path) if file.num_records is None else file.num_records
         if known is not None:
             check_row_indexes(rows, known, of=of)
         return rows
@@ -117,3 +124,22 @@ def selected_rows(storage: Storage, files: Sequence[ScanFile]) -> Iterator[RowBi
         within = bitmap(file) if file.rows.within is not None else None
         without = bitmap(file) if file.rows.without is not None else RowBitmap()
         yield without if within is None else within - without
+
+
+def _rows_of(storage: Storage, paths: Sequence[str]) -> list[int | None]:
+    """Count the rows of files by their footers, for those that the log has no statistics of.
+
+    A file that cannot be read counts as unknown: what is wrong with it shows when Spark reads it.
+    """
+
+    def count(path: str) -> int | None:
+        try:
+            with storage.open_input(path) as file:
+                return int(pq.read_metadata(file).num_rows)
+        except (DeltaError, OSError, pa.ArrowException):
+            return None
+
+    if not paths:
+        return []
+    with ThreadPoolExecutor(min(16, len(paths))) as pool:
+        return list(pool.map(count, paths))
