@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DELTA_VENV := .venv-delta
 DELTA_READY := $(DELTA_VENV)/.ready
+# The demo needs none of what developers need, and should not wait for it.
+DEMO_VENV := $(if $(wildcard $(READY)),$(VENV),.venv-demo)
 DOCS_VENV := .venv-docs
 DOCS_READY := $(DOCS_VENV)/.ready
 SCALE ?= small
@@ -19,9 +21,9 @@ CASE ?=
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
 
-demo: $(READY) ## the main job end to end, on a small table
+demo: $(DEMO_VENV)/.ready ## the main job end to end, on a small table
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
-		$(BIN)/truckee demo --folder build/demo
+		$(DEMO_VENV)/bin/truckee demo --folder build/demo
 
 test: test-fast ## all tests: first those without a JVM, then those with Spark
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
@@ -67,6 +69,9 @@ clean: ## remove environments and caches
 
 $(READY): requirements.lock pyproject.toml
 	@scripts/make_venv.sh "$(PYTHON)" $(VENV) requirements.lock editable
+
+.venv-demo/.ready: requirements-demo.lock pyproject.toml
+	@scripts/make_venv.sh "$(PYTHON)" .venv-demo requirements-demo.lock editable
 
 $(DOCS_READY): requirements-docs.lock
 	@scripts/make_venv.sh "$(PYTHON)" $(DOCS_VENV) requirements-docs.lock

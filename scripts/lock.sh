@@ -22,6 +22,7 @@ newest="pyproject.toml --all-extras --group dev"
 compile requirements.lock $newest
 # shellcheck disable=SC2086
 echo "pyspark~=4.2.0" | compile requirements-spark-4.2.lock $newest --constraint -
+compile requirements-demo.lock pyproject.toml
 compile requirements-docs.lock --group docs
 # The Python package and the JAR go together, and the JARs of 4.4.1 are not on Maven Central.
 echo "delta-spark==4.4.0" | compile requirements-delta.lock -
