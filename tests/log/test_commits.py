@@ -216,7 +216,7 @@ def test_files_read_ahead_come_in_the_order_asked_for() -> None:
 
 def test_a_file_that_vanished_is_named() -> None:
     storage = FarAway()
-    storage.write("a", b"")
+    storage.write("a", b"{}")
 
     with pytest.raises(LogFileNotFoundError) as raised:
         list(read_in_order(storage, ["a", "b"]))
@@ -224,4 +224,17 @@ def test_a_file_that_vanished_is_named() -> None:
     assert str(raised.value) == (
         "b of s3://bucket/t is gone, though the log needs it\n"
         "hint: a clean-up may have run meanwhile; open the table again"
+    )
+
+
+def test_an_empty_file_is_damaged() -> None:
+    storage = MemoryStorage("memory://t")
+    storage.write("_delta_log/00000000000000000003.json", b"")
+
+    with pytest.raises(CorruptLogFileError) as raised:
+        list(read_in_order(storage, ["_delta_log/00000000000000000003.json"]))
+
+    assert str(raised.value) == (
+        "_delta_log/00000000000000000003.json of memory://t cannot be read: it is empty\n"
+        "hint: the file may be half-written; restore it from a copy"
     )

@@ -20,11 +20,18 @@ _HEAD_BYTES = 1 << 14
 
 
 def read_log_file(storage: Storage, path: str) -> bytes:
-    """Return the bytes of a file that the log needs; `LogFileNotFoundError` if it is gone."""
+    """Return the bytes of a file that the log needs; `LogFileNotFoundError` if it is gone.
+
+    No writer makes an empty one: it is what a crash left on a store that writes in two steps. To
+    take it for a commit that did nothing would hide what it did.
+    """
     try:
-        return storage.read(path)
+        data = storage.read(path)
     except FileNotFoundError as error:
         raise LogFileNotFoundError(table=storage.root, path=path) from error
+    if not data:
+        raise CorruptLogFileError(table=storage.root, path=path, reason="it is empty")
+    return data
 
 
 def read_in_order(storage: Storage, paths: Sequence[str]) -> Iterator[bytes]:
