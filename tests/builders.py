@@ -131,7 +131,9 @@ class History:
             self.info()
         # In-commit timestamps demand that this one comes first.
         self._staged.sort(key=lambda action: not isinstance(action, CommitInfo))
-        self._storage.put_if_absent(commit_path(self._version), encode_actions(self._staged))
+        self._storage.put_if_absent(
+            commit_path(self._version), encode_actions(self._staged) or b"\n"
+        )
         self._version += 1
         self._staged = []
         return self

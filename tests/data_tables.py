@@ -110,7 +110,7 @@ class DataTable:
         for action in actions:
             if isinstance(action, Metadata):
                 self.metadata = action
-        self.storage.put_if_absent(commit_path(self.version), encode_actions(actions))
+        self.storage.put_if_absent(commit_path(self.version), encode_actions(actions) or b"\n")
         if at_ms is not None:
             self.touch(self.version, at_ms)
         return self.version

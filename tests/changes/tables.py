@@ -135,7 +135,7 @@ class Table:
     def commit(self, *actions: Action, at_ms: int | None = None) -> Table:
         self.version += 1
         path = commit_path(self.version)
-        self.storage.put_if_absent(path, encode_actions(actions))
+        self.storage.put_if_absent(path, encode_actions(actions) or b"\n")
         if at_ms is not None:
             assert isinstance(self.storage, LocalStorage)
             os.utime(Path(self.storage.root) / path, ns=(0, at_ms * 1_000_000))

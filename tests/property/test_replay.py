@@ -31,7 +31,7 @@ def table(properties: dict[str, str], commits: list[list[Action]]) -> MemoryStor
     first = metadata("id long", "p string", partitioned_by=("p",), properties=properties)
     protocol = protocol_for(first, ["deletionVectors", "domainMetadata"])
     for version, actions in enumerate([[protocol, first], *commits]):
-        storage.write(commit_path(version), encode_actions(actions))
+        storage.write(commit_path(version), encode_actions(actions) or b"\n")
     return storage
 
 
