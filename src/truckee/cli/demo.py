@@ -162,4 +162,6 @@ def _program() -> str:
     if shutil.which("truckee"):
         return "truckee"
     path = Path(sys.argv[0])
+    if path.name == "__main__.py":
+        return "python -m truckee"
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
