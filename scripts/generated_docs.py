@@ -19,7 +19,7 @@ import typer.main
 import truckee.errors
 from truckee.cli.main import app
 from truckee.errors.base import DeltaError
-from truckee.protocol.feature_table import features_markdown
+from truckee.protocol.feature_table import FEATURES, features_markdown
 from truckee.protocol.properties import INTERVAL, PROPERTIES, Property
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -115,7 +115,73 @@ def _subclasses(kind: type[DeltaError]) -> Iterator[type[DeltaError]]:
         yield from _subclasses(found)
 
 
+# What the README says beside the peers: a row, the features whose support by truckee it tells of
+# (or truckee's own word, where no feature of a table is meant), delta-spark, deltalake. The word
+# for deltalake is what it did with the test tables; that for delta-spark, what `make interop` saw.
+_COMPARED: tuple[tuple[str, str | tuple[str, ...], str, str], ...] = (
+    ("newest PySpark", "4.3", "4.2", "needs no Spark"),
+    ("JARs to match with Spark", "none", "yes", "none"),
+    ("deletion vectors, read", ("deletionVectors",), "yes", "by SQL; not as a PyArrow table"),
+    (
+        "deletion vectors, written by DELETE, UPDATE, MERGE",
+        ("deletionVectors",),
+        "yes",
+        "no, files are written anew",
+    ),
+    ("change data feed, batch", ("changeDataFeed",), "yes", "yes"),
+    ("feed of tables with column mapping", ("changeDataFeed", "columnMapping"), "yes", "refused"),
+    ("feed as a stream", "yes", "yes", "no"),
+    (
+        "column mapping, column defaults, generated and identity columns, constraints",
+        (
+            "columnMapping",
+            "allowColumnDefaults",
+            "generatedColumns",
+            "identityColumns",
+            "invariants",
+            "checkConstraints",
+        ),
+        "yes",
+        "some",
+    ),
+    (
+        "type widening, row tracking, in-commit timestamps, V2 checkpoints",
+        ("typeWidening", "rowTracking", "inCommitTimestamp", "v2Checkpoint"),
+        "yes",
+        "some",
+    ),
+    ("variant columns", ("variantType",), "yes", "yes"),
+    (
+        "Iceberg compatibility",
+        ("icebergCompatV1", "icebergCompatV2", "icebergCompatV3"),
+        "yes",
+        "read, not written",
+    ),
+    ("catalog-managed tables", ("catalogManaged",), "yes", "refused"),
+    ("history and log without a JVM", "yes", "no", "yes"),
+)
+
+
+def comparison_markdown() -> str:
+    lines = [
+        "| | truckee | delta-spark 4.4 | deltalake 1.6 (delta-rs) |",
+        "|---|---|---|---|",
+    ]
+    for what, ours, delta_spark, deltalake in _COMPARED:
+        word = ours if isinstance(ours, str) else _support(ours)
+        lines.append(f"| {what} | {word} | {delta_spark} | {deltalake} |")
+    return "\n".join(lines) + "\n"
+
+
+def _support(names: tuple[str, ...]) -> str:
+    """Return what the table of features says of all of these together."""
+    if all(FEATURES[name].read and FEATURES[name].write for name in names):
+        return "yes"
+    return "read, not written" if all(FEATURES[name].read for name in names) else "refused"
+
+
 PARTS: Mapping[str, Callable[[], str]] = {
+    "comparison": comparison_markdown,
     "features": features_markdown,
     "properties": properties_markdown,
     "commands": commands_markdown,
