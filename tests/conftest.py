@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+import truckee
 from corpus import CorpusTable, corpus_root
 
 if TYPE_CHECKING:
@@ -21,6 +23,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The one Spark session of the run, started when the first test asks for it."""
     from truckee.spark.session import session
 
+    # Spark's workers are to import what is tested, whichever truckee is installed beside it.
+    found = [str(Path(truckee.__file__).parents[1]), os.environ.get("PYTHONPATH")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, found))
     workdir = tmp_path_factory.mktemp("spark")
     started = session(
         "truckee-tests",
