@@ -22,13 +22,15 @@ from truckee.commands.overwrite import Replaced, every_file, files_beside, rows_
 from truckee.commands.planned import PlannedTable, existing_table
 from truckee.commands.removed import all_removed
 from truckee.commands.write_options import WriteOptions
-from truckee.commands.write_plan import Write, planned_write
+from truckee.commands.write_plan import Write, table_after
 from truckee.errors.write import OverwriteOptionError, StreamingFrameError, TableExistsError
 from truckee.log.snapshot import Snapshot
 from truckee.log.transaction import Transaction
 from truckee.protocol.actions import RemoveFile
+from truckee.spark.conf import session_settings
 from truckee.spark.constraints import replace_where_rule
 from truckee.spark.rows_to_write import RowsToWrite, rows_to_write
+from truckee.spark.types import from_spark
 from truckee.spark.writer import WrittenFiles, write_files
 from truckee.spark.writer_conditions import check_condition
 from truckee.spark.writer_layout import CHANGE_TYPE
@@ -44,7 +46,8 @@ def write_table(df: DataFrame, write: Write) -> int | None:
     if snapshot is not None and write.mode == "Ignore":
         return None
     _check_request(df, write, snapshot)
-    table = planned_write(df, write, snapshot)
+    settings = session_settings(df.sparkSession)
+    table = table_after(write, from_spark(df.schema), snapshot, settings)
     transaction = table.transaction()
     if not _is_news(transaction, write.options):
         return None

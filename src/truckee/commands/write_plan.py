@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
-from pyspark.sql import DataFrame
 
 from truckee.commands.clustering import clustering_domain, clustering_features, kept_clustering
 from truckee.commands.column_mapping import with_column_mapping
@@ -19,8 +19,6 @@ from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import Metadata
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType, check_distinct_names
-from truckee.spark.conf import session_settings
-from truckee.spark.types import from_spark
 from truckee.storage.base import Storage
 
 
@@ -47,18 +45,17 @@ class Write:
         return self.mode == "Overwrite"
 
 
-def planned_write(df: DataFrame, write: Write, snapshot: Snapshot | None) -> PlannedTable:
+def table_after(
+    write: Write, data: StructType, snapshot: Snapshot | None, settings: Mapping[str, str]
+) -> PlannedTable:
     """Return the table as it will be after the write; `snapshot` is what is there now.
 
-    Raises what is wrong with the columns of the data, or with the partitions asked for.
+    `data` are the columns of the rows, and `settings` those of the session. Raises what is wrong
+    with the columns, or with the partitions asked for.
     """
-    data = from_spark(df.schema)
     check_distinct_names(data)
     if snapshot is None:
-        configuration = {
-            **default_properties(session_settings(df.sparkSession)),
-            **write.options.properties,
-        }
+        configuration = {**default_properties(settings), **write.options.properties}
         return _created(write, None, new_metadata(data, configuration=configuration), data)
     if write.is_overwrite and write.options.overwrite_schema:
         return _created(write, snapshot, _without_schema(snapshot, write), data)

@@ -11,29 +11,19 @@ from collections.abc import Iterator, Mapping
 from uuid import uuid4
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from truckee.commands.column_mapping import with_column_mapping
-from truckee.commands.column_rules import check_columns, checked_partition_columns
-from truckee.commands.planned import PlannedTable, existing_table, new_metadata, planned_table
-from truckee.commands.row_tracking import with_row_tracking
-from truckee.commands.schema_merge import merged_schema, stored_schema
-from truckee.commands.write_options import WriteOptions, default_properties, write_options
+from truckee.commands.planned import PlannedTable, existing_table
+from truckee.commands.write_options import WriteOptions, write_options
+from truckee.commands.write_plan import Write, table_after
 from truckee.errors.streaming import NativeWriterNeededError
-from truckee.errors.write import (
-    DataChangeWithMetadataError,
-    OverwriteOptionError,
-    PartitioningMismatchError,
-)
-from truckee.log.snapshot import Snapshot
+from truckee.errors.write import OverwriteOptionError
 from truckee.options.text import Options
-from truckee.protocol.actions import Metadata, Protocol
+from truckee.protocol.actions import DomainMetadata, Protocol
 from truckee.protocol.features import supported_features
-from truckee.protocol.properties import TableProperties, parse_column_names
+from truckee.protocol.properties import parse_column_names
 from truckee.protocol.schema import (
     PrimitiveType,
     StructType,
-    check_distinct_names,
     nested_fields,
     parse_schema,
 )
@@ -73,6 +63,7 @@ class PlannedWrite(Struct, frozen=True, kw_only=True):
 
     target: WriteTarget
     protocol: Protocol
+    domains: tuple[DomainMetadata, ...] = ()
     read_version: int | None
     is_overwrite: bool
     partition_by: tuple[str, ...]
@@ -100,11 +91,14 @@ def planned_write(
     options = write_options(text, settings or {})
     storage = storage or open_storage(text["path"], options.store)
     _refuse_sql_options(options, storage, is_overwrite)
-    check_distinct_names(data)
-    partition_by = _partition_by(text)
+    write = Write(
+        storage=storage,
+        mode="Overwrite" if is_overwrite else "Append",
+        partition_by=_partition_by(text),
+        options=options,
+    )
     snapshot = existing_table(storage)
-    defaults = default_properties(settings or {})
-    table = _planned_table(storage, snapshot, data, options, partition_by, is_overwrite, defaults)
+    table = table_after(write, data, snapshot, settings or {})
     if settings is None:
         _refuse_sql_rules(table, data)
     table.check("WRITE")
@@ -124,77 +118,16 @@ def planned_write(
             max_rows=options.files.max_records_per_file,
         ),
         protocol=table.protocol,
+        domains=table.domains,
         read_version=None if snapshot is None else snapshot.version,
         is_overwrite=is_overwrite,
-        partition_by=partition_by or (),
+        partition_by=write.partition_by or (),
         merge_schema=options.merge_schema,
         overwrite_schema=options.overwrite_schema,
         user_metadata=options.user_metadata,
         txn=txn,
         files=options.files,
     )
-
-
-def _planned_table(
-    storage: Storage,
-    snapshot: Snapshot | None,
-    data: StructType,
-    options: WriteOptions,
-    partition_by: tuple[str, ...] | None,
-    is_overwrite: bool,
-    defaults: Mapping[str, str],
-) -> PlannedTable:
-    """Return the table as it will be after the write."""
-    if snapshot is None:
-        metadata = new_metadata(data, configuration={**defaults, **options.properties})
-        return _with_schema(storage, None, metadata, data, partition_by)
-    if is_overwrite and options.overwrite_schema:
-        if not options.data_change:
-            raise DataChangeWithMetadataError(table=storage.root)
-        configuration = {**snapshot.metadata.configuration, **options.properties}
-        metadata = replace(snapshot.metadata, configuration=configuration)
-        return _with_schema(storage, snapshot, metadata, data, partition_by)
-    _check_partitioning(storage, snapshot, partition_by)
-    schema = merged_schema(
-        snapshot.schema, data, add_columns=options.merge_schema, name=storage.root
-    )
-    if schema == snapshot.schema:
-        return planned_table(storage, snapshot, snapshot.metadata)
-    if not options.data_change:
-        raise DataChangeWithMetadataError(table=storage.root)
-    metadata = replace(snapshot.metadata, schema_string=schema.to_json())
-    return _checked(storage, snapshot, with_column_mapping(metadata))
-
-
-def _with_schema(
-    storage: Storage,
-    snapshot: Snapshot | None,
-    metadata: Metadata,
-    data: StructType,
-    partition_by: tuple[str, ...] | None,
-) -> PlannedTable:
-    """Return the plan of a table whose schema is that of the data."""
-    partitions = checked_partition_columns(data, partition_by or ())
-    schema = stored_schema(data).to_json()
-    made = replace(metadata, schema_string=schema, partition_columns=list(partitions))
-    return _checked(storage, snapshot, with_row_tracking(with_column_mapping(made)))
-
-
-def _checked(storage: Storage, snapshot: Snapshot | None, metadata: Metadata) -> PlannedTable:
-    table = planned_table(storage, snapshot, metadata)
-    mode = TableProperties.from_configuration(metadata.configuration).column_mapping_mode
-    check_columns(table.schema, mapping_mode=mode, table=storage.root)
-    return table
-
-
-def _check_partitioning(
-    storage: Storage, snapshot: Snapshot, partition_by: tuple[str, ...] | None
-) -> None:
-    expected = snapshot.partition_columns
-    if not partition_by:
-        return
-    if [name.casefold() for name in partition_by] != [name.casefold() for name in expected]:
-        raise PartitioningMismatchError(table=storage.root, expected=expected, found=partition_by)
 
 
 def _partition_by(options: Options) -> tuple[str, ...] | None:

@@ -75,7 +75,8 @@ def commit_write(
     """The same for files of any origin."""
     snapshot = read_snapshot(planned, storage)
     metadata = with_identity_marks(planned.target.metadata, identity_marks or {})
-    transaction = PlannedTable(storage, snapshot, metadata, planned.protocol).transaction()
+    table = PlannedTable(storage, snapshot, metadata, planned.protocol, planned.domains)
+    transaction = table.transaction()
     txn = txn or planned.txn
     if txn is not None and not transaction.set_transaction(*txn):
         files.discard()
