@@ -181,3 +181,17 @@ def test_out_of_range_is_an_option_or_a_setting_of_the_session() -> None:
     assert stream_options({name: True}).out_of_range
     assert stream_options({}, conf={f"spark.databricks.delta.{name}": "true"}).out_of_range
     assert not stream_options({}).out_of_range
+
+
+@pytest.mark.parametrize("kind", ["Rename", "Drop", "TypeChange"])
+def test_what_was_agreed_to_is_a_version_or_always(kind: str) -> None:
+    name = f"allowSourceColumn{kind}"
+
+    assert stream_options({name: " Always "}).allowed != AllowedChanges()
+    with pytest.raises(IllegalOptionError) as raised:
+        stream_options({name: "true"})
+
+    assert str(raised.value) == (
+        f"option {name} is 'true', but needs to be a version, or always\n"
+        f"hint: set {name} to such a value, or leave it out"
+    )

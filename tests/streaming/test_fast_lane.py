@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
 
 import truckee
 from streaming.lake import append, batch_feed, changing_table
@@ -15,6 +16,8 @@ from truckee.errors.log import NotADeltaTableError, VersionNotFoundError
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.streaming import (
     DifferentTableError,
+    MetadataEvolvedError,
+    SchemaLocationError,
     SourceRowsDeletedError,
     StreamSchemaChangedError,
 )
@@ -197,3 +200,39 @@ def test_spark_shows_the_words_of_the_error_too(spark: SparkSession, tmp_path: P
     assert f"[DELTA_VERSION_NOT_FOUND] version 7 of {tmp_path / 't'} is not available" in str(
         query.exception()
     )
+
+
+@pytest.mark.parametrize("lane", ["fast", "slow"])
+def test_a_renamed_column_is_followed_with_a_schema_log(
+    spark: SparkSession, tmp_path: Path, lane: str
+) -> None:
+    append(spark, tmp_path / "t", 0, **{"delta.columnMapping.mode": "name"})
+    table = DeltaTable.forPath(spark, str(tmp_path / "t"))
+    options = {"schemaTrackingLocation": str(tmp_path / "c" / "schemas")}
+
+    def load(**more: str) -> DataFrame:
+        if lane == "fast":
+            return stream_frame(spark, str(tmp_path / "t"), {**options, **more})
+        return (
+            spark.readStream.format("truckee").options(**options, **more).load(str(tmp_path / "t"))
+        )
+
+    assert len(run(load(), tmp_path / "c").rows) == 3
+    table.renameColumn("value", "text")
+    rows = spark.range(3, 5).selectExpr("id", "concat('t', id) AS text")
+    truckee.write(rows).mode("append").save(str(tmp_path / "t"))
+
+    ended = MetadataEvolvedError if lane == "fast" else StreamingQueryException
+    with pytest.raises(ended, match="has reached the change of its metadata at version 1"):
+        run(load(), tmp_path / "c")
+    found = run(load(allowSourceColumnRename="always"), tmp_path / "c")
+
+    assert sorted((row.id, row.text) for row in found.rows) == [(3, "t3"), (4, "t4")]
+
+
+def test_a_schema_log_must_lie_below_the_checkpoint(spark: SparkSession, tmp_path: Path) -> None:
+    append(spark, tmp_path / "t", 0)
+    options = {"schemaTrackingLocation": str(tmp_path / "elsewhere")}
+
+    with pytest.raises(SchemaLocationError):
+        run(stream_frame(spark, str(tmp_path / "t"), options), tmp_path / "c")

@@ -12,7 +12,6 @@ from streaming.streams import batches, feed, stream
 from truckee.errors import DeltaError
 from truckee.errors.changes import ChangeDataNotRecordedError
 from truckee.errors.log import NotADeltaTableError, TimestampTooLateError, VersionNotFoundError
-from truckee.errors.options import IllegalOptionError
 from truckee.errors.protocol import UnsupportedReaderFeaturesError
 from truckee.errors.streaming import (
     DifferentTableError,
@@ -26,14 +25,13 @@ from truckee.errors.streaming import (
     StreamSchemaChangedSinceStartError,
     TrailingCommitMissingError,
 )
-from truckee.options.stream import stream_options
 from truckee.protocol.actions import Action, CommitInfo, Protocol
 from truckee.protocol.paths import commit_path
 from truckee.protocol.schema import simple_schema
 from truckee.storage.local import LocalStorage
 from truckee.storage.memory import MemoryStorage
 from truckee.streaming.offset import StreamOffset
-from truckee.streaming.table_stream import TableStream, open_stream
+from truckee.streaming.table_stream import TableStream
 
 
 def table(*commits: tuple[Action, ...]) -> Table:
@@ -463,16 +461,3 @@ def test_a_widened_type_needs_a_schema_log() -> None:
 
     with pytest.raises(NonAdditiveSchemaChangeError, match="column id has another type"):
         paths(of)
-
-
-def test_schema_log_is_refused_rather_than_left_aside() -> None:
-    options = stream_options({"schemaTrackingLocation": "checkpoint/schema"})
-
-    with pytest.raises(IllegalOptionError) as refused:
-        open_stream(MemoryStorage(), options)
-
-    assert str(refused.value) == (
-        "option schemaTrackingLocation is 'checkpoint/schema', but needs to be left out, since "
-        "streams do not follow a schema log yet\n"
-        "hint: set schemaTrackingLocation to such a value, or leave it out"
-    )

@@ -196,8 +196,16 @@ def _out_of_range(options: Options, settings: Mapping[str, str]) -> bool:
 def _allowed(options: Options, settings: Mapping[str, str]) -> AllowedChanges:
     def given(kind: str) -> tuple[str, ...]:
         prefix = f"{SESSION_PREFIX}streaming."
-        from_conf = (settings.get(prefix + name) for name in _ALLOW[kind])
-        values = (options.get(_ALLOW[kind][0]), *from_conf)
-        return tuple(value.strip().lower() for value in values if value is not None)
+        option = _ALLOW[kind][0]
+        values = {option: options.get(option)}
+        values |= {prefix + name: settings.get(prefix + name) for name in _ALLOW[kind]}
+        return tuple(_agreed(name, text) for name, text in values.items() if text is not None)
 
     return AllowedChanges(rename=given("rename"), drop=given("drop"), type=given("type"))
+
+
+def _agreed(name: str, text: str) -> str:
+    value = text.strip().lower()
+    if value != "always" and not _DIGITS.fullmatch(value):
+        raise IllegalOptionError(option=name, value=text, needs="a version, or always")
+    return value

@@ -11,7 +11,7 @@ from truckee.errors.options import IllegalOptionError
 from truckee.log.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import FEED_SWITCHES, Bound, feed_options, is_feed_read
-from truckee.options.stream import STREAM_OPTIONS
+from truckee.options.stream import STREAM_OPTIONS, stream_options
 from truckee.options.text import Options
 from truckee.options.time_travel import split_path, time_travel
 from truckee.protocol.predicates import Predicate
@@ -23,6 +23,7 @@ from truckee.spark.feed_pruning import may_match_by_constants
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 from truckee.streaming.reader import TableRead
+from truckee.streaming.table_stream import open_stream
 
 READ_OPTIONS = (
     *STREAM_OPTIONS,
@@ -35,6 +36,7 @@ READ_OPTIONS = (
 """What a read of `format("truckee")` understands, batch and stream together."""
 
 _BATCH_ONLY = ("versionAsOf", "timestampAsOf", "endingVersion", "endingTimestamp")
+_SCHEMA_LOG = {"schematrackinglocation", "schemalocation"}
 _STORE_OPTIONS = ("fs.", "spark.hadoop.fs.")
 
 
@@ -63,7 +65,11 @@ class ReadRequest:
 
     def storage(self) -> Storage:
         """Return the storage of the table."""
-        return open_storage(self.path, self.store_options)
+        return self.open_storage(self.path)
+
+    def open_storage(self, url: str) -> Storage:
+        """Return the storage of another folder, reached as the table is."""
+        return open_storage(url, self.store_options)
 
     def columns(self, schema: StructType) -> tuple[str, ...] | None:
         """Return the columns to read by their names in the schema, None for all."""
@@ -112,6 +118,9 @@ def read_schema(request: ReadRequest) -> tuple[int, StructType]:
     if request.is_feed and is_batch:
         feed = feed_options(request.options, time_zone=request.zone)
         schema = open_feed(storage, feed, snapshot=latest).schema
+    elif not is_batch and _SCHEMA_LOG & {name.lower() for name in request.options}:
+        parsed = stream_options(request.options, time_zone=request.zone)
+        schema = open_stream(storage, parsed, request.open_storage).schema
     elif request.is_feed:
         schema = feed_schema(latest.schema)
     else:

@@ -14,6 +14,7 @@ from truckee.scan.scan_file import ScanFile
 from truckee.spark.conf import session_settings, session_storage, session_zone
 from truckee.spark.scan import Scan, scan_frame
 from truckee.spark.streaming_source import streaming_frame
+from truckee.storage.base import Storage
 from truckee.streaming.offset import StreamOffset, parse_offset
 from truckee.streaming.shown_schema import shown_schema
 from truckee.streaming.table_stream import StreamRead, TableStream, open_stream
@@ -29,19 +30,23 @@ def stream_frame(spark: SparkSession, path: str, options: Mapping[str, object]) 
     text = Options(options)
     warn_of_unknown(text, STREAM_OPTIONS, what="a stream")
     parsed = stream_options(text, conf=session_settings(spark), time_zone=session_zone(spark))
-    opened = open_stream(session_storage(spark, path, text), parsed)
+
+    def open_storage(url: str) -> Storage:
+        return session_storage(spark, url, text)
+
+    opened = open_stream(open_storage(path), parsed, open_storage)
     name = f"truckee[{opened.storage.root}]"
     return streaming_frame(
-        spark, name, shown_schema(opened.schema), lambda _: _Source(spark, opened)
+        spark, name, shown_schema(opened.schema), lambda folder: _Source(spark, opened, folder)
     )
 
 
 class _Source:
     """One run of a query, as Spark asks it."""
 
-    def __init__(self, spark: SparkSession, opened: StreamRead) -> None:
+    def __init__(self, spark: SparkSession, opened: StreamRead, source_path: str) -> None:
         self._spark = spark
-        self._stream = TableStream(opened)
+        self._stream = TableStream(opened, source_path)
 
     def latest_offset(self, start: str | None, *, is_limited: bool) -> str | None:
         previous = self._offset(start)

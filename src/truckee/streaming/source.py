@@ -30,7 +30,11 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from truckee.changes.read_schema import ReadSchema
-from truckee.errors.streaming import GivenSchemaError, TimeTravelOfStreamError
+from truckee.errors.streaming import (
+    GivenSchemaError,
+    MetadataEvolvedError,
+    TimeTravelOfStreamError,
+)
 from truckee.log.snapshot import load_snapshot
 from truckee.options.stream import stream_options
 from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
@@ -222,20 +226,26 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             request = read_request(self._options)
             if request.as_of is not None:
                 raise TimeTravelOfStreamError(option="path")
-            opened = open_stream(request.storage(), options)
+            opened = open_stream(request.storage(), options, request.open_storage)
             self._opened = request, TableStream(self._settled(request, opened))
         return self._opened
 
     def _settled(self, request: ReadRequest, opened: StreamRead) -> StreamRead:
         """Return the stream with the schema that its columns were looked up with.
 
-        Where the user gave the columns, they must be those of the table.
+        With a schema log, the last entry has to be the one that was looked at. Where the user gave
+        the columns, they must be those of the table.
         """
-        if self._version is not None:
+        if self._version is not None and opened.options.schema_location is None:
             snapshot = load_snapshot(opened.storage, self._version)
             read = ReadSchema(snapshot.version, snapshot.metadata)
             return StreamRead(opened.storage, opened.options, read)
-        _check_given(self._schema, read_schema(request)[1], table=request.path)
+        found = read_schema(request)[1]
+        if self._version is not None and self._schema != shown_schema(found):
+            raise MetadataEvolvedError(
+                table=opened.storage.root, version=opened.read.version, schema=type_text(found)
+            )
+        _check_given(self._schema, found, table=request.path)
         return opened
 
     def _table_read(self) -> TableRead:

@@ -8,8 +8,8 @@ table has not moved; the second always has.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from truckee.changes.columns import feed_schema
@@ -20,7 +20,6 @@ from truckee.errors.log import (
     VersionNotFoundError,
     VersionsNotContiguousError,
 )
-from truckee.errors.options import IllegalOptionError
 from truckee.errors.streaming import (
     SchemaNotSetError,
     StreamLogFileNotFoundError,
@@ -35,6 +34,7 @@ from truckee.protocol.actions import Metadata
 from truckee.protocol.features import check_readable
 from truckee.protocol.schema import StructType
 from truckee.scan.scan_file import ScanFile
+from truckee.storage import open_storage
 from truckee.storage.base import Storage
 from truckee.streaming.batches import (
     admitted,
@@ -49,11 +49,14 @@ from truckee.streaming.entries import VersionEntries, appended_entries, change_e
 from truckee.streaming.initial_files import initial_files
 from truckee.streaming.limits import budget
 from truckee.streaming.offset import BASE, StreamOffset
+from truckee.streaming.schema_following import FollowedSchema
 from truckee.streaming.schema_guard import check_feed_is_on, check_schema, check_table
+from truckee.streaming.schema_log import SchemaLog, check_location, log_location
 from truckee.streaming.starting_point import starting_version
 from truckee.streaming.stream_files import files_between
 
 _REMEMBERED_ACTIONS = 100_000
+OpenStorage = Callable[[str], Storage]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,36 +66,45 @@ class StreamRead:
     storage: Storage
     options: StreamOptions
     read: ReadSchema
+    open_storage: OpenStorage = open_storage
 
     @property
     def schema(self) -> StructType:
         """The columns of the stream: the table's, and the feed's own three if it is one."""
         return feed_schema(self.read.schema) if self.options.is_feed else self.read.schema
 
+    def schema_log(self, source_path: str = "") -> SchemaLog | None:
+        """Return the schema log that the options ask for; None if they do not."""
+        location = self.options.schema_location
+        if location is None:
+            return None
+        folder = log_location(location, self.read.metadata.id, self.options.tracking_id)
+        return SchemaLog(self.open_storage(folder), source_path)
 
-def open_stream(storage: Storage, options: StreamOptions) -> StreamRead:
+
+def open_stream(
+    storage: Storage, options: StreamOptions, open_storage: OpenStorage = open_storage
+) -> StreamRead:
     """Return the stream of a table; its schema is the table's of this moment.
 
-    Raises the errors of `load_snapshot`, `SchemaNotSetError` for a table without columns, and
-    `IllegalOptionError` for a schema log, which no stream follows yet: to leave the option aside
-    would let a renamed column pass for another.
+    With a schema log that has entries, it is that of the last one. `open_storage` says how the
+    folder of the log is reached. Raises the errors of
+    `load_snapshot`, and `SchemaNotSetError` for a table without columns.
     """
-    if options.schema_location is not None:
-        raise IllegalOptionError(
-            option="schemaTrackingLocation",
-            value=options.schema_location,
-            needs="left out, since streams do not follow a schema log yet",
-        )
     snapshot = load_snapshot(storage)
     if not snapshot.schema.fields:
         raise SchemaNotSetError(table=storage.root)
-    return StreamRead(storage, options, ReadSchema(snapshot.version, snapshot.metadata))
+    read = ReadSchema(snapshot.version, snapshot.metadata)
+    opened = StreamRead(storage, options, read, open_storage)
+    log = opened.schema_log()
+    entry = None if log is None else log.latest()
+    return opened if entry is None else replace(opened, read=entry.read)
 
 
 class TableStream:
-    """One run of a stream."""
+    """One run of a stream. `source_path` is its folder in the query's checkpoint, if known."""
 
-    def __init__(self, opened: StreamRead) -> None:
+    def __init__(self, opened: StreamRead, source_path: str = "") -> None:
         self.storage = opened.storage
         self.options = opened.options
         self.read = opened.read
@@ -104,6 +116,7 @@ class TableStream:
         self._remembered = 0
         self._snapshot_entries: VersionEntries | None = None
         self._has_moved = False
+        self._followed = _followed_schema(opened, source_path)
 
     def initial_offset(self) -> StreamOffset:
         """Return where a stream stands that has read nothing yet."""
@@ -130,6 +143,8 @@ class TableStream:
             # starts there has an empty batch first, which puts the place on record.
             self._has_moved = True
             return start
+        if self._followed is not None and self._followed.is_change_due(start):
+            raise self._followed.evolve(self._snapshot(start.version))
         self._check_start(start)
         limits = budget(self.options) if is_limited else None
         entries = admitted(self._versions(start, self._until), start.position, limits)
@@ -192,10 +207,14 @@ class TableStream:
             yield self._entries_of(commit)
 
     def _entries_of(self, commit: Commit) -> VersionEntries:
+        is_barrier = self._is_barrier(commit)
         if self.options.is_feed:
-            return change_entries(commit)
+            return change_entries(commit, is_barrier=is_barrier)
         is_skipped = is_passed_over(commit, self.options, table=self.storage.root)
-        return appended_entries(commit, is_skipped=is_skipped)
+        return appended_entries(commit, is_skipped=is_skipped, is_barrier=is_barrier)
+
+    def _is_barrier(self, commit: Commit) -> bool:
+        return self._followed is not None and self._followed.is_barrier(commit)
 
     def _entries_of_snapshot(self, version: int) -> VersionEntries:
         known = self._snapshot_entries
@@ -244,13 +263,16 @@ class TableStream:
             if start.is_initial or (self.options.is_feed and is_there):
                 raise
         else:
+            if self._followed is not None:
+                self._followed.begin(snapshot, self.read)
+                self._followed.check_allowed(start, self.options.allowed)
             self._check_metadata(snapshot.metadata, version, start.version)
         self._has_checked_start = True
 
     def _check_commit(self, commit: Commit, start: int) -> None:
         if commit.protocol is not None:
             check_readable(commit.protocol, self.storage.root)
-        if commit.metadata is not None:
+        if commit.metadata is not None and not self._is_barrier(commit):
             self._check_metadata(commit.metadata, commit.version, start)
 
     def _check_metadata(self, metadata: Metadata, version: int, start: int) -> None:
@@ -258,8 +280,9 @@ class TableStream:
         check_table(self.read, metadata, table=table)
         if self.options.is_feed:
             check_feed_is_on(metadata, version, start=start, end=max(start, version))
-        has_start = self.options.start is not None
-        check_schema(self.read, metadata, version, table=table, has_start=has_start)
+        if self._followed is None:
+            has_start = self.options.start is not None
+            check_schema(self.read, metadata, version, table=table, has_start=has_start)
 
     def _snapshot(self, version: int) -> Snapshot:
         try:
@@ -274,3 +297,14 @@ class TableStream:
             raise StreamLogFileNotFoundError(
                 table=self.storage.root, version=version, reason=reason
             ) from error
+
+
+def _followed_schema(opened: StreamRead, source_path: str) -> FollowedSchema | None:
+    location, log = opened.options.schema_location, opened.schema_log(source_path)
+    if location is None or log is None:
+        return None
+    if source_path:
+        check_location(location, source_path)
+    followed = FollowedSchema(log, opened.storage.root)
+    followed.check_loaded(opened.read)
+    return followed

@@ -1,0 +1,116 @@
+"""A stream that follows its table's schema: stop before a change, take note of it, start anew.
+
+... version 4   | (5, METADATA_CHANGE)   | (5, POST_METADATA_CHANGE)   | rest of version 5 ...
+the last batch    an empty batch, which    the log gets an entry, the    read with the new
+with the old      ends the old schema      query ends with an error      schema, after a
+schema                                     that says so                  restart
+"""
+
+from __future__ import annotations
+
+from truckee.changes.read_schema import ReadSchema
+from truckee.errors.streaming import MetadataEvolvedError, SchemaChangeNotAllowedError
+from truckee.log.commits import Commit
+from truckee.log.snapshot import Snapshot
+from truckee.options.stream import AllowedChanges
+from truckee.protocol.schema import type_text
+from truckee.protocol.schema_compatibility import ColumnMappingChange, column_mapping_change
+from truckee.streaming.offset import POST_METADATA_CHANGE, StreamOffset
+from truckee.streaming.schema_guard import mapped_schema, widened_column
+from truckee.streaming.schema_log import LoggedMetadata, SchemaLog, logged
+
+_OPTIONS = {
+    ColumnMappingChange.RENAMED: "allowSourceColumnRename",
+    ColumnMappingChange.DROPPED: "allowSourceColumnDrop",
+}
+
+
+class FollowedSchema:
+    """The schema log of a running stream, and where the stream stands in it."""
+
+    def __init__(self, log: SchemaLog, table: str) -> None:
+        self._log = log
+        self._table = table
+        self.current: LoggedMetadata | None = log.latest()
+
+    def check_loaded(self, read: ReadSchema) -> None:
+        """Raise `MetadataEvolvedError` if a stream was loaded before the last entry was written."""
+        if self.current is not None and not self.current.is_same(read.metadata, None):
+            raise self._evolved(self.current)
+
+    def is_barrier(self, commit: Commit) -> bool:
+        """Whether a commit changes what the stream has to take note of."""
+        if self.current is None or commit.version <= self.current.delta_commit_version:
+            return False
+        return not self.current.is_same(commit.metadata, commit.protocol)
+
+    def is_change_due(self, start: StreamOffset) -> bool:
+        """Whether a stream has come to a change, and the log does not know it yet."""
+        return (
+            start.index == POST_METADATA_CHANGE
+            and self.current is not None
+            and self.current.delta_commit_version < start.version
+        )
+
+    def begin(self, snapshot: Snapshot, analyzed: ReadSchema) -> None:
+        """Write the first entry, if there is none.
+
+        Raises `MetadataEvolvedError` if the table had other columns where the stream starts than
+        those that it was loaded with.
+        """
+        if self.current is not None:
+            return
+        entry = logged(snapshot.metadata, snapshot.protocol, snapshot.version)
+        self._log.append(entry)
+        self.current = self._log.latest()
+        if not entry.is_same(analyzed.metadata, None):
+            raise self._evolved(entry)
+
+    def evolve(self, snapshot: Snapshot) -> MetadataEvolvedError:
+        """Write the entry of a change, and return the error that ends the query."""
+        entry = logged(snapshot.metadata, snapshot.protocol, snapshot.version)
+        self._log.append(entry)
+        return self._evolved(entry)
+
+    def check_allowed(self, start: StreamOffset, allowed: AllowedChanges) -> None:
+        """Raise `SchemaChangeNotAllowedError` if nobody has agreed to the change just ahead.
+
+        Additions need no agreement.
+        """
+        after = self.current
+        if start.index != POST_METADATA_CHANGE or after is None:
+            return
+        before = self._log.before(after) if after.delta_commit_version >= start.version else None
+        found = None if before is None else _non_additive(before, after)
+        if found is None:
+            return
+        change, option = found
+        agreed = {
+            "allowSourceColumnRename": allowed.rename,
+            "allowSourceColumnDrop": allowed.drop,
+            "allowSourceColumnTypeChange": allowed.type,
+        }[option]
+        if not {"always", str(start.version)} & set(agreed):
+            raise SchemaChangeNotAllowedError(
+                table=self._table, version=start.version, change=change, options=(option,)
+            )
+
+    def _evolved(self, entry: LoggedMetadata) -> MetadataEvolvedError:
+        return MetadataEvolvedError(
+            table=self._table,
+            version=entry.delta_commit_version,
+            schema=type_text(entry.read.schema),
+        )
+
+
+def _non_additive(before: LoggedMetadata, after: LoggedMetadata) -> tuple[str, str] | None:
+    """Return what happened to a column, and the option that agrees to it; None if nothing did."""
+    old, new = mapped_schema(before.read.metadata), mapped_schema(after.read.metadata)
+    change = column_mapping_change(old, new)
+    if change is not None and change[0] in _OPTIONS:
+        kind, name = change
+        return f"column {name} was {kind.value}", _OPTIONS[kind]
+    widened = widened_column(old.schema, new.schema)
+    if widened is None:
+        return None
+    return f"{widened} has another type", "allowSourceColumnTypeChange"
