@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from truckee.installation import install, uninstall
     from truckee.readwriter import read, readStream, table_changes
     from truckee.spark.session import configure, session
+    from truckee.streaming.register import register
     from truckee.table import DeltaTable
 
 __version__ = "0.1.0"
@@ -22,6 +23,7 @@ _HOMES = {
     "install": "truckee.installation",
     "read": "truckee.readwriter",
     "readStream": "truckee.readwriter",
+    "register": "truckee.streaming.register",
     "session": "truckee.spark.session",
     "table_changes": "truckee.readwriter",
     "uninstall": "truckee.installation",
@@ -34,6 +36,7 @@ __all__ = [
     "install",
     "read",
     "readStream",
+    "register",
     "session",
     "table_changes",
     "uninstall",
