@@ -16,7 +16,6 @@ SCRIPT = Path(__file__).with_name("connect_session.py")
 
 
 def test_reads_writes_feeds_and_streams_of_a_remote_session(tmp_path: Path) -> None:
-    pytest.importorskip("grpc", reason="Spark Connect needs grpcio, see pyspark[connect]")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
     done = subprocess.run(
