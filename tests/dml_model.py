@@ -6,7 +6,8 @@ says the same of a row: True, False or None.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -15,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dml_tables import Table
 from truckee.commands.delete import delete
+from truckee.commands.frame_writer import write
 from truckee.commands.merge_builder import merge_builder
 from truckee.commands.update import update
 
@@ -58,12 +60,28 @@ class Model:
             self.changes.append(changes)
 
 
+Counts = Mapping[str, int]
+"""How many rows were changed in which way, by change type."""
+
+
 class Command(Protocol):
-    """Something that changes a table."""
+    """Something that changes a table; `on_table` returns what it said of its outcome."""
 
     def on_model(self, model: Model) -> None: ...
 
-    def on_table(self, table: Table) -> None: ...
+    def on_table(self, table: Table) -> dict[str, int]: ...
+
+    def metrics(self, counts: Counts) -> dict[str, int]:
+        """What the commit has to say of the rows."""
+        ...
+
+    def affected(self, counts: Counts) -> dict[str, int]:
+        """What the command has to return."""
+        ...
+
+
+def counted(changes: Sequence[Changed]) -> Counts:
+    return Counter(change[3] for change in changes)
 
 
 @dataclass(frozen=True)
@@ -73,8 +91,34 @@ class Append:
     def on_model(self, model: Model) -> None:
         model.commit([*model.rows, *self.rows], [(*row, "insert") for row in self.rows])
 
-    def on_table(self, table: Table) -> None:
+    def on_table(self, table: Table) -> dict[str, int]:
         table.append(frame(table.spark, self.rows))
+        return {}
+
+    def metrics(self, counts: Counts) -> dict[str, int]:
+        return {"numOutputRows": counts["insert"]}
+
+    def affected(self, counts: Counts) -> dict[str, int]:
+        return {}
+
+
+@dataclass(frozen=True)
+class Overwrite:
+    rows: tuple[Row, ...]
+
+    def on_model(self, model: Model) -> None:
+        changes = [(*row, "delete") for row in model.rows]
+        model.commit(list(self.rows), changes + [(*row, "insert") for row in self.rows])
+
+    def on_table(self, table: Table) -> dict[str, int]:
+        write(frame(table.spark, self.rows)).mode("overwrite").save(str(table.path))
+        return {}
+
+    def metrics(self, counts: Counts) -> dict[str, int]:
+        return {"numOutputRows": counts["insert"]}
+
+    def affected(self, counts: Counts) -> dict[str, int]:
+        return {}
 
 
 @dataclass(frozen=True)
@@ -86,8 +130,14 @@ class Delete:
         kept = [row for row in model.rows if self.where.value(row) is not True]
         model.commit(kept, [(*row, "delete") for row in gone])
 
-    def on_table(self, table: Table) -> None:
-        delete(table.spark, table.storage, self.where.of("t"), alias="t")
+    def on_table(self, table: Table) -> dict[str, int]:
+        return told(delete(table.spark, table.storage, self.where.of("t"), alias="t"))
+
+    def metrics(self, counts: Counts) -> dict[str, int]:
+        return {"numDeletedRows": counts["delete"]}
+
+    def affected(self, counts: Counts) -> dict[str, int]:
+        return {"num_affected_rows": counts["delete"]}
 
 
 @dataclass(frozen=True)
@@ -106,9 +156,15 @@ class Update:
                 rows.append(row)
         model.commit(rows, changes)
 
-    def on_table(self, table: Table) -> None:
+    def on_table(self, table: Table) -> dict[str, int]:
         values = {name: value.of("t") for name, value in self.values}
-        update(table.spark, table.storage, self.where.of("t"), values, alias="t")
+        return told(update(table.spark, table.storage, self.where.of("t"), values, alias="t"))
+
+    def metrics(self, counts: Counts) -> dict[str, int]:
+        return {"numUpdatedRows": counts["update_preimage"]}
+
+    def affected(self, counts: Counts) -> dict[str, int]:
+        return {"num_affected_rows": counts["update_preimage"]}
 
 
 @dataclass(frozen=True)
@@ -148,7 +204,7 @@ class Merge:
                 changes.append((*row, "insert"))
         model.commit(rows, changes)
 
-    def on_table(self, table: Table) -> None:
+    def on_table(self, table: Table) -> dict[str, int]:
         source = frame(table.spark, self.source).alias("s")
         builder = merge_builder(table.spark, table.storage, source, "t.id = s.id", alias="t")
         if self.matched_delete is not None:
@@ -163,7 +219,30 @@ class Merge:
             builder = builder.whenNotMatchedBySourceUpdate(
                 self.by_source_update.of("t"), {"v": "-7"}
             )
-        builder.execute()
+        return told(builder.execute())
+
+    def metrics(self, counts: Counts) -> dict[str, int]:
+        return {
+            "numSourceRows": len(self.source),
+            "numTargetRowsInserted": counts["insert"],
+            "numTargetRowsUpdated": counts["update_preimage"],
+            "numTargetRowsDeleted": counts["delete"],
+        }
+
+    def affected(self, counts: Counts) -> dict[str, int]:
+        updated, deleted = counts["update_preimage"], counts["delete"]
+        return {
+            "num_affected_rows": updated + deleted + counts["insert"],
+            "num_updated_rows": updated,
+            "num_deleted_rows": deleted,
+            "num_inserted_rows": counts["insert"],
+        }
+
+
+def told(frame: DataFrame) -> dict[str, int]:
+    """Return the one row that a command answers with."""
+    [row] = frame.collect()
+    return row.asDict()
 
 
 def updated(row: Row, values: Sequence[tuple[str, Sql]], old: Row) -> Row:
@@ -182,6 +261,14 @@ def frame(spark: SparkSession, rows: Sequence[Row]) -> DataFrame:
     return spark.createDataFrame(
         pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA)
     )
+
+
+def applied(rows: Sequence[Row], changes: Sequence[tuple[Any, ...]]) -> Counter[Row]:
+    """Return rows with changes applied, as a multiset; what is taken twice is there -1 times."""
+    found = Counter(rows)
+    for id_, v, part, kind, *_ in changes:
+        found[id_, v, part] += 1 if kind in ("insert", "update_postimage") else -1
+    return Counter({row: count for row, count in found.items() if count})
 
 
 def in_order(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
