@@ -293,6 +293,36 @@ def test_assignments_that_are_none(
             "hint: use one of [id, v, s]",
         ),
         (
+            lambda m: m.whenMatchedUpdate(set={"v": "array(src.w)"}),
+            AssignmentTypeError,
+            "WHEN MATCHED THEN UPDATE gives v a value of type array<int>, but the column is int\n"
+            "hint: cast the value",
+        ),
+        (
+            lambda m: m.whenNotMatchedInsert(values={"id": "src.id", "v": "'7'"}),
+            AssignmentTypeError,
+            "WHEN NOT MATCHED THEN INSERT gives v a value of type string, but the column is int\n"
+            "hint: cast the value",
+        ),
+        (
+            lambda m: m.whenMatchedUpdate(set={"v": "1", "t.v": "2"}),
+            ConflictingAssignmentsError,
+            "WHEN MATCHED THEN UPDATE gives values to both v and v\n"
+            "hint: give each column one value; a struct is set as a whole or field by field",
+        ),
+        (
+            lambda m: m.whenNotMatchedInsert(values={"nix": "src.id"}),
+            UnknownTargetColumnError,
+            "WHEN NOT MATCHED THEN INSERT gives a value to nix, which is not a column of the "
+            "table\nhint: use one of [id, v, s]",
+        ),
+        (
+            lambda m: m.whenMatchedDelete("src.id in (select 1)"),
+            SubqueryNotSupportedError,
+            "the condition of WHEN MATCHED THEN DELETE (src.id in (select 1)) has a subquery, "
+            "which is not supported\nhint: use merge with the subquery as its source",
+        ),
+        (
             lambda m: m.whenMatchedUpdate("src.w > rand()", {"v": "1"}),
             NonDeterministicError,
             "the condition of WHEN MATCHED THEN UPDATE (src.w > rand()) is not deterministic\n"

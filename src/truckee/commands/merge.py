@@ -129,7 +129,9 @@ def _planned(snapshot: Snapshot, merge: Merge, evolves: bool) -> PlannedTable:
     if not evolves:
         return PlannedTable(storage, snapshot, metadata, snapshot.protocol)
     data = from_spark(merge.source.schema)
-    schema = evolved_schema(snapshot.schema, data, merge.clauses, table=storage.root)
+    schema = evolved_schema(
+        snapshot.schema, data, merge.clauses, table=storage.root, alias=merge.alias
+    )
     if schema == snapshot.schema:
         return PlannedTable(storage, snapshot, metadata, snapshot.protocol)
     evolved = with_column_mapping(replace(metadata, schema_string=schema.to_json()))

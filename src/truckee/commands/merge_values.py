@@ -215,10 +215,15 @@ def _lacks_fields(value: DataType, table: DataType) -> bool:
 
 
 def evolved_schema(
-    schema: StructType, source: StructType, clauses: Sequence[Clause], *, table: str
+    schema: StructType,
+    source: StructType,
+    clauses: Sequence[Clause],
+    *,
+    table: str,
+    alias: str | None = None,
 ) -> StructType:
     """Return a table's schema with the columns added that clauses take from the source."""
-    wanted = _taken_from_source(schema, source, clauses)
+    wanted = _taken_from_source(schema, source, clauses, alias)
     known = {field.name.casefold() for field in wanted}
     both = StructType(tuple(f for f in schema.fields if f.name.casefold() in known))
     try:
@@ -237,7 +242,7 @@ def evolved_schema(
 
 
 def _taken_from_source(
-    schema: StructType, source: StructType, clauses: Iterable[Clause]
+    schema: StructType, source: StructType, clauses: Iterable[Clause], alias: str | None
 ) -> list[StructField]:
     taken: dict[str, StructField] = {}
     for clause in clauses:
@@ -245,6 +250,8 @@ def _taken_from_source(
             taken |= {field.name.casefold(): field for field in source.fields}
         for name in clause.values or ():
             parts = name_parts(name, what=clause.name)
+            if len(parts) == 2 and alias is not None and parts[0].casefold() == alias.casefold():
+                parts = parts[1:]
             fields = _named(source, parts[0])
             if len(parts) == 1 and fields and find_column(schema, parts) is None:
                 taken[parts[0].casefold()] = replace(fields[0], name=parts[0])
