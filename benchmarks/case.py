@@ -34,6 +34,8 @@ class Case:
     repetitions: int
     imports: Mapping[str, Sequence[str]]
     reset: Run | None
+    variants: Mapping[str, Params]
+    spark_conf: Mapping[str, str]
     notes: Mapping[str, str]
 
 
@@ -57,5 +59,7 @@ def load_case(name: str) -> Case:
         repetitions=getattr(module, "REPETITIONS", 5),
         imports=getattr(module, "IMPORTS", {}),
         reset=getattr(module, "reset", None),
+        variants=getattr(module, "VARIANTS", {"": {}}),
+        spark_conf=getattr(module, "SPARK_CONF", {}),
         notes=getattr(module, "NOTES", {}),
     )

@@ -6,6 +6,7 @@ import argparse
 import json
 import shutil
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -56,7 +57,7 @@ class Runner:
         self._failed: dict[str, str] = {}
 
     def rows(self) -> list[results.Row]:
-        """Run the case and return a row for each engine that took part or failed."""
+        """Run the case and return a row for each variant and engine that took part or failed."""
         case = self._case
         process = "a fresh process each time" if case.is_fresh else "one process an engine"
         console.print(
@@ -68,14 +69,24 @@ class Runner:
         params = prepared(case, self._scale)
         with ExitStack() as stack:
             workers = self._workers(stack)
-            for turn in range(self._warmup + self._repetitions):
-                # Whoever goes first finds the caches coldest, so that place is taken in turn.
-                first = turn % max(1, len(self._engines))
-                for engine in self._engines[first:] + self._engines[:first]:
-                    if engine not in self._failed:
-                        self._take_turn(turn, engine, workers.get(engine), params)
-        self._compare_answers()
-        return [self._row(e) for e in self._engines if e in self._measured or e in self._failed]
+            not_started = dict(self._failed)
+            found = []
+            for variant, own in case.variants.items():
+                self._measured, self._failed = {}, dict(not_started)
+                if variant:
+                    console.print(f"  [bold]{variant}[/]", highlight=False)
+                self._take_turns(workers, {**params, **own})
+                self._compare_answers()
+                found += self._rows(variant)
+        return found
+
+    def _take_turns(self, workers: Mapping[str, EngineProcess], params: Params) -> None:
+        for turn in range(self._warmup + self._repetitions):
+            # Whoever goes first finds the caches coldest, so that place is taken in turn.
+            first = turn % max(1, len(self._engines))
+            for engine in self._engines[first:] + self._engines[:first]:
+                if engine not in self._failed:
+                    self._take_turn(turn, engine, workers.get(engine), params)
 
     def _workers(self, stack: ExitStack) -> dict[str, EngineProcess]:
         workers = {}
@@ -127,10 +138,15 @@ class Runner:
             if answer is not None and answer != reference:
                 self._failed[engine] = f"failed: answered {answer}, not {reference}"
 
-    def _row(self, engine: str) -> results.Row:
+    def _rows(self, variant: str) -> list[results.Row]:
+        name = f"{self._case.name}: {variant}" if variant else self._case.name
+        took_part = [e for e in self._engines if e in self._measured or e in self._failed]
+        return [self._row(name, engine) for engine in took_part]
+
+    def _row(self, name: str, engine: str) -> results.Row:
         runs = self._measured.get(engine, [])
         return results.Row(
-            case=self._case.name,
+            case=name,
             scale=self._scale,
             engine=engine,
             version=self._versions.get(engine, ""),

@@ -16,6 +16,7 @@ import resource
 import sys
 import time
 import traceback
+from collections.abc import Mapping
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import version
@@ -47,19 +48,20 @@ SPARK_CONF = {
 class Context:
     """What an engine's function gets beside its parameters: above all a Spark session."""
 
-    def __init__(self, engine: str) -> None:
+    def __init__(self, engine: str, conf: Mapping[str, str]) -> None:
         self.engine = engine
+        self._conf = {**SPARK_CONF, **conf}
 
     @cached_property
     def spark(self) -> Any:
         """The engine's Spark session, started on first use."""
         name = f"bench-{self.engine}"
         if self.engine == "delta-spark":
-            return delta_session(name, SPARK_CONF)
+            return delta_session(name, self._conf)
         from pyspark.sql import SparkSession
 
         builder = SparkSession.builder.appName(name)
-        for key, value in SPARK_CONF.items():
+        for key, value in self._conf.items():
             builder = builder.config(key, value)
         if self.engine == "truckee":
             from truckee.spark.session import configure
@@ -75,7 +77,8 @@ def main() -> None:
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     try:
-        case, context = load_case(name), Context(engine)
+        case = load_case(name)
+        context = Context(engine, case.spark_conf)
         for module in case.imports.get(engine, ()):
             import_module(module)
         if case.needs_spark and engine != "deltalake":

@@ -1,0 +1,14 @@
+"""DELETE of one row and of growing shares of ten million, scattered: some rows of every file."""
+
+from __future__ import annotations
+
+from benchmarks.dml import DELETE, IMPORTS, NOTES, prepare, reset, variants
+
+__all__ = ["IMPORTS", "NOTES", "prepare", "reset"]
+
+TITLE = "DELETE in 10 M rows in 10 files: some rows of every file"
+SPARK = True
+WARMUP = 1
+REPETITIONS = 3
+VARIANTS = variants("h")
+ENGINES = DELETE
