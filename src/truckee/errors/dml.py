@@ -5,6 +5,7 @@ DeltaError
 ├── InvalidExpressionError           a condition or value that Spark cannot make sense of
 │   ├── UnresolvedColumnError          it names a column that is not there
 │   ├── AmbiguousColumnError           it names a column that is there twice
+│   ├── ForeignColumnError             it holds a column of a DataFrame that takes no part
 │   ├── SubqueryNotSupportedError      it holds a query of its own
 │   ├── NonDeterministicError          it may be another one each time it is looked at
 │   └── AggregateNotSupportedError     it speaks of many rows at once
@@ -81,6 +82,23 @@ class AmbiguousColumnError(InvalidExpressionError):
         return (
             f"{self.what} ({self.expression}) names {self.column}, which may be any of "
             f"{self.candidates}\nhint: put the alias of the table before the name"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ForeignColumnError(InvalidExpressionError):
+    """An expression with a Column that was taken from a DataFrame of something else."""
+
+    code: ClassVar[str] = "MISSING_ATTRIBUTES"
+    column: str
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what} ({self.expression}) holds {self.column} of a DataFrame that takes no "
+            "part in the command\n"
+            f"hint: name one of [{', '.join(self.columns)}] by text or with functions.col, or take "
+            "it from toDF() of this very table"
         )
 
 

@@ -20,6 +20,7 @@ from truckee.errors.dml import (
     AggregateNotSupportedError,
     AmbiguousColumnError,
     ArgumentTypeError,
+    ForeignColumnError,
     InvalidExpressionError,
     NonDeterministicError,
     SubqueryNotSupportedError,
@@ -70,9 +71,9 @@ def resolved_condition(
     plan = _analyzed(rows, given, given, what=what, hidden=hidden)
     found = _settled(rows, plan, "ComputeCurrentTime", "ConstantFolding").condition()
     if _has_subquery(rows, found):
-        raise SubqueryNotSupportedError(what=what, expression=_shown(given))
+        raise SubqueryNotSupportedError(what=what, expression=as_written(given))
     if not found.deterministic():
-        raise NonDeterministicError(what=what, expression=_shown(given))
+        raise NonDeterministicError(what=what, expression=as_written(given))
     return Expression(
         column=to_column(rows.sparkSession, found),
         sql=str(found.sql()),
@@ -92,7 +93,7 @@ def resolved_value(
     plan = _analyzed(rows, condition, given, what=what, hidden=hidden)
     found = _settled(rows, plan, "ComputeCurrentTime").condition().left().child()
     if _has_subquery(rows, found):
-        raise SubqueryNotSupportedError(what=what, expression=_shown(given))
+        raise SubqueryNotSupportedError(what=what, expression=as_written(given))
     java_type = found.dataType()
     return Value(
         column=to_column(rows.sparkSession, found),
@@ -107,7 +108,7 @@ def checked_type(given: object, *, what: str) -> None:
         raise ArgumentTypeError(what=what, found=type(given).__name__, expected="text or a Column")
 
 
-def _shown(given: str | Column) -> str:
+def as_written(given: str | Column) -> str:
     """Return an expression as people read it."""
     if isinstance(given, str):
         return given
@@ -126,7 +127,7 @@ def _analyzed(
         return rows.where(condition)._jdf.queryExecution().analyzed()
     except (AnalysisException, ParseException) as error:
         names = tuple(dict.fromkeys(name for name in rows.columns if name not in set(hidden)))
-        raise explained(error, what=what, expression=_shown(given), columns=names) from None
+        raise explained(error, what=what, expression=as_written(given), columns=names) from None
 
 
 def _has_subquery(rows: DataFrame, expression: Any) -> bool:
@@ -158,6 +159,9 @@ def explained(
             column=words.get("name", ""),
             candidates=words.get("referenceNames", ""),
         )
+    if condition.startswith("MISSING_ATTRIBUTES"):
+        name = words.get("missingAttributes", "")
+        return ForeignColumnError(what=what, expression=expression, column=name, columns=columns)
     if condition.startswith(_AGGREGATES):
         return AggregateNotSupportedError(what=what, expression=expression)
     return InvalidExpressionError(what=what, expression=expression, reason=_reason(error))
