@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from changes.tables import Table, add, mapped, metadata
+from changes.tables import PROTOCOL, Table, add, mapped, metadata
 from streaming.streams import Batch, batches, reread
 from truckee.errors.streaming import (
     CorruptSchemaLogError,
@@ -18,6 +18,7 @@ from truckee.errors.streaming import (
 )
 from truckee.options.stream import stream_options
 from truckee.protocol.actions import Metadata, Protocol
+from truckee.protocol.schema import StructField, simple_schema
 from truckee.storage import open_storage
 from truckee.streaming.offset import (
     BASE,
@@ -147,6 +148,40 @@ def test_a_dropped_column_and_one_that_is_new(tmp_path: Path) -> None:
         follower.run()
     assert [batch.paths for batch in follower.run()] == [["d"]]
     assert follower.start().read.schema.names == ("id", "z")
+
+
+def test_a_widened_column_needs_an_agreement_of_its_own(tmp_path: Path) -> None:
+    table = Table().commit(PROTOCOL, metadata("id integer"), add("a"))
+    follower = Follower(table, tmp_path, startingVersion=0)
+    follower.run()
+    (field,) = simple_schema("id long").fields
+    changes = [{"fromType": "integer", "toType": "long"}]
+    wider = StructField("id", field.type, True, {"delta.typeChanges": changes})
+    table.commit(metadata(wider), add("b"))
+    with pytest.raises(MetadataEvolvedError):
+        follower.run()
+
+    with pytest.raises(SchemaChangeNotAllowedError) as raised:
+        follower.run(allowSourceColumnRename="always", allowSourceColumnDrop="always")
+
+    assert raised.value.options == ("allowSourceColumnTypeChange",)
+    assert raised.value.change == "column id has another type"
+    assert [b.paths for b in follower.run(allowSourceColumnTypeChange="1")] == [["b"]]
+
+
+def test_an_agreement_in_the_session_will_do(tmp_path: Path) -> None:
+    table = made("id", "x")
+    follower = Follower(table, tmp_path, startingVersion=0)
+    follower.run()
+    table.commit(columns("id"), add("c"))
+    with pytest.raises(MetadataEvolvedError):
+        follower.run()
+
+    name = "spark.databricks.delta.streaming.allowSourceColumnRenameAndDrop"
+    options = stream_options(follower.options, conf={name: "always"})
+    of = TableStream(open_stream(table.storage, options), f"{tmp_path}/sources/0")
+
+    assert of.latest_offset(follower.at) == StreamOffset(table_id="t", version=2)
 
 
 def test_properties_of_delta_are_a_change_and_others_are_not(tmp_path: Path) -> None:
