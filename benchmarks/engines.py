@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,8 @@ CACHE = Path(__file__).resolve().parent / ".cache"
 DELTA_PYTHON = REPOSITORY / ".venv-delta" / "bin" / "python"
 
 ENGINES = ("truckee", "spark-parquet", "deltalake", "delta-spark")
-TIMEOUT_S = 1800
+START_LIMIT_S = 1800
+RUN_LIMIT_S = 300
 
 
 class EngineError(Exception):
@@ -58,9 +61,10 @@ class EngineProcess:
                 text=True,
                 cwd=REPOSITORY,
                 env=environment,
+                start_new_session=True,  # so that its JVM can be ended with it
             )
         try:
-            self.version = self._hear()["version"]
+            self.version = self._hear(START_LIMIT_S)["version"]
         except EngineError as error:
             self.close()
             raise self._reason(error) from None
@@ -82,25 +86,33 @@ class EngineProcess:
         """End the worker."""
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
-            pipe.close()
+            with suppress(OSError):  # what was not yet written to a process that has ended
+                pipe.close()
         try:
             self._process.wait(timeout=20)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self._kill()
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
 
     def _ask(self, op: str, params: Params) -> dict[str, Any]:
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"op": op, "params": params}) + "\n")
-        self._process.stdin.flush()
-        return self._hear()
+        try:
+            self._process.stdin.write(json.dumps({"op": op, "params": params}) + "\n")
+            self._process.stdin.flush()
+        except OSError:
+            raise EngineError(f"{self.engine} has ended before") from None
+        return self._hear(RUN_LIMIT_S)
 
-    def _hear(self) -> dict[str, Any]:
+    def _hear(self, limit_s: int) -> dict[str, Any]:
         assert self._process.stdout is not None
-        ready, _, _ = select.select([self._process.stdout], [], [], TIMEOUT_S)
+        ready, _, _ = select.select([self._process.stdout], [], [], limit_s)
         if not ready:
-            self._process.kill()
-            raise EngineError(f"{self.engine} did not answer in {TIMEOUT_S} s")
+            self._kill()
+            raise EngineError(f"{self.engine} did not answer in {limit_s} s")
         line = self._process.stdout.readline()
         if not line:
             raise EngineError(f"{self.engine} ended without an answer, see {self._log}")
