@@ -5,6 +5,9 @@ import java.io.DataInputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HexFormat;
 import java.util.function.BiFunction;
@@ -23,7 +26,8 @@ import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
-import org.roaringbitmap.longlong.LongIterator;
+import org.roaringbitmap.BitSetUtil;
+import org.roaringbitmap.RoaringBitmap;
 import org.roaringbitmap.longlong.Roaring64NavigableMap;
 import scala.Function1;
 import scala.collection.immutable.ArraySeq;
@@ -177,18 +181,32 @@ public class TruckeeFiles implements FileIndex {
 
     /**
      * A bitmap of file id and row index as a plain set of bits: row r of file f is at the position
-     * starts[f] + r.
+     * starts[f] + r. Each start is a multiple of 64, so that bits are copied by the word.
      */
     public BitSet dense(byte[] portable, byte[] packedStarts) throws IOException {
       int[] starts = new int[packedStarts.length / 4];
       ByteBuffer.wrap(packedStarts).asIntBuffer().get(starts);
-      BitSet bits = new BitSet();
-      LongIterator keys = sparse(portable).getLongIterator();
-      while (keys.hasNext()) {
-        long key = keys.next();
-        bits.set(starts[(int) (key >>> 32)] + (int) key);
+      ByteBuffer in = ByteBuffer.wrap(portable).order(ByteOrder.LITTLE_ENDIAN);
+      long[] words = new long[0];
+      for (long left = in.getLong(); left > 0; left--) {
+        int first = starts[in.getInt()] / 64;
+        RoaringBitmap rows = new RoaringBitmap();
+        rows.deserialize(in);
+        in.position(in.position() + rows.serializedSizeInBytes());
+        long[] found = BitSetUtil.bitsetOf(rows).toLongArray();
+        int end = first + found.length;
+        if (end > words.length) words = Arrays.copyOf(words, Math.max(end, 2 * words.length));
+        System.arraycopy(found, 0, words, first, found.length);
       }
-      return bits;
+      return BitSet.valueOf(words);
+    }
+
+    /** Longs, eight bytes each, as a list that Spark's expressions can call. */
+    public ArrayList longs(byte[] packed) {
+      ArrayList found = new ArrayList();
+      ByteBuffer in = ByteBuffer.wrap(packed);
+      while (in.hasRemaining()) found.add(Long.valueOf(in.getLong()));
+      return found;
     }
 
     public Roaring64NavigableMap sparse(byte[] portable) throws IOException {

@@ -154,8 +154,8 @@ class Branches:
         constants = (*_feed_constants(with_type=True), _KEEPS_ROWS) if scan.is_feed else ()
         if is_dense:
             constants += (
-                Constant(FILE_START, LongType(), lambda f: str(registry.start(f))),
-                Constant(FILE_ROWS, LongType(), lambda f: str(registry.num_rows(f))),
+                Constant(FILE_START, LongType(), lambda f: str(registry.start(f)), False),
+                Constant(FILE_ROWS, LongType(), lambda f: str(registry.num_rows(f)), False),
             )
         branch = _Branch("files with vectors", select, scan.vector_bytes, constants, located=True)
         contained = rows.contains_row()
@@ -183,7 +183,9 @@ class Branches:
         ]
         constants += branch.constants
         if branch.located:
-            constants.append(Constant(FILE_ID, IntegerType(), lambda f: str(registry.file_id(f))))
+            constants.append(
+                Constant(FILE_ID, IntegerType(), lambda f: str(registry.file_id(f)), False)
+            )
         by_id = {"spark.sql.parquet.fieldId.read.enabled": "true"}
         relation = Relation(
             name=f"{scan.label or f'version {scan.version}'}, {scan.num_files} files: "
@@ -255,7 +257,7 @@ def _knows_its_type(file: ScanFile) -> bool:
 
 
 _KEEPS_ROWS = Constant(
-    _KEEPS, BooleanType(), lambda file: "true" if file.rows.within is not None else "false"
+    _KEEPS, BooleanType(), lambda file: "true" if file.rows.within is not None else "false", False
 )
 
 

@@ -34,6 +34,7 @@ class Constant(NamedTuple):
     name: str
     type: DataType
     text: Callable[[ScanFile], str | None]
+    nullable: bool = True
 
 
 # Asked when a query runs, with the filters that Spark has pushed down as JSON, and a name that all
@@ -56,7 +57,9 @@ class Relation(NamedTuple):
 def relation_frame(spark: SparkSession, relation: Relation) -> DataFrame:
     """Return a DataFrame over the files of the relation: data columns, then constants."""
     jvm = gateway(spark).jvm
-    constant_schema = StructType([StructField(c.name, c.type) for c in relation.constants])
+    constant_schema = StructType(
+        [StructField(c.name, c.type, c.nullable) for c in relation.constants]
+    )
     index = _java_index(spark, relation, to_java(spark, constant_schema))
     session = _session(spark, relation.session_conf)
     sources = jvm.org.apache.spark.sql.execution.datasources

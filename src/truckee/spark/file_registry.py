@@ -58,8 +58,7 @@ class FileRegistry:
 
     def num_rows(self, file: ScanFile) -> int:
         """Return the number of rows in a file with a vector, deleted ones included."""
-        number = self.file_id(file)
-        return self._starts[number + 1] - self._starts[number]
+        return 0 if file.rows.is_all else file.num_records or 0
 
     def load_rows(self, files: Sequence[ScanFile], rows: RowSet) -> list[ScanFile]:
         """Add the rows that the vectors of these files select to a set in a plan.
@@ -96,8 +95,9 @@ class FileRegistry:
             number = self._ids[key] = len(self._files)
             self._files.append(file)
             # Files without a vector take no place: there may be more of them than a set can hold.
-            num_rows = 0 if file.rows.is_all else file.num_records or 0
-            self._starts.append(self._starts[-1] + num_rows)
+            # A place is whole words of 64 bits, which `Dense` copies as they are.
+            words = -(-self.num_rows(file) // 64)
+            self._starts.append(self._starts[-1] + 64 * words)
         return number
 
 

@@ -12,6 +12,7 @@ were restored: digit 0 tells the change type, the others the version.
 
 from __future__ import annotations
 
+import struct
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from functools import reduce
@@ -25,7 +26,7 @@ from truckee.changes.row_diff import Layer, RowEvent, layers
 from truckee.deletion_vectors.bitmap import NO_ROWS
 from truckee.scan.scan_file import ALL_ROWS, Change, ScanFile
 from truckee.spark.file_registry import FileRegistry, selected_rows
-from truckee.spark.jvm import gateway
+from truckee.spark.jvm import index_maker
 from truckee.spark.row_filter import Slot, Sparse
 
 OFTEN = 3
@@ -130,12 +131,10 @@ class LayeredRows:
             assert file.change is not None
             assert file.change.timestamp_ms is not None
             self._moments[file.change.version] = file.change.timestamp_ms
-        jvm = gateway(self._spark).jvm
-        moments = jvm.java.util.ArrayList()
         last = max(self._moments, default=self._first_version)
-        for version in range(self._first_version, last + 1):
-            moments.add(jvm.java.lang.Long.valueOf(str(self._moments.get(version, 0))))
-        self._timestamps.fill(moments)
+        moments = [self._moments.get(v, 0) for v in range(self._first_version, last + 1)]
+        packed = struct.pack(f">{len(moments)}q", *moments)
+        self._timestamps.fill(index_maker(self._spark).longs(packed))
 
 
 def _span(files: Sequence[ScanFile]) -> int:
