@@ -33,6 +33,7 @@ from truckee.options.feed import feed_options
 from truckee.spark.conf import session_settings, session_storage, session_zone
 from truckee.spark.described import detail_frame, history_frame
 from truckee.spark.frames import feed_frame, snapshot_frame
+from truckee.spark.shown_columns import ShownColumns
 from truckee.storage.base import Storage
 
 
@@ -43,6 +44,7 @@ class DeltaTable:
         self._spark = spark
         self._storage = storage
         self._alias = alias
+        self._shown = ShownColumns()
 
     @classmethod
     def forPath(
@@ -110,16 +112,18 @@ class DeltaTable:
 
     def toDF(self) -> DataFrame:
         """Return the rows of the latest version."""
-        frame = snapshot_frame(self._spark, self._snapshot())
+        frame = self._shown.remember(snapshot_frame(self._spark, self._snapshot()))
         return frame if self._alias is None else frame.alias(self._alias)
 
     def alias(self, aliasName: str) -> DeltaTable:
         """Return the table under a name that conditions can use."""
-        return DeltaTable(self._spark, self._storage, aliasName)
+        named = DeltaTable(self._spark, self._storage, aliasName)
+        named._shown = self._shown
+        return named
 
     def delete(self, condition: str | Column | None = None) -> DataFrame:
         """Delete the rows that the condition is true of, or all rows; return what was done."""
-        return delete(self._spark, self._storage, condition, alias=self._alias)
+        return delete(self._spark, self._storage, condition, alias=self._alias, shown=self._shown)
 
     def update(
         self,
@@ -127,11 +131,15 @@ class DeltaTable:
         set: Mapping[str, str | Column] | None = None,
     ) -> DataFrame:
         """Give new values to the rows that the condition is true of; return what was done."""
-        return update(self._spark, self._storage, condition, set, alias=self._alias)
+        return update(
+            self._spark, self._storage, condition, set, alias=self._alias, shown=self._shown
+        )
 
     def merge(self, source: DataFrame, condition: str | Column) -> DeltaMergeBuilder:
         """Return a builder of what to do with rows of the source and of the table that match."""
-        return merge_builder(self._spark, self._storage, source, condition, alias=self._alias)
+        return merge_builder(
+            self._spark, self._storage, source, condition, alias=self._alias, shown=self._shown
+        )
 
     def detail(self) -> DataFrame:
         """Return one row that describes the table: format, id, size, protocol and so on."""

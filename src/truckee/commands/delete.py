@@ -34,6 +34,7 @@ from truckee.spark.conf import session_settings
 from truckee.spark.expressions import VARIES, Expression, true_only
 from truckee.spark.partition_conditions import files_of_partitions
 from truckee.spark.row_bitmaps import row_bitmaps
+from truckee.spark.shown_columns import ShownColumns
 from truckee.spark.target import Reading, Target
 from truckee.spark.writer import WrittenFiles
 from truckee.spark.writer_layout import CHANGE_TYPE
@@ -67,14 +68,19 @@ def delete(
     condition: str | Column | None = None,
     *,
     alias: str | None = None,
+    shown: ShownColumns | None = None,
 ) -> DataFrame:
     """Delete the rows that a condition is true of, all rows without one.
+
+    The condition may be made of columns of DataFrames that the table was `shown` as.
 
     Returns one row with `num_affected_rows`, which is -1 where nobody knows. Without such rows
     there is no commit. Raises the errors of `truckee.errors.dml` before anything is written, and
     those of `truckee.errors.transaction` if others changed the same rows meanwhile.
     """
     settings = dml_settings("delete", session_settings(spark))
+    if shown is not None:
+        condition = shown.by_name(spark, condition, alias, what=_WHAT)
 
     def prepare(snapshot: Snapshot) -> Prepared:
         return prepared_delete(spark, snapshot, condition, settings=settings, alias=alias)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
@@ -16,11 +17,13 @@ from truckee.commands.results import metrics_frame
 from truckee.errors.dml import ArgumentTypeError, NoAssignmentsError
 from truckee.log.snapshot import Snapshot
 from truckee.spark.conf import session_settings
+from truckee.spark.shown_columns import ShownColumns
 from truckee.storage.base import Storage
 
 Condition = str | Column | None
 Values = Mapping[str, str | Column] | None
 
+_ALIAS = "truckee_target"
 _RESULTS = ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows")
 
 
@@ -31,10 +34,13 @@ class DeltaMergeBuilder:
     true of a row says what becomes of it. Only the last of a kind may have no condition.
     """
 
-    def __init__(self, spark: SparkSession, storage: Storage, merge: Merge) -> None:
+    def __init__(
+        self, spark: SparkSession, storage: Storage, merge: Merge, shown: ShownColumns
+    ) -> None:
         self._spark = spark
         self._storage = storage
         self._merge = merge
+        self._shown = shown
 
     def whenMatchedUpdate(
         self,
@@ -76,8 +82,7 @@ class DeltaMergeBuilder:
 
     def withSchemaEvolution(self) -> DeltaMergeBuilder:
         """Add columns that clauses take from the source and that the table does not have."""
-        merge = replace(self._merge, evolves_schema=True)
-        return DeltaMergeBuilder(self._spark, self._storage, merge)
+        return self._of(replace(self._merge, evolves_schema=True))
 
     def execute(self) -> DataFrame:
         """Merge, and return one row with the numbers of rows updated, deleted and inserted.
@@ -104,11 +109,24 @@ class DeltaMergeBuilder:
         clause = Clause(kind, does, condition, values)
         if not values:
             raise NoAssignmentsError(what=clause.name)
-        return self._with(clause)
+        if isinstance(values, Mapping):
+            values = {
+                name: self._by_name(value, f"the value of {name} in {clause.name}")
+                for name, value in values.items()
+            }
+        return self._with(replace(clause, values=values))
 
     def _with(self, clause: Clause) -> DeltaMergeBuilder:
-        merge = replace(self._merge, clauses=(*self._merge.clauses, clause))
-        return DeltaMergeBuilder(self._spark, self._storage, merge)
+        condition = self._by_name(clause.condition, f"the condition of {clause.name}")
+        clauses = (*self._merge.clauses, replace(clause, condition=condition))
+        return self._of(replace(self._merge, clauses=clauses))
+
+    def _of(self, merge: Merge) -> DeltaMergeBuilder:
+        return DeltaMergeBuilder(self._spark, self._storage, merge, self._shown)
+
+    def _by_name(self, given: Any, what: str) -> Any:
+        merge = self._merge
+        return self._shown.by_name(self._spark, given, merge.alias, what=what, source=merge.source)
 
 
 def merge_builder(
@@ -118,8 +136,12 @@ def merge_builder(
     condition: str | Column,
     *,
     alias: str | None = None,
+    shown: ShownColumns | None = None,
 ) -> DeltaMergeBuilder:
-    """Return a merge of a source into a table, with no clause yet."""
+    """Return a merge of a source into a table, with no clause yet.
+
+    Conditions and values may be made of columns of DataFrames that the table was `shown` as.
+    """
     if not isinstance(source, DataFrame):
         raise ArgumentTypeError(
             what="the source of MERGE", found=type(source).__name__, expected="a DataFrame"
@@ -130,5 +152,10 @@ def merge_builder(
             found=type(condition).__name__,
             expected="text or a Column",
         )
-    merge = Merge(source=source, condition=condition, clauses=(), alias=alias)
-    return DeltaMergeBuilder(spark, storage, merge)
+    if shown and alias is None:
+        # Columns of the table by name alone might be the source's.
+        alias = _ALIAS
+    shown = shown or ShownColumns()
+    on = shown.by_name(spark, condition, alias, what="the condition of MERGE", source=source)
+    merge = Merge(source=source, condition=on, clauses=(), alias=alias)
+    return DeltaMergeBuilder(spark, storage, merge, shown)

@@ -39,10 +39,13 @@ from truckee.spark.expressions import VARIES, Expression, true_only
 from truckee.spark.partition_conditions import files_of_partitions
 from truckee.spark.row_bitmaps import row_bitmaps
 from truckee.spark.row_id_columns import check_row_ids
+from truckee.spark.shown_columns import ShownColumns
 from truckee.spark.target import Reading, Target
 from truckee.spark.writer import WrittenFiles
 from truckee.spark.writer_columns import column
 from truckee.storage.base import Storage
+
+_WHAT = "the condition of UPDATE"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,16 +67,25 @@ def update(
     set: Mapping[str, str | Column] | None = None,  # noqa: A002  delta-spark's name
     *,
     alias: str | None = None,
+    shown: ShownColumns | None = None,
 ) -> DataFrame:
     """Give new values to the rows that a condition is true of, to all rows without one.
 
-    Values are computed from the old row, and cast as by an INSERT. Returns one row with
+    Values are computed from the old row, and cast as by an INSERT. They and the condition may be
+    made of columns of DataFrames that the table was `shown` as. Returns one row with
     `num_affected_rows`. Without such rows there is no commit. Raises the errors of
     `truckee.errors.dml` before anything is written, those of `truckee.errors.write_rows` if new
     rows break a rule of the table, and those of `truckee.errors.transaction` if others changed the
     same rows meanwhile.
     """
     settings = dml_settings("update", session_settings(spark))
+    if shown is not None:
+        condition = shown.by_name(spark, condition, alias, what=_WHAT)
+        if isinstance(set, Mapping):
+            set = {  # noqa: A001
+                name: shown.by_name(spark, value, alias, what=f"the value of {name} in UPDATE")
+                for name, value in set.items()
+            }
 
     def prepare(snapshot: Snapshot) -> Prepared:
         return prepared_update(spark, snapshot, condition, set, settings=settings, alias=alias)
@@ -106,7 +118,7 @@ def prepared_update(
     )
     found = None
     if condition is not None:
-        found = target.condition(condition, what="the condition of UPDATE")
+        found = target.condition(condition, what=_WHAT)
     updated = _updated(target, condition, found, values, settings, alias)
     return Prepared(
         operation="UPDATE",
