@@ -60,7 +60,7 @@ def test_a_feed_names_where_it_starts(spark: SparkSession, table: DataTable) -> 
 
     formatted = plan_text(feed, "formatted")
 
-    for what in ("files", "files with vectors", "change files", "files in layers"):
+    for what in ("files", "files with vectors", "change files"):
         assert f"[/changes from version 1, 5 files: {what}, " in formatted
 
 

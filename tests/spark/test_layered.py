@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 import truckee
 from data_tables import DataTable, marked, removed, vector, with_vector
@@ -16,7 +16,7 @@ from plans import files_read, rows, rows_scanned
 from truckee.changes.plan import plan_changes
 from truckee.options.feed import Bound, FeedOptions
 from truckee.protocol.actions import AddFile
-from truckee.spark.layered import OFTEN, layered_paths
+from truckee.spark.layered import OFTEN, layer_digits, layered_paths
 
 
 @pytest.fixture
@@ -25,11 +25,13 @@ def table(tmp_path: Path) -> DataTable:
 
 
 def commit_states(
-    table: DataTable, file: AddFile, states: Sequence[frozenset[int]]
+    table: DataTable,
+    file: AddFile,
+    states: Sequence[frozenset[int]],
+    before: frozenset[int] = frozenset(),
 ) -> Counter[tuple[int, str, int]]:
     """Commit one state of deleted rows after the other; return the changes that this makes."""
     expected: Counter[tuple[int, str, int]] = Counter()
-    before: frozenset[int] = frozenset()
     for after in states:
         old, new = (vector(*sorted(state)) if state else None for state in (before, after))
         version = table.commit(*marked(with_vector(file, old), new))
@@ -40,13 +42,17 @@ def commit_states(
 
 
 def feed(spark: SparkSession, table: DataTable, start: int) -> Counter[tuple[int, str, int]]:
-    frame = truckee.table_changes(spark, str(table), start)
+    return rows_of(truckee.table_changes(spark, str(table), start))
+
+
+def rows_of(frame: DataFrame) -> Counter[tuple[int, str, int]]:
     return Counter(rows(frame.select("_commit_version", "_change_type", "id")))
 
 
 def planned_layers(table: DataTable, start: int) -> frozenset[str]:
     options = FeedOptions(start=Bound(version=start))
-    return layered_paths(plan_changes(table.storage, options).files)
+    files = plan_changes(table.storage, options).files
+    return layered_paths(files, first_version=start)
 
 
 def test_a_file_is_read_once_however_many_commits_delete_from_it(
@@ -109,6 +115,33 @@ def test_a_few_changes_are_read_one_by_one(
 
     assert bool(planned_layers(table, 2)) == (changes >= OFTEN)
     assert feed(spark, table, 2) == expected
+
+
+def test_a_feed_may_outgrow_its_layers(spark: SparkSession, table: DataTable) -> None:
+    file = table.file("a.parquet", {"id": list(range(200))})
+    table.commit(file)
+    states = [frozenset(range(n)) for n in range(1, 41)]
+    expected = commit_states(table, file, states[:4])
+    frame = truckee.table_changes(spark, str(table), 2)
+    assert rows_of(frame) == expected
+
+    expected |= commit_states(table, file, states[4:], before=states[3])
+
+    assert rows_of(frame) == expected
+
+
+def test_how_many_digits_a_feed_needs(table: DataTable) -> None:
+    file = table.file("a.parquet", {"id": list(range(10))})
+    table.commit(file)
+    commit_states(table, file, [frozenset(range(n)) for n in range(1, 6)])
+    options = FeedOptions(start=Bound(version=2))
+    files = plan_changes(table.storage, options).files
+
+    assert layer_digits(files[:2], first_version=2, may_grow=True) == 0
+    assert layer_digits(files, first_version=2, may_grow=False) == 4  # versions 2..6: 0 to 9
+    assert layer_digits(files, first_version=2, may_grow=True) == 6
+    # The feed started so long ago that its versions cannot be told apart.
+    assert layered_paths(files, first_version=-40_000) == frozenset()
 
 
 def test_layers_of_several_files_with_partitions(spark: SparkSession, tmp_path: Path) -> None:

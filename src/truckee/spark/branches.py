@@ -34,7 +34,7 @@ from truckee.spark.conf import session_zone
 from truckee.spark.feed_pruning import MayMatch, may_match_by_constants
 from truckee.spark.file_index import Constant, Listing, Relation, relation_frame
 from truckee.spark.file_registry import FileRegistry
-from truckee.spark.layered import LayeredRows, layered_paths
+from truckee.spark.layered import LayeredRows
 from truckee.spark.predicates import predicate_of
 from truckee.spark.read_errors import explain_failures_of
 from truckee.spark.row_filter import (
@@ -84,6 +84,8 @@ class Scan(Protocol):
     @property
     def label(self) -> str: ...
     @property
+    def layer_digits(self) -> int: ...
+    @property
     def registry(self) -> FileRegistry: ...
     @property
     def listed(self) -> deque[Sequence[ScanFile]]: ...
@@ -120,7 +122,7 @@ class Branches:
         """Return the rows of files that are read as they are."""
         branch = _Branch(
             what="files",
-            select=lambda files, _: [f for f in files if f.rows.is_all and not _knows_its_type(f)],
+            select=lambda files, _: [f for f in files if f.rows.is_all and not is_change_file(f)],
             size_in_bytes=self._scan.size_in_bytes - self._scan.vector_bytes,
             constants=_feed_constants(with_type=True) if self._scan.is_feed else (),
             located=self._row_ids,
@@ -131,22 +133,25 @@ class Branches:
         """Return the rows of change files."""
         branch = _Branch(
             what="change files",
-            select=lambda files, _: [f for f in files if _knows_its_type(f)],
+            select=lambda files, _: [f for f in files if is_change_file(f)],
             size_in_bytes=0,
             constants=_feed_constants(with_type=False),
             change_type_in_file=True,
         )
         return self._frame(branch).select(*self._columns())
 
-    def vectors(self) -> DataFrame:
-        """Return the rows that vectors leave, or select, one vector (or pair of them) a file."""
+    def vectors(self, layers: LayeredRows | None) -> DataFrame:
+        """Return the rows that vectors leave, or select, one vector (or pair of them) a file.
+
+        Files that are read in layers are not read here.
+        """
         scan, registry = self._scan, self._scan.registry
         few_enough = scan.vector_rows is not None and scan.vector_rows <= DENSE_ROWS
         is_dense = few_enough and not scan.is_feed
         rows = Dense(self._spark, "vectors") if is_dense else Sparse(self._spark, "vectors")
 
         def select(files: Sequence[ScanFile], may_match: MayMatch) -> Sequence[ScanFile]:
-            layered = layered_paths(files) if scan.is_feed else frozenset()
+            layered = layers.paths(files) if layers is not None else frozenset()
             chosen = [f for f in files if not f.rows.is_all and f.path not in layered]
             chosen = [f for f in chosen if may_match(f)]
             return registry.load_rows(chosen, rows)
@@ -162,11 +167,21 @@ class Branches:
         kept = contained == F.col(_KEEPS) if scan.is_feed else ~contained
         return self._frame(branch).where(kept).select(*self._columns())
 
-    def layered(self) -> DataFrame:
+    def layers(self) -> LayeredRows | None:
+        """Return the rows of files whose vectors changed often, None if there are none."""
+        scan = self._scan
+        if scan.first_version is None or scan.layer_digits == 0:
+            return None
+        return LayeredRows(
+            self._spark,
+            scan.registry,
+            first_version=scan.first_version,
+            digits=scan.layer_digits,
+        )
+
+    def layered(self, rows: LayeredRows) -> DataFrame:
         """Return the rows of files whose vectors changed often, each file read once."""
         scan = self._scan
-        assert scan.first_version is not None
-        rows = LayeredRows(self._spark, scan.registry, first_version=scan.first_version)
         branch = _Branch(
             "files in layers", lambda files, _: rows.select(files), scan.vector_bytes, (), True
         )
@@ -238,21 +253,22 @@ class Branches:
             if here.name.casefold() in names
         }
 
-    def _columns(self) -> list[Column]:
+    def _columns(self) -> list[Column | str]:
         logical = shown_schema(self._scan.schema)
         physical = file_schema(self._scan.schema, self._scan.mapping_mode)
-        columns = [
+        columns: list[Column | str] = [
             _renamed(there, here)
             for there, here in zip(physical.fields, logical.fields, strict=True)
         ]
         if self._scan.is_feed:
-            columns += [F.col(name) for name in FEED_COLUMNS]
+            columns += FEED_COLUMNS
         if self._row_ids:
             columns += [F.col(FILE_ID).alias(FILE), F.col(ROW_INDEX).alias(ROW)]
         return columns
 
 
-def _knows_its_type(file: ScanFile) -> bool:
+def is_change_file(file: ScanFile) -> bool:
+    """Return whether the rows of a file say themselves what kind of change they are."""
     return file.change is not None and file.change.type is None
 
 
@@ -300,8 +316,10 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _renamed(there: StructField, here: StructField) -> Column:
+def _renamed(there: StructField, here: StructField) -> Column | str:
     """Return a column of the data files under its logical name, nested names included."""
+    if there.name == here.name and there.dataType == here.dataType and not here.metadata:
+        return quoted(here.name)  # as it is: each call of Java is felt where there are many columns
     column = F.col(quoted(there.name))
     if there.dataType.simpleString() != here.dataType.simpleString():
         column = column.cast(here.dataType)

@@ -19,7 +19,9 @@ from truckee.protocol.paths import commit_path
 from truckee.protocol.predicates import Predicate
 from truckee.scan.scan_file import ScanFile, num_records
 from truckee.scan.snapshot_scan import scan_files
+from truckee.spark.branches import is_change_file
 from truckee.spark.conf import session_zone
+from truckee.spark.layered import layer_digits
 from truckee.spark.scan import Scan, scan_frame
 
 _QUERIES_REMEMBERED = 32
@@ -67,6 +69,8 @@ def feed_scan(feed: ChangeFeed) -> Scan:
     except DeltaError:
         plan = None
     end = plan.end if plan is not None else feed.range.end
+    files = () if plan is None else plan.files
+    is_settled = plan is not None and feed.range.end is not None and plan.end >= feed.range.end
     return Scan(
         storage=feed.storage,
         version=feed.range.start if end is None else end,
@@ -76,8 +80,10 @@ def feed_scan(feed: ChangeFeed) -> Scan:
         files=lambda _, query: plans.plan(query).files,
         num_files=0 if plan is None else len(plan.files),
         size_in_bytes=0 if plan is None else plan.size_in_bytes,
-        vector_rows=0 if _never_has_vectors(feed, plan) else None,
+        vector_rows=0 if is_settled and all(file.rows.is_all for file in files) else None,
         first_version=feed.range.start,
+        layer_digits=layer_digits(files, first_version=feed.range.start, may_grow=not is_settled),
+        has_change_files=not is_settled or any(is_change_file(file) for file in files),
         label=f"changes from version {feed.range.start}",
         missing_file_error=plans.missing_file_error,
     )
@@ -141,8 +147,3 @@ def _vector_extent(snapshot: Snapshot) -> _Vectors:
         "vector_rows": sum(known) if len(known) == len(counts) else None,
         "vector_bytes": pc.sum(files.column("size")).as_py() or 0,
     }
-
-
-def _never_has_vectors(feed: ChangeFeed, plan: ChangePlan | None) -> bool:
-    is_settled = plan is not None and feed.range.end is not None and plan.end >= feed.range.end
-    return is_settled and plan is not None and all(file.rows.is_all for file in plan.files)

@@ -32,15 +32,22 @@ from truckee.spark.row_filter import Slot, Sparse
 OFTEN = 3
 """Vectors of a file that change at this many versions of a range are read in layers."""
 
+MOST_DIGITS = 16
+"""Feeds of more versions than these digits can tell apart are not read in layers."""
+
 _QUERIES_KEPT = 4
-_DIGITS = 16
-_MOST_VERSIONS = 1 << (_DIGITS - 1)
+_ROOM_TO_GROW = 2
 
 
-def layered_paths(files: Sequence[ScanFile]) -> frozenset[str]:
-    """Return the paths of those files that are worth reading in layers."""
+def layered_paths(
+    files: Sequence[ScanFile], *, first_version: int, digits: int = MOST_DIGITS
+) -> frozenset[str]:
+    """Return the paths of those files that are worth reading in layers.
+
+    There are none if the ordinals of their changes need more digits than there are.
+    """
     selected = [file for file in files if file.rows.within is not None]
-    if not selected or _span(selected) >= _MOST_VERSIONS:
+    if not selected or _digits_of(selected, first_version) > digits:
         return frozenset()
     if any(file.change is None or file.change.timestamp_ms is None for file in selected):
         return frozenset()
@@ -51,6 +58,19 @@ def layered_paths(files: Sequence[ScanFile]) -> frozenset[str]:
     return frozenset(often - others)
 
 
+def layer_digits(files: Sequence[ScanFile], *, first_version: int, may_grow: bool) -> int:
+    """Return how many digits a feed should have room for; 0 if it has nothing to read in layers.
+
+    Each digit makes the plan larger, and most feeds need few. A feed that may grow gets some more;
+    once it needs more than that, its files are read commit by commit.
+    """
+    paths = layered_paths(files, first_version=first_version)
+    if not paths:
+        return 0
+    needed = _digits_of([file for file in files if file.path in paths], first_version)
+    return min(MOST_DIGITS, needed + (_ROOM_TO_GROW if may_grow else 0))
+
+
 class LayeredRows:
     """The rows of a feed that are read in layers, and what the feed says of them.
 
@@ -58,20 +78,26 @@ class LayeredRows:
     queries stay beside them for a while, since such a query may still run, or run again.
     """
 
-    def __init__(self, spark: SparkSession, registry: FileRegistry, *, first_version: int) -> None:
+    def __init__(
+        self, spark: SparkSession, registry: FileRegistry, *, first_version: int, digits: int
+    ) -> None:
         self._spark = spark
         self._registry = registry
         self._first_version = first_version
         self._rows = Sparse(spark, "changed rows")
-        self._digits = [Sparse(spark, f"digit {digit}") for digit in range(_DIGITS)]
+        self._digits = [Sparse(spark, f"digit {digit}") for digit in range(digits)]
         self._timestamps = Slot(spark, "timestamps", "java.util.ArrayList")
         self._lock = Lock()
         self._recent: deque[dict[int, Layer]] = deque(maxlen=_QUERIES_KEPT)
         self._moments: dict[int, int] = {}
 
+    def paths(self, files: Sequence[ScanFile]) -> frozenset[str]:
+        """Return the paths of the files that are read here."""
+        return layered_paths(files, first_version=self._first_version, digits=len(self._digits))
+
     def select(self, files: Sequence[ScanFile]) -> Sequence[ScanFile]:
         """Return one file a layer, and fill in the rows of each layer."""
-        paths = layered_paths(files)
+        paths = self.paths(files)
         chosen = [file for file in files if file.path in paths and file.rows.within is not None]
         with self._lock:
             found = dict(self._numbered_layers(chosen))
@@ -137,6 +163,7 @@ class LayeredRows:
         self._timestamps.fill(index_maker(self._spark).longs(packed))
 
 
-def _span(files: Sequence[ScanFile]) -> int:
-    versions = [file.version for file in files]
-    return max(versions) - min(versions)
+def _digits_of(files: Sequence[ScanFile], first_version: int) -> int:
+    """Return how many digits the largest ordinal of a change of these files has."""
+    age = max(file.version for file in files) - first_version
+    return (2 * age + 1).bit_length()

@@ -39,7 +39,9 @@ class Scan:
 
     `vector_rows` is a bound on the number of rows in files of which only some rows are read: 0 if
     there is no such file, None if nobody knows; `vector_bytes` is the size of those files.
-    `first_version` is where a feed starts, None for a snapshot.
+    `first_version` is where a feed starts, None for a snapshot; `layer_digits` is what files that
+    are read in layers need (see `layered`), 0 if there are none; `has_change_files` is False if
+    there is surely no change file.
     """
 
     storage: Storage
@@ -53,6 +55,8 @@ class Scan:
     vector_rows: int | None
     vector_bytes: int = 0
     first_version: int | None = None
+    layer_digits: int = 0
+    has_change_files: bool = True
     label: str = ""
     missing_file_error: Callable[[], DeltaError | None] | None = None
     registry: FileRegistry = field(init=False)
@@ -76,10 +80,11 @@ def scan_frame(spark: SparkSession, scan: Scan, *, row_ids: bool = False) -> Dat
     """
     branches = Branches(spark, scan, row_ids)
     frames = [branches.plain()]
+    layers = branches.layers()
     if scan.vector_rows != 0:
-        frames.append(branches.vectors())
-    if scan.is_feed:
+        frames.append(branches.vectors(layers))
+    if scan.is_feed and scan.has_change_files:
         frames.append(branches.change_files())
-        if scan.vector_rows != 0:
-            frames.append(branches.layered())
+    if layers is not None:
+        frames.append(branches.layered(layers))
     return reduce(DataFrame.unionAll, frames)

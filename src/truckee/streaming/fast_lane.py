@@ -11,7 +11,9 @@ from truckee.errors.base import DeltaError
 from truckee.options.stream import STREAM_OPTIONS, stream_options
 from truckee.options.text import Options
 from truckee.scan.scan_file import ScanFile
+from truckee.spark.branches import is_change_file
 from truckee.spark.conf import session_settings, session_storage, session_zone
+from truckee.spark.layered import layer_digits
 from truckee.spark.scan import Scan, scan_frame
 from truckee.spark.streaming_source import streaming_frame
 from truckee.storage.base import Storage
@@ -91,6 +93,10 @@ def _scan(stream: TableStream, files: Sequence[ScanFile], end: StreamOffset) -> 
         vector_rows=_vector_rows(files),
         vector_bytes=sum(file.size for file in files if not file.rows.is_all),
         first_version=first_version if is_feed else None,
+        layer_digits=(
+            layer_digits(files, first_version=first_version, may_grow=False) if is_feed else 0
+        ),
+        has_change_files=any(is_change_file(file) for file in files),
         label=f"stream up to version {end.version}",
         missing_file_error=gone if is_feed else None,
     )
