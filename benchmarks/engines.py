@@ -46,8 +46,9 @@ class Measurement:
 class EngineProcess:
     """A worker of one engine for one case; a `with` block ends it."""
 
-    def __init__(self, engine: str, case: Case) -> None:
+    def __init__(self, engine: str, case: Case, run_limit_s: int = RUN_LIMIT_S) -> None:
         self.engine = engine
+        self._run_limit_s = run_limit_s
         CACHE.mkdir(exist_ok=True)
         self._log = CACHE / f"{case.name}-{engine}.log"
         environment = os.environ | {"PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'src'}"}
@@ -105,7 +106,7 @@ class EngineProcess:
             self._process.stdin.flush()
         except OSError:
             raise EngineError(f"{self.engine} has ended before") from None
-        return self._hear(RUN_LIMIT_S)
+        return self._hear(self._run_limit_s)
 
     def _hear(self, limit_s: int) -> dict[str, Any]:
         assert self._process.stdout is not None

@@ -17,6 +17,7 @@ from benchmarks.case import Case, Params, case_names, load_case
 from benchmarks.engines import (
     CACHE,
     ENGINES,
+    RUN_LIMIT_S,
     EngineError,
     EngineMissingError,
     EngineProcess,
@@ -50,6 +51,7 @@ class Runner:
         self._case, self._scale = case, scale
         self._warmup = case.warmup if arguments.warmup is None else arguments.warmup
         self._repetitions = arguments.repetitions or case.repetitions
+        self._limit_s = arguments.limit
         wanted = arguments.engines.split(",") if arguments.engines else ENGINES
         self._engines = [e for e in ENGINES if e in case.engines and e in wanted]
         self._versions: dict[str, str] = {}
@@ -93,7 +95,7 @@ class Runner:
         for engine in list(self._engines):
             try:
                 prepare_engine(engine, self._case)
-                worker = stack.enter_context(EngineProcess(engine, self._case))
+                worker = stack.enter_context(EngineProcess(engine, self._case, self._limit_s))
             except EngineMissingError as missing:
                 console.print(f"  {engine} left out: {missing}", highlight=False)
                 self._engines.remove(engine)
@@ -113,7 +115,7 @@ class Runner:
     ) -> None:
         try:
             if worker is None:
-                with EngineProcess(engine, self._case) as fresh:
+                with EngineProcess(engine, self._case, self._limit_s) as fresh:
                     measured = fresh.measure(params)
             else:
                 measured = worker.measure(params)
@@ -177,6 +179,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--engines", help=f"some of {', '.join(ENGINES)}")
     parser.add_argument("--warmup", type=int)
     parser.add_argument("--repetitions", type=int)
+    parser.add_argument("--limit", type=int, default=RUN_LIMIT_S, help="seconds a run may take")
     return parser.parse_args()
 
 
