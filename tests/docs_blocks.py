@@ -91,7 +91,10 @@ def run(block: Block, namespace: dict[str, Any]) -> None:
     place = f"{block.page.name}:{block.line}"
     with contextlib.redirect_stdout(printed):
         if block.kind == "python":
-            exec(compile(block.code, place, "exec"), namespace)
+            # A checkpoint is Spark's, which finds relative paths from where its JVM was started:
+            # not in the test's folder, and still there when the tests run again.
+            code = block.code.replace('"lake/checkpoint', f'"{Path.cwd()}/lake/checkpoint')
+            exec(compile(code, place, "exec"), namespace)
         for command in block.commands:
             assert main(shlex.split(command, comments=True)[1:]) == 0, f"{place}: {command}"
     if block.expected is not None:
