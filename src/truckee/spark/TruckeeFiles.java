@@ -14,6 +14,7 @@ import java.util.function.BiFunction;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.RuntimeConfig;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.BoundReference;
@@ -199,6 +200,17 @@ public class TruckeeFiles implements FileIndex {
         System.arraycopy(found, 0, words, first, found.length);
       }
       return BitSet.valueOf(words);
+    }
+
+    /** All settings of a session: names and values in turn, parted by NUL. */
+    public String settings(RuntimeConfig conf) {
+      StringBuilder packed = new StringBuilder();
+      scala.collection.Iterator all = conf.getAll().iterator();
+      while (all.hasNext()) {
+        scala.Tuple2 setting = (scala.Tuple2) all.next();
+        packed.append(setting._1()).append('\0').append(setting._2()).append('\0');
+      }
+      return packed.toString();
     }
 
     /** Longs, eight bytes each, as a list that Spark's expressions can call. */

@@ -17,7 +17,7 @@ from truckee.errors.spark import DataFileUnreadableError
 from truckee.protocol.paths import is_absolute
 from truckee.scan.scan_file import ScanFile
 from truckee.spark.conf import session_zone
-from truckee.spark.jvm import Callback, gateway, index_maker, java_array
+from truckee.spark.jvm import Callback, index_maker, java_array, java_class
 from truckee.spark.types import to_java
 
 # What Spark would let pass in silence, or read according to the session's whims, is fixed here.
@@ -56,27 +56,26 @@ class Relation(NamedTuple):
 
 def relation_frame(spark: SparkSession, relation: Relation) -> DataFrame:
     """Return a DataFrame over the files of the relation: data columns, then constants."""
-    jvm = gateway(spark).jvm
     constant_schema = StructType(
         [StructField(c.name, c.type, c.nullable) for c in relation.constants]
     )
     index = _java_index(spark, relation, to_java(spark, constant_schema))
     session = _session(spark, relation.session_conf)
-    sources = jvm.org.apache.spark.sql.execution.datasources
-    fs_relation = sources.HadoopFsRelation(
+    sources = "org.apache.spark.sql.execution.datasources"
+    fs_relation = java_class(spark, f"{sources}.HadoopFsRelation")(
         index,
         to_java(spark, constant_schema),
         to_java(spark, relation.data_schema),
-        getattr(jvm, "scala.Option").empty(),
-        sources.parquet.ParquetFileFormat(),
-        jvm.PythonUtils.toScalaMap(_READ_OPTIONS),
+        java_class(spark, "scala.Option").empty(),
+        java_class(spark, f"{sources}.parquet.ParquetFileFormat")(),
+        java_class(spark, "org.apache.spark.api.python.PythonUtils").toScalaMap(_READ_OPTIONS),
         session,
     )
     frame = session.baseRelationToDataFrame(fs_relation)
     if session is not spark._jsparkSession:
         # Only the reader of the files needs the copy. What is made of their rows belongs to the
         # user's session, with its views and settings.
-        datasets = getattr(jvm, "org.apache.spark.sql.classic.Dataset")
+        datasets = java_class(spark, "org.apache.spark.sql.classic.Dataset")
         frame = datasets.ofRows(spark._jsparkSession, frame.logicalPlan())
     return DataFrame(frame, spark)
 
@@ -178,19 +177,20 @@ def _casts(spark: SparkSession, constants: Sequence[Constant], session_zone: str
 
     A text that is not of its type is an error: it would be a null in the table otherwise.
     """
-    jvm = gateway(spark).jvm
-    expressions = jvm.org.apache.spark.sql.catalyst.expressions
+    expressions = "org.apache.spark.sql.catalyst.expressions"
+    reference = java_class(spark, f"{expressions}.BoundReference")
+    cast = java_class(spark, f"{expressions}.Cast")
     text_type = spark._jsparkSession.parseDataType('"string"')
-    zone = jvm.scala.Option.apply(session_zone)
-    strict = getattr(jvm, "org.apache.spark.sql.catalyst.expressions.EvalMode").ANSI()
+    zone = java_class(spark, "scala.Option").apply(session_zone)
+    strict = java_class(spark, f"{expressions}.EvalMode").ANSI()
     casts = []
     for position, constant in enumerate(constants):
-        text = expressions.BoundReference(position, text_type, True)
+        text = reference(position, text_type, True)
         if isinstance(constant.type, StringType):
             casts.append(text)
             continue
         java_type = spark._jsparkSession.parseDataType(constant.type.json())
-        casts.append(expressions.Cast(text, java_type, zone, strict))
+        casts.append(cast(text, java_type, zone, strict))
     return casts
 
 

@@ -21,6 +21,7 @@ _ERRORS_KEPT = 64
 _raised: dict[str, BaseException] = {}
 _numbers = count()
 _translators: list[Callable[[list[str]], BaseException | None]] = []
+_classes: dict[str, tuple[Any, Any]] = {}
 _index_makers: dict[int, JavaObject] = {}
 _compiling = Lock()
 
@@ -31,6 +32,19 @@ def gateway(spark: SparkSession) -> Any:
     ensure_callback_server_started(found)  # type: ignore[no-untyped-call]
     _install_translation()
     return found
+
+
+def java_class(spark: SparkSession, name: str) -> Any:
+    """Return a class of the JVM by its whole name.
+
+    Py4J asks the JVM for every dot of `jvm.org.apache.spark...`, and asks again each time. Where a
+    plan is made of many objects, that is most of what it costs.
+    """
+    jvm = gateway(spark).jvm
+    known = _classes.get(name)
+    if known is None or known[0] is not jvm:
+        known = _classes[name] = (jvm, getattr(jvm, name))
+    return known[1]
 
 
 def index_maker(spark: SparkSession) -> Any:
@@ -65,20 +79,20 @@ def java_array(spark: SparkSession, kind: str, items: list[Any]) -> Any:
 
 def scala_seq(spark: SparkSession, items: list[Any]) -> Any:
     """Return a Scala `Seq` of Java objects."""
-    return gateway(spark).jvm.PythonUtils.toSeq(items)
+    return java_class(spark, "org.apache.spark.api.python.PythonUtils").toSeq(items)
 
 
 def to_column(spark: SparkSession, expression: Any) -> Column:
     """Return a Catalyst expression as a Column."""
     from pyspark.sql.classic.column import Column as ClassicColumn
 
-    utils = getattr(gateway(spark).jvm, "org.apache.spark.sql.classic.ExpressionUtils")
+    utils = java_class(spark, "org.apache.spark.sql.classic.ExpressionUtils")
     return ClassicColumn(utils.column(expression))
 
 
 def to_expression(spark: SparkSession, column: Column) -> Any:
     """Return a Column as a Catalyst expression, not resolved yet."""
-    utils = getattr(gateway(spark).jvm, "org.apache.spark.sql.classic.ExpressionUtils")
+    utils = java_class(spark, "org.apache.spark.sql.classic.ExpressionUtils")
     return utils.expression(column._jc)
 
 

@@ -25,7 +25,7 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from truckee.deletion_vectors.bitmap import RowBitmap, keyed_portable
-from truckee.spark.jvm import gateway, index_maker, scala_seq, to_column, to_expression
+from truckee.spark.jvm import index_maker, java_class, scala_seq, to_column, to_expression
 
 DENSE_ROWS = 1 << 28
 """Files with vectors may have this many rows in all for a plain set of bits (32 MiB)."""
@@ -42,14 +42,14 @@ ROW_INDEX = "_tmp_metadata_row_index"
 class Slot:
     """A Java object in a plan that is filled in while the query is being prepared."""
 
-    def __init__(self, spark: SparkSession, name: str, java_class: str) -> None:
-        jvm = gateway(spark).jvm
-        types = jvm.org.apache.spark.sql.types
-        expressions = jvm.org.apache.spark.sql.catalyst.expressions
+    def __init__(self, spark: SparkSession, name: str, class_name: str) -> None:
+        object_type = java_class(spark, "org.apache.spark.sql.types.ObjectType")
+        literal = java_class(spark, "org.apache.spark.sql.catalyst.expressions.Literal")
+        holder_class = java_class(spark, "javax.management.Notification")
         self._spark = spark
-        self._holder = jvm.javax.management.Notification(name, "truckee", 0)
-        holder = expressions.Literal(self._holder, types.ObjectType(self._holder.getClass()))
-        content = types.ObjectType(jvm.java.lang.Class.forName(java_class))
+        self._holder = holder_class(name, "truckee", 0)
+        holder = literal(self._holder, object_type(self._holder.getClass()))
+        content = object_type(java_class(spark, "java.lang.Class").forName(class_name))
         self._content = self._invoke(holder, "getUserData", content, [])
 
     def fill(self, value: Any) -> None:
@@ -65,7 +65,8 @@ class Slot:
         )
 
     def _invoke(self, target: Any, method: str, returns: Any, arguments: list[Any]) -> Any:
-        return gateway(self._spark).jvm.org.apache.spark.sql.catalyst.expressions.objects.Invoke(
+        invoke = java_class(self._spark, "org.apache.spark.sql.catalyst.expressions.objects.Invoke")
+        return invoke(
             target,
             method,
             returns,
