@@ -33,7 +33,7 @@ class ShownColumns:
 
     def remember(self, frame: DataFrame) -> DataFrame:
         """Return a DataFrame of the table, whose columns are known from now on."""
-        self._outputs.append(frame._jdf.queryExecution().analyzed().output())
+        self._outputs.append(_output_of(frame))
         return frame
 
     def by_name(
@@ -53,37 +53,46 @@ class ShownColumns:
             return given
         # Down to the attributes, where `to_expression` stops at the Column as a whole.
         expression = spark._jsparkSession.expression(given._jc)
-        used = {number for _, number in _attributes(expression.references().toSeq())}
-        known = {number: name for output in self._outputs for name, number in _attributes(output)}
-        names = {number: known[number] for number in used & known.keys()}
-        if not names:
+        # Asked of sets, so that the cost follows the condition and not the width of the table.
+        shown = {
+            number: attribute
+            for number, attribute in _attributes(expression.references().toSeq()).items()
+            if any(output.contains(attribute) for output in self._outputs)
+        }
+        if not shown:
             return given
+        names = {number: str(attribute.name()) for number, attribute in shown.items()}
         if source is not None:
-            _check_other(names, source, what=what, expression=as_written(given))
+            output = _output_of(source)
+            for number, attribute in shown.items():
+                if output.contains(attribute):
+                    raise _ambiguous(names[number], what=what, expression=as_written(given))
         prefix = "" if alias is None else f"{quoted(alias)}."
         columns = {number: F.col(prefix + quoted(name)) for number, name in names.items()}
         return to_column(spark, _replaced(spark, expression, columns))
 
 
-def _check_other(names: dict[int, str], source: DataFrame, *, what: str, expression: str) -> None:
-    output = source._jdf.queryExecution().analyzed().output()
-    for _, number in _attributes(output):
-        if number in names:
-            raise AmbiguousColumnError(
-                what=what,
-                expression=expression,
-                column=names[number],
-                candidates="[the table's, the source's], for the source was made of the table",
-            )
+def _output_of(frame: DataFrame) -> Any:
+    """Return the columns of a DataFrame as Spark's set of attributes."""
+    return frame._jdf.queryExecution().analyzed().outputSet()
 
 
-def _attributes(attributes: Any) -> list[tuple[str, int]]:
-    """Return names and numbers of a Scala `Seq` of attributes, resolved ones only."""
-    found = []
-    for index in range(attributes.size()):
-        attribute = attributes.apply(index)
+def _ambiguous(column: str, *, what: str, expression: str) -> AmbiguousColumnError:
+    return AmbiguousColumnError(
+        what=what,
+        expression=expression,
+        column=column,
+        candidates="[the table's, the source's], for the source was made of the table",
+    )
+
+
+def _attributes(references: Any) -> dict[int, Any]:
+    """Return the resolved attributes of a Scala `Seq` by their numbers."""
+    found = {}
+    for index in range(references.size()):
+        attribute = references.apply(index)
         if attribute.getClass().getSimpleName() == "AttributeReference":
-            found.append((str(attribute.name()), int(attribute.exprId().id())))
+            found[int(attribute.exprId().id())] = attribute
     return found
 
 
