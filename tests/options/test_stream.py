@@ -3,11 +3,8 @@ from __future__ import annotations
 import pytest
 
 from truckee.errors.options import IllegalOptionError, InvalidTimestampError
-from truckee.errors.streaming import (
-    SchemaLogNeedsDataLossCheckError,
-    TimeTravelOfStreamError,
-    TwoStartsError,
-)
+from truckee.errors.stream_schema import SchemaLogNeedsDataLossCheckError
+from truckee.errors.streaming import TimeTravelOfStreamError, TwoStartsError
 from truckee.options.stream import (
     NO_FILE_LIMIT,
     AllowedChanges,

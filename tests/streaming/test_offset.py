@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from truckee.errors.streaming import (
+from truckee.errors.stream_offset import (
     DifferentTableError,
     InvalidOffsetFormatError,
     InvalidOffsetVersionError,

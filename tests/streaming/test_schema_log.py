@@ -9,7 +9,7 @@ import pytest
 
 from changes.tables import PROTOCOL, Table, add, mapped, metadata
 from streaming.streams import Batch, batches, reread
-from truckee.errors.streaming import (
+from truckee.errors.stream_schema import (
     CorruptSchemaLogError,
     MetadataEvolvedError,
     SchemaChangeNotAllowedError,

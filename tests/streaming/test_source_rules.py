@@ -12,13 +12,9 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 from changes.tables import PROTOCOL, Table, add, metadata
 from truckee.errors.changes import ChangeDataNotRecordedError
 from truckee.errors.options import IllegalOptionError
-from truckee.errors.streaming import (
-    DifferentTableError,
-    GivenSchemaError,
-    MetadataEvolvedError,
-    MissingCommitsError,
-    TimeTravelOfStreamError,
-)
+from truckee.errors.stream_offset import DifferentTableError
+from truckee.errors.stream_schema import GivenSchemaError, MetadataEvolvedError
+from truckee.errors.streaming import MissingCommitsError, TimeTravelOfStreamError
 from truckee.log.checkpoint_writer import write_checkpoint
 from truckee.log.snapshot import load_snapshot
 from truckee.protocol.paths import commit_path

@@ -13,16 +13,18 @@ from truckee.errors import DeltaError
 from truckee.errors.changes import ChangeDataNotRecordedError
 from truckee.errors.log import NotADeltaTableError, TimestampTooLateError, VersionNotFoundError
 from truckee.errors.protocol import UnsupportedReaderFeaturesError
-from truckee.errors.streaming import (
-    DifferentTableError,
-    MissingCommitsError,
+from truckee.errors.stream_offset import DifferentTableError
+from truckee.errors.stream_schema import (
     NonAdditiveSchemaChangeError,
     SchemaNotSetError,
+    StreamSchemaChangedError,
+    StreamSchemaChangedSinceStartError,
+)
+from truckee.errors.streaming import (
+    MissingCommitsError,
     SourceRowsChangedError,
     SourceRowsDeletedError,
     StreamLogFileNotFoundError,
-    StreamSchemaChangedError,
-    StreamSchemaChangedSinceStartError,
     TrailingCommitMissingError,
 )
 from truckee.protocol.actions import Action, CommitInfo, Protocol

@@ -164,29 +164,33 @@ from truckee.errors.storage import (
     StoragePermissionError,
     WriteOutcomeUnknownError,
 )
-from truckee.errors.streaming import (
-    CorruptSchemaLogError,
+from truckee.errors.stream_offset import (
     DifferentTableError,
-    GivenSchemaError,
     InvalidOffsetFormatError,
     InvalidOffsetVersionError,
-    MetadataEvolvedError,
-    MissingCommitsError,
-    NativeWriterNeededError,
     NewerOffsetError,
-    NonAdditiveSchemaChangeError,
-    NullTypeInStreamError,
     OffsetWentBackError,
+)
+from truckee.errors.stream_schema import (
+    CorruptSchemaLogError,
+    GivenSchemaError,
+    MetadataEvolvedError,
+    NonAdditiveSchemaChangeError,
     SchemaChangeNotAllowedError,
     SchemaLocationError,
     SchemaLogConflictError,
     SchemaLogNeedsDataLossCheckError,
     SchemaNotSetError,
+    StreamSchemaChangedError,
+    StreamSchemaChangedSinceStartError,
+)
+from truckee.errors.streaming import (
+    MissingCommitsError,
+    NativeWriterNeededError,
+    NullTypeInStreamError,
     SourceRowsChangedError,
     SourceRowsDeletedError,
     StreamLogFileNotFoundError,
-    StreamSchemaChangedError,
-    StreamSchemaChangedSinceStartError,
     TimeTravelOfStreamError,
     TrailingCommitMissingError,
     TwoStartsError,

@@ -12,11 +12,8 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from truckee.errors.options import IllegalOptionError
-from truckee.errors.streaming import (
-    SchemaLogNeedsDataLossCheckError,
-    TimeTravelOfStreamError,
-    TwoStartsError,
-)
+from truckee.errors.stream_schema import SchemaLogNeedsDataLossCheckError
+from truckee.errors.streaming import TimeTravelOfStreamError, TwoStartsError
 from truckee.options.feed import OUT_OF_RANGE, SESSION_PREFIX, TIME_TRAVEL, is_feed_read
 from truckee.options.text import Options, boolean
 from truckee.options.timestamps import timestamp_ms

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 
-from truckee.errors.streaming import OffsetWentBackError
+from truckee.errors.stream_offset import OffsetWentBackError
 from truckee.streaming.entries import Admission, Entry, VersionEntries, entries_between
 from truckee.streaming.limits import Budget
 from truckee.streaming.offset import (

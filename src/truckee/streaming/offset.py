@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from truckee.errors.streaming import (
+from truckee.errors.stream_offset import (
     DifferentTableError,
     InvalidOffsetFormatError,
     InvalidOffsetVersionError,

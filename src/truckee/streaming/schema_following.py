@@ -9,7 +9,7 @@ schema                                     that says so                  restart
 from __future__ import annotations
 
 from truckee.changes.read_schema import ReadSchema
-from truckee.errors.streaming import MetadataEvolvedError, SchemaChangeNotAllowedError
+from truckee.errors.stream_schema import MetadataEvolvedError, SchemaChangeNotAllowedError
 from truckee.log.commits import Commit
 from truckee.log.snapshot import Snapshot
 from truckee.options.stream import AllowedChanges

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from truckee.changes.read_schema import ReadSchema, mapping_mode
 from truckee.errors.changes import ChangeDataNotRecordedError
-from truckee.errors.streaming import (
-    DifferentTableError,
+from truckee.errors.stream_offset import DifferentTableError
+from truckee.errors.stream_schema import (
     NonAdditiveSchemaChangeError,
     StreamSchemaChangedError,
     StreamSchemaChangedSinceStartError,

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from truckee.changes.read_schema import ReadSchema
-from truckee.errors.streaming import (
+from truckee.errors.stream_schema import (
     CorruptSchemaLogError,
     SchemaLocationError,
     SchemaLogConflictError,

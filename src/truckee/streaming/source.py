@@ -30,11 +30,8 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from truckee.changes.read_schema import ReadSchema
-from truckee.errors.streaming import (
-    GivenSchemaError,
-    MetadataEvolvedError,
-    TimeTravelOfStreamError,
-)
+from truckee.errors.stream_schema import GivenSchemaError, MetadataEvolvedError
+from truckee.errors.streaming import TimeTravelOfStreamError
 from truckee.log.snapshot import load_snapshot
 from truckee.options.stream import stream_options
 from truckee.protocol.predicates import ALWAYS_TRUE, Predicate

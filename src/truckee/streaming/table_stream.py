@@ -20,11 +20,8 @@ from truckee.errors.log import (
     VersionNotFoundError,
     VersionsNotContiguousError,
 )
-from truckee.errors.streaming import (
-    SchemaNotSetError,
-    StreamLogFileNotFoundError,
-    TrailingCommitMissingError,
-)
+from truckee.errors.stream_schema import SchemaNotSetError
+from truckee.errors.streaming import StreamLogFileNotFoundError, TrailingCommitMissingError
 from truckee.log.commits import Commit
 from truckee.log.history import latest_version
 from truckee.log.segment import list_commits
