@@ -68,14 +68,23 @@ def _start_version(storage: Storage, start: Bound, out_of_range: bool, latest: i
     if start.version is not None:
         return start.version
     assert start.timestamp_ms is not None
-    version = version_at_or_after(storage, start.timestamp_ms)
+    return version_from(storage, start.timestamp_ms, latest=latest, out_of_range=out_of_range)
+
+
+def version_from(storage: Storage, timestamp_ms: int, *, latest: int, out_of_range: bool) -> int:
+    """Return the first version at or after a time, for a read that starts there.
+
+    A time after the latest commit raises `TimestampTooLateError`; with `out_of_range`, it is the
+    version to come.
+    """
+    version = version_at_or_after(storage, timestamp_ms)
     if version is not None:
         return version
     if out_of_range:
         return latest + 1
     raise TimestampTooLateError(
         table=storage.root,
-        timestamp_ms=start.timestamp_ms,
+        timestamp_ms=timestamp_ms,
         latest_ms=commit_timestamps(storage, latest, latest)[latest],
         latest=latest,
     )

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from truckee.errors.log import TimestampTooLateError, VersionNotFoundError
-from truckee.log.history import (
-    commit_timestamps,
-    earliest_version,
-    latest_version,
-    version_at_or_after,
-)
+from truckee.changes.version_range import version_from
+from truckee.errors.log import VersionNotFoundError
+from truckee.log.history import earliest_version, latest_version
 from truckee.options.stream import Start
 from truckee.storage.base import Storage
 
@@ -29,14 +25,4 @@ def starting_version(storage: Storage, start: Start, *, out_of_range: bool = Fal
             )
         return start.version
     assert start.timestamp_ms is not None
-    found = version_at_or_after(storage, start.timestamp_ms)
-    if found is not None:
-        return found
-    if out_of_range:
-        return latest + 1
-    raise TimestampTooLateError(
-        table=storage.root,
-        timestamp_ms=start.timestamp_ms,
-        latest_ms=commit_timestamps(storage, latest, latest)[latest],
-        latest=latest,
-    )
+    return version_from(storage, start.timestamp_ms, latest=latest, out_of_range=out_of_range)
