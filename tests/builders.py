@@ -6,11 +6,11 @@ and metadata of its own accord, unless it was given some.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from msgspec.structs import replace
 
+from staging import metadata
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.format import encode
 from truckee.log.commits import Commit, read_commit
@@ -29,7 +29,6 @@ from truckee.protocol.actions import (
 )
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor, inline_in_log
 from truckee.protocol.paths import commit_path
-from truckee.protocol.schema import simple_schema
 from truckee.storage.base import Storage
 from truckee.storage.memory import MemoryStorage
 
@@ -49,20 +48,6 @@ def history(storage: Storage | None = None) -> History:
 def vector(*rows: int) -> DeletionVectorDescriptor:
     """Return an inline deletion vector that marks these rows."""
     return inline_in_log(encode(RowBitmap(rows)), cardinality=len(rows))
-
-
-def metadata(
-    *columns: str,
-    partitioned_by: tuple[str, ...] = (),
-    properties: Mapping[str, str] | None = None,
-) -> Metadata:
-    return Metadata(
-        id="11111111-2222-3333-4444-555555555555",
-        schema_string=simple_schema(*(columns or ("id long",))).to_json(),
-        partition_columns=list(partitioned_by),
-        configuration=dict(properties or {}),
-        created_time=1_700_000_000_000,
-    )
 
 
 class History:

@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from builders import History, history, metadata
+from builders import History, history
+from staging import metadata
 from truckee.cli.main import main
 from truckee.protocol.actions import AddCDCFile
 from truckee.protocol.paths import commit_path

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from builders import History, history, metadata, vector
+from builders import History, history, vector
+from staging import metadata
 from truckee.cli.main import main
 from truckee.log.checksum_writer import counted
 from truckee.protocol.paths import checksum_path, commit_path

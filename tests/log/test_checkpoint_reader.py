@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders import PROTOCOL, history, live_paths, metadata, vector
+from builders import PROTOCOL, history, live_paths, vector
+from staging import metadata
 from truckee.errors.log import (
     CorruptLogFileError,
     LogFileNotFoundError,

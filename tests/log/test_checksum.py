@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from builders import PROTOCOL, history, metadata, vector
+from builders import PROTOCOL, history, vector
+from staging import metadata
 from truckee.errors.log import ChecksumMismatchError, CorruptLogFileError
 from truckee.log.checksum import verify
 from truckee.log.checksum_writer import counted

@@ -10,7 +10,8 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pytest
 
-from builders import PROTOCOL, history, live_paths, metadata, vector
+from builders import PROTOCOL, history, live_paths, vector
+from staging import metadata
 from truckee.errors.log import CorruptLogFileError, StateNotRecoverableError
 from truckee.errors.protocol import UnsupportedReaderFeaturesError
 from truckee.log.checkpoint_schema import FILES

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from builders import history, metadata
+from builders import history
+from staging import metadata
 from truckee.report.activity import RowCounts, activities
 
 FEED_ON = {"delta.enableChangeDataFeed": "true"}

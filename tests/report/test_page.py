@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-from builders import History, history, metadata
+from builders import History, history
+from staging import metadata
 from truckee.report import history_html, report_html, table_html
 from truckee.report.distributions import Bucket, byte_text, file_sizes, num_rows, vectors
 

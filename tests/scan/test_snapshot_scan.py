@@ -10,8 +10,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from builders import History, history, metadata, vector
+from builders import History, history, vector
 from corpus import CorpusTable, corpus_tables
+from staging import metadata
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.predicates import In, Predicate, all_of, column, compare
 from truckee.protocol.schema import FieldChain, PrimitiveType, leaf_columns

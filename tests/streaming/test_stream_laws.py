@@ -73,6 +73,14 @@ class Growing:
         self.table.commit(*actions)
 
 
+def grown(steps: list[tuple[str, int]]) -> Growing:
+    """Return a table with three files, to which steps have happened."""
+    growing = Growing()
+    for step in [("append", 3), *steps]:
+        growing.take(*step)
+    return growing
+
+
 def read(files: list[ScanFile]) -> Counter[object]:
     return Counter((f.path, f.rows, f.change, f.size) for f in files)
 
@@ -123,9 +131,7 @@ def test_feed_from_a_version_is_the_batch_feed(
     options: dict[str, object],
     cut: int,
 ) -> None:
-    growing = Growing()
-    for step in [("append", 3), *before]:
-        growing.take(*step)
+    growing = grown(before)
 
     found = drained(growing, True, {**options, "startingVersion": 0}, later, cut)
 
@@ -141,9 +147,7 @@ def test_feed_that_begins_with_a_snapshot_is_that_snapshot_and_the_feed_after_it
     options: dict[str, object],
     cut: int,
 ) -> None:
-    growing = Growing()
-    for step in [("append", 3), *before]:
-        growing.take(*step)
+    growing = grown(before)
     first = load_snapshot(growing.table.storage)
     initial = scan_files(first)
 
@@ -165,8 +169,7 @@ def test_feed_that_begins_with_a_snapshot_is_that_snapshot_and_the_feed_after_it
 def test_stream_of_appends_is_the_table(
     appends: list[int], options: dict[str, object], cut: int
 ) -> None:
-    growing = Growing()
-    growing.take("append", 3)
+    growing = grown([])
     later = [("append", count) for count in appends]
 
     found = drained(growing, False, options, later, cut)
