@@ -41,6 +41,17 @@ def test_a_version_by_option_and_by_path(spark: SparkSession, tmp_path: Path) ->
     assert load(spark, tmp_path / "t").count() == 6
 
 
+def test_a_schema_log_is_for_streams(spark: SparkSession, tmp_path: Path) -> None:
+    append(spark, tmp_path / "t", 0)
+    options = {"schemaTrackingLocation": tmp_path / "c" / "schemas"}
+
+    with pytest.raises(AnalysisException, match="a batch read does not follow a schema log"):
+        load(spark, tmp_path / "t", **options).collect()
+    followed = run(load_stream(spark, tmp_path / "t", **options), tmp_path / "c")
+
+    assert len(followed.rows) == 3
+
+
 def test_a_frame_stays_at_the_version_that_it_was_loaded_with(
     spark: SparkSession, tmp_path: Path
 ) -> None:

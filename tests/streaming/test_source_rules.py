@@ -13,7 +13,11 @@ from changes.tables import PROTOCOL, Table, add, metadata
 from truckee.errors.changes import ChangeDataNotRecordedError
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.stream_offset import DifferentTableError
-from truckee.errors.stream_schema import GivenSchemaError, MetadataEvolvedError
+from truckee.errors.stream_schema import (
+    GivenSchemaError,
+    MetadataEvolvedError,
+    SchemaLogOfBatchReadError,
+)
 from truckee.errors.streaming import MissingCommitsError, TimeTravelOfStreamError
 from truckee.log.checkpoint_writer import write_checkpoint
 from truckee.log.snapshot import load_snapshot
@@ -150,6 +154,32 @@ def test_a_feed_that_is_off(table: Table) -> None:
 
     with pytest.raises(ChangeDataNotRecordedError):
         reader.latestOffset(reader.initialOffset(), LIMIT)
+
+
+@pytest.mark.parametrize("option", ["schemaTrackingLocation", "schemaLocation"])
+@pytest.mark.parametrize("others", [{}, {"versionAsOf": 0}, {"readChangeFeed": "true"}])
+def test_a_batch_read_with_a_schema_log_is_refused(
+    table: Table, tmp_path: Path, option: str, others: dict[str, object]
+) -> None:
+    batch = source(table, **{option: tmp_path / "schemas"}, **others)
+
+    with pytest.raises(SchemaLogOfBatchReadError) as raised:
+        batch.reader(batch.schema())
+
+    assert raised.value.code == "DELTA_ILLEGAL_OPTION"
+    assert str(raised.value) == (
+        f"option {option} is set, but a batch read does not follow a schema log\n"
+        f"hint: leave out {option}, or read with readStream"
+    )
+
+
+def test_a_batch_read_with_a_schema_log_is_refused_where_the_columns_were_given(
+    table: Table, tmp_path: Path
+) -> None:
+    batch = source(table, schemaLocation=tmp_path / "schemas")
+
+    with pytest.raises(SchemaLogOfBatchReadError):
+        batch.reader(StructType())
 
 
 def test_a_stream_is_loaded_again_after_its_schema_log_has_a_new_entry(

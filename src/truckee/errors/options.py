@@ -6,7 +6,6 @@ DeltaError
   InvalidTimestampError      a timestamp that Spark could not read either
   TimeTravelWithFeedError    versionAsOf or timestampAsOf beside readChangeFeed
   BothTimeTravelOptionsError versionAsOf beside timestampAsOf
-  BothTimeTravelOptionsError versionAsOf beside timestampAsOf
 """
 
 from __future__ import annotations

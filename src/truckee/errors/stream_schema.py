@@ -11,6 +11,7 @@ DeltaError
   SchemaLocationError              a schema log that is not where it has to be
   SchemaLogNeedsDataLossCheckError a schema log beside failOnDataLoss=false
   SchemaLogConflictError           two sources of one query that share a schema log
+  SchemaLogOfBatchReadError        a schema log given to a read that is no stream
   CorruptSchemaLogError            an entry of a schema log that cannot be read
 """
 
@@ -193,6 +194,20 @@ class SchemaLogConflictError(DeltaError):
         return (
             f"two streams of one table share the schema log {self.location}\n"
             "hint: give each its own streamingSourceTrackingId"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class SchemaLogOfBatchReadError(DeltaError):
+    """A schema log says how far a stream has come, which a batch read has no part in."""
+
+    code: ClassVar[str] = "DELTA_ILLEGAL_OPTION"
+    option: str
+
+    def __str__(self) -> str:
+        return (
+            f"option {self.option} is set, but a batch read does not follow a schema log\n"
+            f"hint: leave out {self.option}, or read with readStream"
         )
 
 

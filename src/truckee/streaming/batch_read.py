@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from truckee.changes.columns import feed_schema
 from truckee.changes.plan import open_feed
 from truckee.errors.options import IllegalOptionError
+from truckee.errors.stream_schema import SchemaLogOfBatchReadError
 from truckee.log.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import FEED_SWITCHES, Bound, feed_options, is_feed_read
@@ -36,7 +37,7 @@ READ_OPTIONS = (
 """What a read of `format("truckee")` understands, batch and stream together."""
 
 _BATCH_ONLY = ("versionAsOf", "timestampAsOf", "endingVersion", "endingTimestamp")
-_SCHEMA_LOG = {"schematrackinglocation", "schemalocation"}
+_SCHEMA_LOG = ("schemaTrackingLocation", "schemaLocation")
 _STORE_OPTIONS = ("fs.", "spark.hadoop.fs.")
 
 
@@ -118,7 +119,7 @@ def read_schema(request: ReadRequest) -> tuple[int, StructType]:
     if request.is_feed and is_batch:
         feed = feed_options(request.options, time_zone=request.zone)
         schema = open_feed(storage, feed, snapshot=latest).schema
-    elif not is_batch and _SCHEMA_LOG & {name.lower() for name in request.options}:
+    elif not is_batch and any(name in request.options for name in _SCHEMA_LOG):
         parsed = stream_options(request.options, time_zone=request.zone)
         schema = open_stream(storage, parsed, request.open_storage).schema
     elif request.is_feed:
@@ -130,6 +131,16 @@ def read_schema(request: ReadRequest) -> tuple[int, StructType]:
         fields = (schema.field(name) for name in columns)
         schema = StructType(tuple(field for field in fields if field is not None))
     return latest.version, schema
+
+
+def check_is_batch(request: ReadRequest) -> None:
+    """Raise `SchemaLogOfBatchReadError` for a batch read with the schema log of a stream.
+
+    Its columns would be those that the stream has come to, whichever the table has by now.
+    """
+    for name in _SCHEMA_LOG:
+        if name in request.options:
+            raise SchemaLogOfBatchReadError(option=name)
 
 
 def planned_read(
