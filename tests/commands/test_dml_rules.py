@@ -17,7 +17,12 @@ from truckee.commands.merge_builder import DeltaMergeBuilder, merge_builder
 from truckee.commands.table_builder import DeltaTableBuilder, IdentityGenerator
 from truckee.commands.update import update
 from truckee.deletion_vectors.store import read_deletion_vector
-from truckee.errors.dml import AppendOnlyTargetError, IdentityUpdateError, RowIdsNotKeptError
+from truckee.errors.dml import (
+    AppendOnlyTargetError,
+    IdentityUpdateError,
+    RowCountMismatchError,
+    RowIdsNotKeptError,
+)
 from truckee.errors.write import IdentityValueGivenError
 from truckee.errors.write_rows import (
     CheckConstraintViolationError,
@@ -26,6 +31,7 @@ from truckee.errors.write_rows import (
 )
 from truckee.log.transaction import Transaction
 from truckee.protocol.actions import AddFile
+from truckee.protocol.paths import commit_path
 
 BOTH_MODES = pytest.mark.parametrize("properties", [FEED, FEED | VECTORS], ids=["rewrite", "mark"])
 
@@ -308,3 +314,27 @@ def test_a_file_without_statistics_is_never_taken_for_fully_deleted(
     assert after.deletion_vector.cardinality == 3
     assert after.stats == '{"numRecords":3,"tightBounds":false}'
     assert table.rows() == []
+
+
+@pytest.mark.parametrize("command", ["DELETE", "UPDATE", "MERGE"])
+def test_rows_that_were_lost_on_the_way_are_noticed(
+    spark: SparkSession, tmp_path: Path, command: str
+) -> None:
+    table = create_table(spark, tmp_path / "t", numbers(spark, 0, 4))
+    commit = tmp_path / "t" / commit_path(0)
+    told = commit.read_text().replace('\\"numRecords\\":4', '\\"numRecords\\":5')
+    commit.write_text(told)
+    files = table.files_on_disk()
+    run = {
+        "DELETE": lambda: delete(spark, table.storage, "id = 1"),
+        "UPDATE": lambda: update(spark, table.storage, "id = 1", {"v": "7"}),
+        "MERGE": merge(table, [(1,)], "id long").whenMatchedUpdate(set={"v": "7"}).execute,
+    }[command]
+
+    with pytest.raises(RowCountMismatchError) as raised:
+        run()
+
+    error = raised.value
+    expected = 4 if command == "DELETE" else 5
+    assert (error.operation, error.expected, error.written) == (command, expected, expected - 1)
+    assert (table.version, table.files_on_disk()) == (0, files)

@@ -19,14 +19,12 @@ from pyspark.sql import functions as F
 
 from truckee.commands.commit_rows import run_command
 from truckee.commands.dml_settings import DmlSettings, dml_settings
-from truckee.commands.mark_rows import marked_files
-from truckee.commands.prepared import Prepared
+from truckee.commands.prepared import Prepared, rows_matching
 from truckee.commands.removed import num_rows
 from truckee.commands.results import metrics_frame
-from truckee.commands.rewrite_files import Fates, fates, write_rows
-from truckee.commands.row_changes import RowChanges, no_changes
-from truckee.commands.touched_rows import TouchedFile, touched_files
-from truckee.errors.dml import RowCountMismatchError
+from truckee.commands.rewrite_files import Fates, check_num_written, fates, write_rows
+from truckee.commands.row_changes import RowChanges, no_changes, row_changes
+from truckee.commands.touched_rows import num_live, num_touched, touched_files
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
@@ -107,7 +105,7 @@ def prepared_delete(
         changes=found.changes,
         metrics=_metrics(found, start),
         affected={"num_affected_rows": -1 if found.num_deleted is None else found.num_deleted},
-        matching=_matching(condition, alias),
+        matching=rows_matching(condition, alias),
     )
 
 
@@ -161,17 +159,10 @@ def _by_rows(target: Target, condition: Expression, settings: DmlSettings) -> De
     by_cost = not snapshot.properties.enable_change_data_feed
     fate = fates(snapshot, touched, settings, operation="DELETE", rewrites_by_cost=by_cost)
     written = _rewritten(target, fate, condition)
-    changes = RowChanges(
-        snapshot=snapshot,
-        reading=target.reading(),
-        touched=tuple(touched),
-        removed=tuple(file.add for file in (*fate.removed, *fate.rewritten)),
-        marked=tuple(marked_files(snapshot, fate.marked)),
-        written=written,
-    )
+    changes = row_changes(target, touched, fate, written)
     return DeletedRows(
         changes=changes,
-        num_deleted=sum(len(file.rows) for file in touched),
+        num_deleted=num_touched(touched),
         condition=condition,
         scan_ms=int(1000 * (scanned - start)),
         rewrite_ms=int(1000 * (time.monotonic() - scanned)),
@@ -197,22 +188,10 @@ def _rewritten(target: Target, fate: Fates, condition: Expression) -> tuple[Writ
             rows = rows.where(~goes).select(*columns)
         metadata, protocol = snapshot.metadata, snapshot.protocol
         written = write_rows(target, rows, metadata=metadata, protocol=protocol)
-    _check_count(snapshot, fate.rewritten, written)
+    live = num_live(fate.rewritten)
+    expected = None if live is None else live - num_touched(fate.rewritten)
+    check_num_written(written, expected, target, operation="DELETE")
     return (written,)
-
-
-def _check_count(snapshot: Snapshot, files: list[TouchedFile], written: WrittenFiles) -> None:
-    live = [file.num_live for file in files]
-    expected = sum(count for count in live if count is not None)
-    expected -= sum(len(file.rows) for file in files)
-    if None not in live and written.num_rows != expected:
-        written.discard()
-        raise RowCountMismatchError(
-            table=snapshot.storage.root,
-            operation="DELETE",
-            expected=expected,
-            written=written.num_rows,
-        )
 
 
 def _metrics(found: DeletedRows, start: float) -> Callable[[RowChanges], dict[str, object]]:
@@ -236,13 +215,3 @@ def _metrics(found: DeletedRows, start: float) -> Callable[[RowChanges], dict[st
         }
 
     return metrics
-
-
-def _matching(
-    condition: str | Column | None, alias: str | None
-) -> Callable[[DataFrame], DataFrame]:
-    def matching(rows: DataFrame) -> DataFrame:
-        named = rows if alias is None else rows.alias(alias)
-        return named if condition is None else named.where(condition)
-
-    return matching

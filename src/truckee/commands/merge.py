@@ -18,7 +18,6 @@ from pyspark.sql import functions as F
 from truckee.commands.column_mapping import with_column_mapping
 from truckee.commands.column_rules import check_columns
 from truckee.commands.dml_settings import DmlSettings
-from truckee.commands.mark_rows import marked_files
 from truckee.commands.merge_clauses import Clause, Does, Kind, check_clauses
 from truckee.commands.merge_rows import MergeRows, ResolvedMerge, merge_rows
 from truckee.commands.merge_values import MergeNames, evolved_schema
@@ -26,7 +25,7 @@ from truckee.commands.merge_write import MergeOutput, write_merge
 from truckee.commands.planned import PlannedTable, planned_table
 from truckee.commands.prepared import Prepared
 from truckee.commands.rewrite_files import fates
-from truckee.commands.row_changes import RowChanges
+from truckee.commands.row_changes import RowChanges, row_changes
 from truckee.commands.touched_rows import touched_files
 from truckee.errors.merge import StreamingSourceError
 from truckee.log.snapshot import Snapshot
@@ -82,14 +81,7 @@ def prepared_merge(
         rewrites_by_cost=_may_rewrite_by_cost(resolved, rows),
     )
     output = write_merge(resolved, source, rows, fate)
-    changes = RowChanges(
-        snapshot=snapshot,
-        reading=target.reading(),
-        touched=tuple(touched_files(target, rows.all_that_matter)),
-        removed=tuple(file.add for file in (*fate.removed, *fate.rewritten)),
-        marked=tuple(marked_files(snapshot, fate.marked)),
-        written=output.written,
-    )
+    changes = row_changes(target, touched_files(target, rows.all_that_matter), fate, output.written)
     times = {
         "materializeSourceTimeMs": source.materialize_ms,
         "scanTimeMs": int(1000 * (scanned - begun)),

@@ -25,9 +25,8 @@ from truckee.commands.identity_marks import with_identity_marks
 from truckee.commands.merge_clauses import Does, Kind
 from truckee.commands.merge_rows import Hit, MergeRows, ResolvedMerge
 from truckee.commands.merge_values import ResolvedClause
-from truckee.commands.rewrite_files import Fates, write_rows
-from truckee.commands.touched_rows import TouchedFile
-from truckee.errors.dml import RowCountMismatchError
+from truckee.commands.rewrite_files import Fates, check_num_written, write_rows
+from truckee.commands.touched_rows import TouchedFile, num_touched
 from truckee.protocol.actions import Metadata
 from truckee.protocol.paths import decode_path
 from truckee.spark.branches import FILE
@@ -65,15 +64,10 @@ def write_merge(merge: ResolvedMerge, source: Source, rows: MergeRows, fate: Fat
             return MergeOutput()
         written = _write(merge, reduce(DataFrame.unionAll, frames), parts.identities)
     copied = _num_copied(merge.table.storage, fate.rewritten)
-    inserted = written.num_rows - copied - rows.count(Does.UPDATE)
-    if inserted < 0 or (inserted and not merge.of_kind(Kind.NOT_MATCHED)):
-        written.discard()
-        raise RowCountMismatchError(
-            table=merge.table.storage.root,
-            operation="MERGE",
-            expected=written.num_rows - inserted,
-            written=written.num_rows,
-        )
+    known = copied + rows.count(Does.UPDATE)
+    inserted = written.num_rows - known
+    if inserted < 0 or not merge.of_kind(Kind.NOT_MATCHED):
+        check_num_written(written, known, merge.target, operation="MERGE")
     metadata = with_identity_marks(merge.table.metadata, written.identity_marks)
     has_changed = metadata != merge.target.snapshot.metadata
     return MergeOutput(
@@ -218,4 +212,4 @@ def _num_copied(storage: Storage, files: list[TouchedFile]) -> int:
     hidden = sum(file.num_deleted for file in unknown)
     live = sum(footer.num_rows for footer in footers) - hidden
     live += sum(file.num_live for file in files if file.num_live is not None)
-    return live - sum(len(file.rows) for file in files)
+    return live - num_touched(files)

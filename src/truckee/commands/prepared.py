@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 
 from truckee.commands.row_changes import RowChanges
 from truckee.protocol.actions import Metadata
@@ -29,3 +29,15 @@ class Prepared:
     matching: Callable[[DataFrame], DataFrame]
     metadata: Metadata | None = None
     app_ids: frozenset[str] = frozenset()
+
+
+def rows_matching(
+    condition: str | Column | None, alias: str | None
+) -> Callable[[DataFrame], DataFrame]:
+    """Return what keeps, of any rows of a table, those that a condition is true of."""
+
+    def matching(rows: DataFrame) -> DataFrame:
+        named = rows if alias is None else rows.alias(alias)
+        return named if condition is None else named.where(condition)
+
+    return matching

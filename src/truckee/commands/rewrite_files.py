@@ -20,6 +20,7 @@ from pyspark.sql import DataFrame
 
 from truckee.commands.dml_settings import DmlSettings
 from truckee.commands.touched_rows import TouchedFile, num_deleted
+from truckee.errors.dml import RowCountMismatchError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import Metadata, Protocol
 from truckee.protocol.features import supported_features
@@ -126,3 +127,21 @@ def write_rows(
         identities=identities,
     )
     return replace(written, adds=target.new_files(written.adds))
+
+
+def check_num_written(
+    written: WrittenFiles, expected: int | None, target: Target, *, operation: str
+) -> None:
+    """Raise `RowCountMismatchError`, with the new files deleted, unless all rows were written.
+
+    Where nobody knows how many there should be, `expected` is None, and nothing is checked.
+    """
+    if expected is None or written.num_rows == expected:
+        return
+    written.discard()
+    raise RowCountMismatchError(
+        table=target.snapshot.storage.root,
+        operation=operation,
+        expected=expected,
+        written=written.num_rows,
+    )

@@ -5,18 +5,20 @@ rows found  ->  files removed whole | rows marked | files written anew   ->  act
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import pyarrow as pa
 
-from truckee.commands.mark_rows import MarkedFile, discard_vectors
+from truckee.commands.mark_rows import MarkedFile, discard_vectors, marked_files
 from truckee.commands.removed import all_removed
+from truckee.commands.rewrite_files import Fates
 from truckee.commands.touched_rows import TouchedFile
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import Action, AddFile
 from truckee.protocol.predicates import Predicate
-from truckee.spark.target import Reading
+from truckee.spark.target import Reading, Target
 from truckee.spark.writer import WrittenFiles
 
 
@@ -76,6 +78,23 @@ class RowChanges:
         discard_vectors(self.snapshot.storage, self.marked)
         for files in self.written:
             files.discard()
+
+
+def row_changes(
+    target: Target, touched: Iterable[TouchedFile], fate: Fates, written: tuple[WrittenFiles, ...]
+) -> RowChanges:
+    """Return what becomes of the files of a command that has written its new ones.
+
+    The deletion vectors of rows that are to be marked are written.
+    """
+    return RowChanges(
+        snapshot=target.snapshot,
+        reading=target.reading(),
+        touched=tuple(touched),
+        removed=tuple(file.add for file in (*fate.removed, *fate.rewritten)),
+        marked=tuple(marked_files(target.snapshot, fate.marked)),
+        written=written,
+    )
 
 
 def no_changes(snapshot: Snapshot, predicate: Predicate) -> RowChanges:

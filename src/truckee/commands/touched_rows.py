@@ -6,6 +6,7 @@ the condition needs and nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from truckee.deletion_vectors.bitmap import RowBitmap
@@ -46,6 +47,21 @@ class TouchedFile:
     def is_whole(self) -> bool:
         """Whether it is known that no other live row is in the file."""
         return self.num_live == len(self.rows)
+
+
+def num_live(files: Iterable[TouchedFile]) -> int | None:
+    """Return how many live rows files have together; None if nobody knows of one of them."""
+    total = 0
+    for file in files:
+        if file.num_live is None:
+            return None
+        total += file.num_live
+    return total
+
+
+def num_touched(files: Iterable[TouchedFile]) -> int:
+    """Return how many rows of files a command is about."""
+    return sum(len(file.rows) for file in files)
 
 
 def num_deleted(add: AddFile) -> int:

@@ -22,14 +22,13 @@ from truckee.commands.assignments import Assignment, assignments, new_values
 from truckee.commands.change_rows import NewValues, updated_rows
 from truckee.commands.commit_rows import run_command
 from truckee.commands.dml_settings import DmlSettings, dml_settings
-from truckee.commands.mark_rows import marked_files
-from truckee.commands.prepared import Prepared
+from truckee.commands.prepared import Prepared, rows_matching
 from truckee.commands.removed import num_rows
 from truckee.commands.results import metrics_frame
-from truckee.commands.rewrite_files import Fates, fates, write_rows
-from truckee.commands.row_changes import RowChanges, no_changes
-from truckee.commands.touched_rows import touched_files
-from truckee.errors.dml import NoAssignmentsError, RowCountMismatchError
+from truckee.commands.rewrite_files import Fates, check_num_written, fates, write_rows
+from truckee.commands.row_changes import RowChanges, no_changes, row_changes
+from truckee.commands.touched_rows import num_live, num_touched, touched_files
+from truckee.errors.dml import NoAssignmentsError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
@@ -126,13 +125,8 @@ def prepared_update(
         changes=updated.changes,
         metrics=_metrics(updated, start),
         affected={"num_affected_rows": updated.num_updated},
-        matching=lambda rows: _matching(rows, condition, alias),
+        matching=rows_matching(condition, alias),
     )
-
-
-def _matching(rows: DataFrame, condition: str | Column | None, alias: str | None) -> DataFrame:
-    named = rows if alias is None else rows.alias(alias)
-    return named if condition is None else named.where(condition)
 
 
 def _updated(
@@ -163,7 +157,7 @@ def _whole_files(
     start = time.monotonic()
     with target.only(files) as rows:
         written = _write(target, rows, values, F.lit(True))
-    _check_count(snapshot, num_rows(files), written)
+    check_num_written(written, num_rows(files), target, operation="UPDATE")
     changes = RowChanges(
         snapshot=snapshot,
         reading=Reading.of(snapshot, predicate, files),
@@ -186,19 +180,12 @@ def _by_rows(
     touched = touched_files(target, row_bitmaps(target.rows.where(condition.column)))
     scanned = time.monotonic()
     fate = fates(snapshot, touched, settings, operation="UPDATE")
-    num_updated = sum(len(file.rows) for file in touched)
+    num_updated = num_touched(touched)
     written: tuple[WrittenFiles, ...] = ()
     if touched:
         written = (_write_new_rows(target, condition, values, fate),)
-        _check_count(snapshot, _num_expected(fate), written[0])
-    changes = RowChanges(
-        snapshot=snapshot,
-        reading=target.reading(),
-        touched=tuple(touched),
-        removed=tuple(file.add for file in (*fate.removed, *fate.rewritten)),
-        marked=tuple(marked_files(snapshot, fate.marked)),
-        written=written,
-    )
+        check_num_written(written[0], _num_expected(fate), target, operation="UPDATE")
+    changes = row_changes(target, touched, fate, written)
     return _Updated(
         changes=changes,
         num_updated=num_updated,
@@ -245,22 +232,8 @@ def _write(
 
 def _num_expected(fate: Fates) -> int | None:
     """Return how many rows the new files have to have; None if it is not known."""
-    live = [file.num_live for file in fate.rewritten]
-    if None in live:
-        return None
-    new = sum(len(file.rows) for file in (*fate.removed, *fate.marked))
-    return new + sum(count for count in live if count is not None)
-
-
-def _check_count(snapshot: Snapshot, expected: int | None, written: WrittenFiles) -> None:
-    if expected is not None and written.num_rows != expected:
-        written.discard()
-        raise RowCountMismatchError(
-            table=snapshot.storage.root,
-            operation="UPDATE",
-            expected=expected,
-            written=written.num_rows,
-        )
+    live = num_live(fate.rewritten)
+    return None if live is None else live + num_touched((*fate.removed, *fate.marked))
 
 
 def _metrics(updated: _Updated, start: float) -> Callable[[RowChanges], dict[str, object]]:
