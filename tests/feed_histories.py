@@ -20,11 +20,12 @@ import pyarrow.parquet as pq
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from data_tables import removed
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import write_deletion_vectors
 from truckee.log.snapshot import load_snapshot
 from truckee.log.transaction import Transaction
-from truckee.protocol.actions import Action, AddCDCFile, AddFile, Metadata, RemoveFile
+from truckee.protocol.actions import Action, AddCDCFile, AddFile, Metadata
 from truckee.protocol.paths import encode_path, partition_directory
 from truckee.protocol.schema import StructField, StructType, parse_type
 from truckee.storage.local import LocalStorage
@@ -193,7 +194,7 @@ class History:
         vectors = iter(write_deletion_vectors(self.storage, [*map(RowBitmap, after.values())]))
         transaction = Transaction(self.storage, load_snapshot(self.storage))
         for add in before.values():
-            transaction.stage(_removed(add, data_change))
+            transaction.stage(removed(add, data_change=data_change))
         for path, gone in after.items():
             vector = next(vectors)
             self._adds[_key(path, gone)] = add = replace(
@@ -315,19 +316,6 @@ def _key(path: str, gone: frozenset[int]) -> str:
 def _stats(rows: Sequence[Row], *, is_wide: bool) -> str:
     found = {"numRecords": len(rows), "tightBounds": not is_wide}
     return msgspec.json.encode(found).decode()
-
-
-def _removed(add: AddFile, data_change: bool) -> RemoveFile:
-    return RemoveFile(
-        path=add.path,
-        deletion_timestamp=1_700_000_000_000,
-        data_change=data_change,
-        extended_file_metadata=True,
-        partition_values=add.partition_values,
-        size=add.size,
-        stats=add.stats,
-        deletion_vector=add.deletion_vector,
-    )
 
 
 @st.composite
