@@ -16,7 +16,7 @@ SCALE ?= small
 CASE ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast lint format test-matrix bench interop lock docs clean
+.PHONY: help demo test test-fast test-long lint format test-matrix bench interop lock docs clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -29,6 +29,20 @@ test: test-fast ## all tests: first those without a JVM, then those with Spark
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
 		echo "== tests with Spark" && scripts/run_pytest.sh $(BIN)/python -m "spark and not interop"
 	@echo "== all tests passed"
+
+# What `make test` runs for seconds, or for some of the cases, runs here for as long as it should.
+test-long: export TRUCKEE_S3_COMMITS = 50
+test-long: export TRUCKEE_KILLS = 20
+test-long: export TRUCKEE_APPEND_SECONDS = 60
+test-long: export TRUCKEE_UPDATE_SECONDS = 60
+test-long: export TRUCKEE_ALL_INTERLEAVINGS = 1
+test-long: export TRUCKEE_DML_EXAMPLES = 5
+test-long: $(READY) ## races, kills and interleavings, longer and in full
+	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
+		scripts/run_pytest.sh $(BIN)/python --durations=12 -m "not interop" \
+		tests/log/test_racing.py tests/log/test_killed.py tests/streaming/test_kill.py \
+		tests/commands/test_write_processes.py tests/commands/test_dml_processes.py \
+		tests/commands/test_row_conflicts_serial.py tests/commands/test_dml_model.py
 
 test-fast: $(READY) ## the tests that need no JVM
 	@echo "== tests without a JVM" && \
@@ -46,7 +60,7 @@ format: $(READY) ## put the code in shape
 test-matrix: ## the tests on every supported Spark, with the oldest and newest Python found
 	@scripts/test_matrix.sh
 
-bench: $(READY) $(DELTA_READY) ## measure: CASE=name[,name] SCALE=small|full
+bench: $(READY) $(DELTA_READY) ## measure: CASE=name[,name] SCALE=small or SCALE=full
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
 		$(BIN)/python -m benchmarks.run --scale $(SCALE) $(if $(CASE),--case $(CASE))
 

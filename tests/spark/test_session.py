@@ -65,7 +65,7 @@ def test_configure_leaves_alone_what_the_builder_has() -> None:
 
     assert printed.splitlines() == [
         "me false",
-        "['spark.driver.extraJavaOptions', 'spark.master', 'spark.ui.showConsoleProgress']",
+        "['spark.driver.defaultJavaOptions', 'spark.master', 'spark.ui.showConsoleProgress']",
     ]
 
 

@@ -38,9 +38,9 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     defaults = dict(_DEFAULTS)
     if given.get("spark.master", "local").startswith("local"):
         defaults |= _LOCAL_DEFAULTS
-    if "spark.driver.extraJavaOptions" not in given:
-        quiet = resources.files("truckee.spark") / "log4j2-quiet.properties"
-        defaults["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile=file:{quiet}"
+    # Not the extra ones, which are the caller's, and stand behind these in the command.
+    quiet = resources.files("truckee.spark") / "log4j2-quiet.properties"
+    defaults["spark.driver.defaultJavaOptions"] = f"-Dlog4j2.configurationFile=file:{quiet}"
     for key, value in defaults.items():
         if key not in given:
             builder = builder.config(key, value)
