@@ -150,6 +150,27 @@ def test_a_dropped_column_and_one_that_is_new(tmp_path: Path) -> None:
     assert follower.start().read.schema.names == ("id", "z")
 
 
+def test_each_change_of_a_commit_needs_its_agreement(tmp_path: Path) -> None:
+    table = made("id", "x", "z")
+    follower = Follower(table, tmp_path, startingVersion=0)
+    follower.run()
+    table.commit(columns("id", "x=y"), add("c"))
+    with pytest.raises(MetadataEvolvedError):
+        follower.run()
+
+    with pytest.raises(SchemaChangeNotAllowedError) as none:
+        follower.run()
+    with pytest.raises(SchemaChangeNotAllowedError) as rest:
+        follower.run(allowSourceColumnRename="always")
+
+    assert none.value.change == "column x was renamed, column z was dropped"
+    assert none.value.options == ("allowSourceColumnRename", "allowSourceColumnDrop")
+    assert rest.value.change == "column z was dropped"
+    assert rest.value.options == ("allowSourceColumnDrop",)
+    both = follower.run(allowSourceColumnRename="always", allowSourceColumnDrop="1")
+    assert [batch.paths for batch in both] == [["c"]]
+
+
 def test_a_widened_column_needs_an_agreement_of_its_own(tmp_path: Path) -> None:
     table = Table().commit(PROTOCOL, metadata("id integer"), add("a"))
     follower = Follower(table, tmp_path, startingVersion=0)

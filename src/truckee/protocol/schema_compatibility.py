@@ -7,6 +7,7 @@ that its range of versions goes through.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
 
 from msgspec import Struct
@@ -97,19 +98,27 @@ class ColumnMappingChange(Enum):
 def column_mapping_change(
     old: MappedSchema, new: MappedSchema
 ) -> tuple[ColumnMappingChange, str] | None:
-    """Return the first rename, drop or change of partitioning going from old to new, and of what.
+    """Return the first of `column_mapping_changes`, None if there is none."""
+    return next(column_mapping_changes(old, new), None)
+
+
+def column_mapping_changes(
+    old: MappedSchema, new: MappedSchema
+) -> Iterator[tuple[ColumnMappingChange, str]]:
+    """Yield each rename, drop and change of partitioning going from old to new, and of what.
 
     Nothing is found between two schemas without column mapping. Switching it on counts as giving
     every column its logical name for a physical one; switching it off is a change in itself.
     """
     if new.mode == "none":
-        return None if old.mode == "none" else (ColumnMappingChange.UNMAPPED, "the table")
+        if old.mode != "none":
+            yield ColumnMappingChange.UNMAPPED, "the table"
+        return
     before, after = old.names_by_physical_path(), new.names_by_physical_path()
     for physical, logical in before.items():
         if physical not in after:
-            return ColumnMappingChange.DROPPED, ".".join(logical)
-        if after[physical] != logical:
-            return ColumnMappingChange.RENAMED, ".".join(logical)
+            yield ColumnMappingChange.DROPPED, ".".join(logical)
+        elif after[physical] != logical:
+            yield ColumnMappingChange.RENAMED, ".".join(logical)
     if old.mode != "none" and old.physical_partitions() != new.physical_partitions():
-        return ColumnMappingChange.REPARTITIONED, ", ".join(old.partition_columns)
-    return None
+        yield ColumnMappingChange.REPARTITIONED, ", ".join(old.partition_columns)

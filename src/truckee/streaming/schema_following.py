@@ -8,13 +8,15 @@ schema                                     that says so                  restart
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from truckee.changes.read_schema import ReadSchema
 from truckee.errors.stream_schema import MetadataEvolvedError, SchemaChangeNotAllowedError
 from truckee.log.commits import Commit
 from truckee.log.snapshot import Snapshot
 from truckee.options.stream import AllowedChanges
 from truckee.protocol.schema import type_text
-from truckee.protocol.schema_compatibility import ColumnMappingChange, column_mapping_change
+from truckee.protocol.schema_compatibility import ColumnMappingChange, column_mapping_changes
 from truckee.streaming.offset import POST_METADATA_CHANGE, StreamOffset
 from truckee.streaming.schema_guard import mapped_schema, widened_column
 from truckee.streaming.schema_log import LoggedMetadata, SchemaLog, logged
@@ -73,7 +75,7 @@ class FollowedSchema:
         return self._evolved(entry)
 
     def check_allowed(self, start: StreamOffset, allowed: AllowedChanges) -> None:
-        """Raise `SchemaChangeNotAllowedError` if nobody has agreed to the change just ahead.
+        """Raise `SchemaChangeNotAllowedError` if nobody has agreed to what has just changed.
 
         Additions need no agreement.
         """
@@ -81,18 +83,24 @@ class FollowedSchema:
         if start.index != POST_METADATA_CHANGE or after is None:
             return
         before = self._log.before(after) if after.delta_commit_version >= start.version else None
-        found = None if before is None else _non_additive(before, after)
-        if found is None:
+        if before is None:
             return
-        change, option = found
         agreed = {
             "allowSourceColumnRename": allowed.rename,
             "allowSourceColumnDrop": allowed.drop,
             "allowSourceColumnTypeChange": allowed.type,
-        }[option]
-        if not {"always", str(start.version)} & set(agreed):
+        }
+        open_changes = [
+            (change, option)
+            for change, option in _non_additive(before, after)
+            if not {"always", str(start.version)} & set(agreed[option])
+        ]
+        if open_changes:
             raise SchemaChangeNotAllowedError(
-                table=self._table, version=start.version, change=change, options=(option,)
+                table=self._table,
+                version=start.version,
+                change=", ".join(change for change, _ in open_changes),
+                options=tuple(dict.fromkeys(option for _, option in open_changes)),
             )
 
     def _evolved(self, entry: LoggedMetadata) -> MetadataEvolvedError:
@@ -103,14 +111,12 @@ class FollowedSchema:
         )
 
 
-def _non_additive(before: LoggedMetadata, after: LoggedMetadata) -> tuple[str, str] | None:
-    """Return what happened to a column, and the option that agrees to it; None if nothing did."""
+def _non_additive(before: LoggedMetadata, after: LoggedMetadata) -> Iterator[tuple[str, str]]:
+    """Yield what happened to columns, each with the option that agrees to it."""
     old, new = mapped_schema(before.read.metadata), mapped_schema(after.read.metadata)
-    change = column_mapping_change(old, new)
-    if change is not None and change[0] in _OPTIONS:
-        kind, name = change
-        return f"column {name} was {kind.value}", _OPTIONS[kind]
+    for kind, name in column_mapping_changes(old, new):
+        if kind in _OPTIONS:
+            yield f"column {name} was {kind.value}", _OPTIONS[kind]
     widened = widened_column(old.schema, new.schema)
-    if widened is None:
-        return None
-    return f"{widened} has another type", "allowSourceColumnTypeChange"
+    if widened is not None:
+        yield f"{widened} has another type", "allowSourceColumnTypeChange"

@@ -105,9 +105,10 @@ def non_additive_change(ours: MappedSchema, theirs: MappedSchema, *, is_newer: b
 
 def widened_column(old: StructType, new: StructType) -> str | None:
     """Return the first column whose type was widened between two schemas, None if none was."""
-    before = {chain.path: chain.field for chain in leaf_columns(old)}
+    # By physical paths, which a column keeps that is renamed as well.
+    before = {chain.physical_path: chain.field for chain in leaf_columns(old)}
     for chain in leaf_columns(new):
-        known = before.get(chain.path)
+        known = before.get(chain.physical_path)
         if known is not None and known.type != chain.field.type and _has_type_changes(chain):
             return f"column {'.'.join(chain.path)}"
     return None
