@@ -5,8 +5,9 @@ files. The column `h` holds the same numbers in another order, so a range of it 
 rows of every file. Both tell exactly how many rows a condition is true of.
 
 Every run has a table of its own: hard links to one that is never changed, under a new name, made
-outside the clock. truckee and delta-spark mark rows, deltalake writes files anew; its table has the
-same data files and a log that knows of no vectors.
+outside the clock. truckee and delta-spark mark rows; deltalake writes files anew, and so does
+truckee on a table without vectors (`truckee-rewrite`). Their table has the same data files, and a
+log that knows of no vectors.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ SHARES = {"1 row": 0.0, "0.1 %": 0.001, "1 %": 0.01, "10 %": 0.1, "50 %": 0.5}
 COLUMNS = {"id": "long", "h": "long", "x": "long", "s": "string", "f": "double"}
 # Odd and not a multiple of five, so that multiplying by it is a permutation modulo ROWS.
 FACTOR = 7_368_787
+
+REWRITING = ("deltalake", "truckee-rewrite")
 
 _START_MS = 1_700_000_000_000
 _number = itertools.count()
@@ -127,9 +130,9 @@ def _commit(
 
 def reset(context: Any, params: dict[str, Any]) -> None:
     """Give the engine a table that nobody has changed, under a name that nobody remembers."""
-    origin = Path(params["plain" if context.engine == "deltalake" else "table"])
-    copy = origin.parent / f"copy-{context.engine}-{os.getpid()}-{next(_number)}"
-    for old in origin.parent.glob(f"copy-{context.engine}-*"):
+    origin = Path(params["plain" if context.engine in REWRITING else "table"])
+    copy = origin.parent / f"copy.{context.engine}.{os.getpid()}.{next(_number)}"
+    for old in origin.parent.glob(f"copy.{context.engine}.*"):
         shutil.rmtree(old)
     shutil.copytree(origin, copy, copy_function=os.link)
     _copies[context.engine] = copy
@@ -232,11 +235,13 @@ def merge_deltalake(context: Any, params: dict[str, Any]) -> list[int]:
 
 DELETE = {
     "truckee": delete_truckee,
+    "truckee-rewrite": delete_truckee,
     "delta-spark": delete_delta_spark,
     "deltalake": delete_deltalake,
 }
 UPDATE = {
     "truckee": update_truckee,
+    "truckee-rewrite": update_truckee,
     "delta-spark": update_delta_spark,
     "deltalake": update_deltalake,
 }
@@ -245,5 +250,12 @@ MERGE = {
     "delta-spark": merge_delta_spark,
     "deltalake": merge_deltalake,
 }
-NOTES = {"deltalake": "writes files anew, for it writes no vectors"}
-IMPORTS = {"truckee": ("truckee.table",), "deltalake": ("deltalake",)}
+NOTES = {
+    "deltalake": "writes files anew, for it writes no vectors",
+    "truckee-rewrite": "truckee on a table without vectors",
+}
+IMPORTS = {
+    "truckee": ("truckee.table",),
+    "truckee-rewrite": ("truckee.table",),
+    "deltalake": ("deltalake",),
+}

@@ -21,7 +21,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 CACHE = Path(__file__).resolve().parent / ".cache"
 DELTA_PYTHON = REPOSITORY / ".venv-delta" / "bin" / "python"
 
-ENGINES = ("truckee", "spark-parquet", "deltalake", "delta-spark")
+ENGINES = ("truckee", "truckee-rewrite", "spark-parquet", "deltalake", "delta-spark")
 START_LIMIT_S = 1800
 RUN_LIMIT_S = 300
 

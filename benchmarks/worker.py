@@ -28,6 +28,7 @@ from benchmarks.delta_session import delta_session
 
 DISTRIBUTIONS = {
     "truckee": ("truckee", "pyspark"),
+    "truckee-rewrite": ("truckee", "pyspark"),
     "spark-parquet": ("pyspark",),
     "deltalake": ("deltalake",),
     "delta-spark": ("delta-spark", "pyspark"),
@@ -63,7 +64,7 @@ class Context:
         builder = SparkSession.builder.appName(name)
         for key, value in self._conf.items():
             builder = builder.config(key, value)
-        if self.engine == "truckee":
+        if self.engine.startswith("truckee"):
             from truckee.spark.session import configure
 
             builder = configure(builder)
