@@ -17,6 +17,21 @@ from truckee.spark.java import ensure_java
 _SOURCE = Path(__file__).resolve().parent.parent.parent / "src"
 
 
+@pytest.mark.spark
+def test_a_session_says_nothing_of_its_own() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import truckee; truckee.session().range(3).collect()"],
+        env={**os.environ, "PYTHONPATH": str(_SOURCE)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    # This one line is the JVM's, for a module that Spark asks it for.
+    said = [line for line in done.stderr.splitlines() if "incubator modules" not in line]
+    assert (said, done.stdout) == ([], "")
+
+
 def test_the_session_is_quiet_and_local(spark: SparkSession) -> None:
     assert spark.conf.get("spark.ui.showConsoleProgress") == "false"
     assert spark.conf.get("spark.driver.host") == "localhost"
