@@ -69,7 +69,7 @@ interop: $(READY) $(DELTA_READY) ## truckee and delta-spark on the same tables
 		echo "== tests beside delta-spark" && scripts/run_pytest.sh $(BIN)/python -m interop
 
 docs: $(READY) $(DOCS_READY) ## build the documentation as a site, into build/site
-	@$(BIN)/python scripts/generated_docs.py
+	@$(BIN)/python -m scripts.generated_docs
 	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict --quiet
 	@echo "build/site/index.html"
 

@@ -1,7 +1,7 @@
-"""The parts of the documentation that are made from code: features, properties, commands, errors.
+"""The parts of the documentation that are made from code or from measurements.
 
 A page holds each between two comments, `<!-- generated: name -->` and `<!-- end -->`.
-`python scripts/generated_docs.py` brings all pages up to date; the tests say when one is not.
+`python -m scripts.generated_docs` brings all pages up to date; the tests say when one is not.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import typer.main
 
 import truckee.errors
+from scripts.measured_docs import measurements_markdown, performance_markdown
 from truckee.cli.main import app
 from truckee.errors.base import DeltaError
 from truckee.protocol.feature_table import FEATURES, features_markdown
@@ -186,6 +187,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "properties": properties_markdown,
     "commands": commands_markdown,
     "errors": errors_markdown,
+    "performance": performance_markdown,
+    "measurements": measurements_markdown,
 }
 
 

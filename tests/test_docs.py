@@ -70,7 +70,7 @@ def test_every_example_script_runs(
 def test_what_is_made_from_code_is_up_to_date(page: Path) -> None:
     text = page.read_text()
 
-    assert text == renewed(text), "run: python scripts/generated_docs.py"
+    assert text == renewed(text), "run: python -m scripts.generated_docs"
 
 
 @pytest.mark.parametrize("name", commands())

@@ -1,0 +1,102 @@
+"""What the documentation says of speed, made from the last full-scale run of each case."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+
+from benchmarks.case import load_case
+from benchmarks.results import LATEST, Row
+
+_ENGINES = {
+    "truckee": "truckee",
+    "spark-parquet": "plain Parquet in Spark",
+    "delta-spark": "delta-spark",
+    "deltalake": "deltalake",
+}
+_REWRITING = {"truckee-rewrite": "truckee without vectors"}
+# What the first word of a case's name says.
+_AREAS = {
+    "log": "The log",
+    "scan": "Reading tables",
+    "vectors": "Reading tables with deletion vectors",
+    "many": "Tables of many files",
+    "feed": "The change data feed",
+    "stream": "The feed as a stream",
+    "write": "Writing",
+    "dml": "DELETE, UPDATE and MERGE",
+}
+# The README's four lines: a case, and what it is called there.
+_SHOWN = {
+    "scan_one_column": "sum of a column of 20 M rows",
+    "dml_delete_scattered: 1 %": "DELETE of 1 % of 10 M rows, in every file",
+    "feed_vector_deletes": "feed of 200 commits, each deleting 0.1 % of 10 M rows by vector",
+    "stream_feed": "feed of 5 M changes as a stream",
+}
+
+_Found = dict[str, Row]
+
+
+def performance_markdown() -> str:
+    """Return the README's table: some cases, every engine."""
+    measured = _measured()
+    lines = [_head("", _ENGINES)]
+    lines += [_line(what, measured[case], _ENGINES) for case, what in _SHOWN.items()]
+    return "\n".join(lines) + "\n"
+
+
+def measurements_markdown() -> str:
+    """Return a table for each area with every case that was measured at full scale."""
+    return "\n".join(_areas())
+
+
+def _areas() -> Iterator[str]:
+    by_area: dict[str, list[str]] = {area: [] for area in _AREAS}
+    for case in _measured():
+        by_area[case.partition(":")[0].partition("_")[0]].append(case)
+    for area, cases in by_area.items():
+        took_part = {engine for case in cases for engine in _measured()[case]}
+        engines = {key: name for key, name in (_ENGINES | _REWRITING).items() if key in took_part}
+        yield f"## {_AREAS[area]}\n\n{_head('', engines)}"
+        for case in sorted(cases, key=_order):
+            yield _line(_title(case), _measured()[case], engines)
+        yield ""
+
+
+def _order(case: str) -> tuple[str, int]:
+    """Order variants as their case does: 1 row before 0.1 %."""
+    name, _, variant = case.partition(": ")
+    return name, list(load_case(name).variants).index(variant)
+
+
+def _title(case: str) -> str:
+    name, _, variant = case.partition(": ")
+    title = load_case(name).title
+    return f"{title}: {variant}" if variant else title
+
+
+@cache
+def _measured() -> dict[str, _Found]:
+    """Return the rows of full-scale runs, by case and engine."""
+    found: dict[str, _Found] = {}
+    for row in (Row(**fields) for fields in json.loads(LATEST.read_text())):
+        if row.scale == "full":
+            found.setdefault(row.case, {})[row.engine] = row
+    return found
+
+
+def _head(what: str, engines: dict[str, str]) -> str:
+    return f"| {what} | {' | '.join(engines.values())} |\n|{'---|' * (len(engines) + 1)}"
+
+
+def _line(what: str, found: _Found, engines: dict[str, str]) -> str:
+    return f"| {what} | {' | '.join(_time(found.get(engine)) for engine in engines)} |"
+
+
+def _time(row: Row | None) -> str:
+    if row is None:
+        return ""
+    if row.median is None:
+        return row.note.replace(f"failed: {row.engine} did not answer", "not done")
+    return f"{row.median:.1f} s" if row.median >= 10 else f"{row.median:.2f} s"
