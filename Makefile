@@ -46,7 +46,7 @@ test-long: $(READY) ## races, kills and interleavings, longer and in full
 
 test-fast: $(READY) ## the tests that need no JVM
 	@echo "== tests without a JVM" && \
-		scripts/run_pytest.sh $(BIN)/python -m "not spark and not interop"
+		scripts/run_pytest.sh $(BIN)/python -n auto -m "not spark and not interop"
 
 lint: $(READY) ## ruff and mypy
 	$(BIN)/ruff check .

@@ -10,7 +10,7 @@ row() {
     name=$1 python=$2 lock=$3
     echo "== $name, $("$python" --version)"
     scripts/make_venv.sh "$python" ".venv-$name" "$lock" editable
-    scripts/run_pytest.sh ".venv-$name/bin/python" -m "not spark and not interop"
+    scripts/run_pytest.sh ".venv-$name/bin/python" -n auto -m "not spark and not interop"
     scripts/run_pytest.sh ".venv-$name/bin/python" -m "spark and not interop"
 }
 

@@ -15,7 +15,7 @@ from corpus import CorpusTable, corpus_root
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_corpus_tables_run: set[CorpusTable] = set()
+_CORPUS_TABLE = "corpus table"
 
 
 @pytest.fixture(scope="session")
@@ -63,17 +63,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Count the tables of the corpus that a test took as a parameter, unless it was skipped."""
+    """Note the tables of the corpus that a test took as a parameter, unless it was skipped."""
     result = yield
     callspec = getattr(item, "callspec", None)
     if callspec is not None:
-        tables = (value for value in callspec.params.values() if isinstance(value, CorpusTable))
-        _corpus_tables_run.update(tables)
+        # Properties of a report reach the process that prints the summary, whoever ran the test.
+        item.user_properties += [
+            (_CORPUS_TABLE, str(value))
+            for value in callspec.params.values()
+            if isinstance(value, CorpusTable)
+        ]
     return result
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = (report for group in terminalreporter.stats.values() for report in group)
+    properties = (p for report in reports for p in getattr(report, "user_properties", ()))
+    tables = {value for key, value in properties if key == _CORPUS_TABLE}
     if not corpus_root().is_dir():
         terminalreporter.write_line(f"corpus: none at {corpus_root()}, its tests were left out")
-    elif _corpus_tables_run:
-        terminalreporter.write_line(f"corpus: {len(_corpus_tables_run)} tables were read")
+    elif tables:
+        terminalreporter.write_line(f"corpus: {len(tables)} tables were read")
