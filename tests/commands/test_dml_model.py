@@ -2,6 +2,7 @@
 
 After each command, its answer and its metrics are compared; after each history, the rows, the feed
 of every version, the law that the feed turns one snapshot into the next, and what deltalake reads.
+Sessions are set as users set theirs, which must change nothing.
 `TRUCKEE_DML_EXAMPLES` asks for more than one history a sort of table.
 """
 
@@ -10,11 +11,13 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
@@ -43,6 +46,38 @@ ALWAYS = Sql("true", lambda _: True)
 IDS = st.integers(0, 9)
 NUMBERS = st.one_of(st.none(), st.integers(-3, 12))
 PARTS = st.sampled_from([0, 1, None])
+
+
+SESSIONS: tuple[Mapping[str, str], ...] = (
+    {},
+    {"spark.sql.caseSensitive": "true", "spark.sql.ansi.enabled": "false"},
+    {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"},
+    {"spark.sql.parquet.enableVectorizedReader": "false", "spark.sql.adaptive.enabled": "false"},
+    # Every row of a file is in a task, a batch and a file of its own, or nearly.
+    {
+        "spark.sql.files.maxPartitionBytes": "100",
+        "spark.sql.files.openCostInBytes": "1",
+        "spark.sql.parquet.columnarReaderBatchSize": "2",
+        "spark.sql.files.maxRecordsPerFile": "2",
+    },
+    {"spark.sql.autoBroadcastJoinThreshold": "-1", "spark.sql.session.timeZone": "Asia/Kolkata"},
+)
+
+
+@contextmanager
+def set_as(spark: SparkSession, conf: Mapping[str, str]) -> Iterator[None]:
+    """Have settings of the session for a while."""
+    before = {name: spark.conf.get(name, None) for name in conf}
+    try:
+        for name, value in conf.items():
+            spark.conf.set(name, value)
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, old)
 
 
 def conditions() -> st.SearchStrategy[Sql]:
@@ -145,6 +180,8 @@ def histories() -> st.SearchStrategy[list[Command]]:
 @given(
     start=st.lists(ROWS, min_size=4, max_size=12, unique_by=lambda row: row[0]),
     commands=histories(),
+    conf=st.sampled_from(SESSIONS),
+    luck=st.integers(0, 1000),
 )
 def test_a_table_is_what_the_model_says(
     spark: SparkSession,
@@ -154,10 +191,14 @@ def test_a_table_is_what_the_model_says(
     mapping: str,
     start: list[Row],
     commands: list[Command],
+    conf: Mapping[str, str],
+    luck: int,
 ) -> None:
+    # What is tried first is the simplest of all, the same for every sort of table: without luck.
+    assume(luck > 0)
     properties = {"delta.columnMapping.mode": mapping} if mapping != "none" else {}
     properties |= (VECTORS if vectors else {}) | (FEED if feed else {})
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, set_as(spark, conf):
         table = create_table(
             spark,
             Path(folder) / "t",
