@@ -216,6 +216,25 @@ def test_a_view_of_a_table_mapped_by_id_is_seen_by_the_session(
     assert rows(joined) == [1, 2]
 
 
+def test_a_row_knows_its_file(tmp_path: Path, load: Load) -> None:
+    table = DataTable(tmp_path / "t", "id long")
+    first, second = (table.file(name, {"id": [1, 2]}) for name in ("a.parquet", "b.parquet"))
+
+    table.commit(first, second)
+    frame = load(table)
+    assert rows(frame.selectExpr("_metadata.file_name", "_metadata.row_index", "id")) == [
+        ("a.parquet", 0, 1),
+        ("a.parquet", 1, 2),
+        ("b.parquet", 0, 1),
+        ("b.parquet", 1, 2),
+    ]
+
+    table.commit(*marked(second, vector(0)))
+    frame = load(table)
+    files = frame.selectExpr("substring_index(input_file_name(), '/', -1)", "id")
+    assert rows(files) == [("a.parquet", 1), ("a.parquet", 2), ("b.parquet", 2)]
+
+
 class TestVectors:
     """A file of 1000 rows in ten row groups, read in splits, with rows of its last one marked."""
 
