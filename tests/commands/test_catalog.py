@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.alter_columns import NewColumn, add_columns, rename_column
@@ -139,6 +140,30 @@ def test_plain_queries_may_be_anything(spark: SparkSession, rows: DataFrame) -> 
     assert ids(spark, f"select count(*) from {NAME}") == [8]
     assert ids(spark, f"with t as (select max(id) as m from {NAME}) select m from t") == [9]
     assert spark.table(NAME).groupBy("p").count().count() == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"INSERT INTO {NAME} SELECT * FROM {NAME}", "NoPathToWriteError: .*was told no path"),
+        (f"DELETE FROM {NAME} WHERE id = 1", "does not support deletes"),
+        (f"UPDATE {NAME} SET id = 1", "UPDATE TABLE"),
+        (
+            f"MERGE INTO {NAME} t USING (SELECT 1 i) s ON t.id = s.i WHEN MATCHED THEN DELETE",
+            "MERGE INTO TABLE",
+        ),
+    ],
+    ids=["insert", "delete", "update", "merge"],
+)
+def test_sql_that_changes_rows_is_refused_in_words(
+    spark: SparkSession, rows: DataFrame, text: str, said: str
+) -> None:
+    write(rows).saveAsTable(NAME)
+
+    with pytest.raises(PySparkException, match=said):
+        spark.sql(text)
+
+    assert spark.table(NAME).count() == rows.count()
 
 
 def test_queries_see_the_latest_version(spark: SparkSession, rows: DataFrame) -> None:

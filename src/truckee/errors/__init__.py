@@ -188,6 +188,7 @@ from truckee.errors.stream_schema import (
 from truckee.errors.streaming import (
     MissingCommitsError,
     NativeWriterNeededError,
+    NoPathToWriteError,
     NullTypeInStreamError,
     SourceRowsChangedError,
     SourceRowsDeletedError,
@@ -359,6 +360,7 @@ __all__ = [
     "NoAssignmentsError",
     "NoColumnsError",
     "NoCommitsFoundError",
+    "NoPathToWriteError",
     "NoStartError",
     "NoTableLocationError",
     "NonAdditiveSchemaChangeError",

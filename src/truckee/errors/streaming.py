@@ -12,6 +12,7 @@ DeltaError
   NullTypeInStreamError            a column without a type
   ValueDoesNotFitError             a value that its column cannot hold
   NativeWriterNeededError          a table or an option that only Spark's own writer can serve
+  NoPathToWriteError               nobody says where rows are to be written
 """
 
 from __future__ import annotations
@@ -194,4 +195,19 @@ class NativeWriterNeededError(DeltaError):
         return (
             f'{self.table} cannot be written by format("truckee"): {self.reason}\n'
             "hint: write with truckee.write(df) in a classic session, in foreachBatch for a stream"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class NoPathToWriteError(DeltaError):
+    """Rows are to be written, and nobody says where: by SQL, it may be, which only knows a name."""
+
+    code: ClassVar[str] = "DELTA_OPERATION_NOT_ALLOWED"
+
+    def __str__(self) -> str:
+        return (
+            'format("truckee") was told no path to write to; of INSERT INTO and writeTo, Spark '
+            "tells it no more than the rows\n"
+            "hint: give a path, or write by name: "
+            'truckee.write(df).mode("append").saveAsTable(name)'
         )

@@ -6,9 +6,12 @@ import java.util.List;
 import java.util.function.BiFunction;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.plans.logical.DeleteFromTable;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.classic.SparkSession;
@@ -42,6 +45,11 @@ public class TruckeeNames extends Rule {
   }
 
   private LogicalPlan replaced(LogicalPlan plan) {
+    // What changes rows is about the table itself, and refused by Spark in words of its own.
+    if (plan instanceof DeleteFromTable || plan instanceof UpdateTable
+        || plan instanceof MergeIntoTable) {
+      return plan;
+    }
     DataSourceV2ScanRelation scan = scanBelow(plan);
     if (scan != null) {
       // What stands above the scan was pushed into it as far as the source lets itself be pushed.

@@ -6,7 +6,10 @@ lies, and how its rows are read, is for `named_tables` to say.
 
 from __future__ import annotations
 
-from pyspark.sql.datasource import DataSource
+from pyspark.sql.datasource import DataSource, DataSourceWriter
+from pyspark.sql.types import StructType
+
+from truckee.errors.streaming import NoPathToWriteError
 
 PROVIDER = "truckee"
 
@@ -18,3 +21,7 @@ class NamedSource(DataSource):
     def name(cls) -> str:
         """Return the name of the format."""
         return PROVIDER
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:  # noqa: ARG002
+        """Say why rows cannot be written this way."""
+        raise NoPathToWriteError

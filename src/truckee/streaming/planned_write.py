@@ -15,7 +15,7 @@ from msgspec import Struct
 from truckee.commands.planned import PlannedTable, existing_table
 from truckee.commands.write_options import WriteOptions, write_options
 from truckee.commands.write_plan import Write, table_after
-from truckee.errors.streaming import NativeWriterNeededError
+from truckee.errors.streaming import NativeWriterNeededError, NoPathToWriteError
 from truckee.errors.write import OverwriteOptionError
 from truckee.options.text import Options
 from truckee.protocol.actions import DomainMetadata, Protocol
@@ -89,7 +89,10 @@ def planned_write(
     """
     text = Options(given)
     options = write_options(text, settings or {})
-    storage = storage or open_storage(text["path"], options.store)
+    if storage is None:
+        if "path" not in text:
+            raise NoPathToWriteError
+        storage = open_storage(text["path"], options.store)
     _refuse_sql_options(options, storage, is_overwrite)
     write = Write(
         storage=storage,
