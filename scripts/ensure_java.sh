@@ -38,12 +38,21 @@ install_java() {
         as_root="sudo -n"
     fi
     echo "no Java $oldest or later was found: installing one with apt-get" >&2
-    $as_root apt-get update -qq >&2 || return 1
+    said=$(mktemp)
+    if apt_install "$said"; then rm -f "$said"; return 0; fi
+    cat "$said" >&2
+    rm -f "$said"
+    return 1
+}
+
+# apt-get is talkative: what it says goes to a file, and matters only if it fails.
+apt_install() {
+    $as_root apt-get update -qq >"$1" 2>&1 || return 1
     for release in 17 21 25; do
         package="openjdk-$release-jre-headless"
         if apt-cache show "$package" >/dev/null 2>&1; then
             $as_root env DEBIAN_FRONTEND=noninteractive \
-                apt-get install -y -qq --no-install-recommends "$package" >&2 && return 0
+                apt-get install -y -qq --no-install-recommends "$package" >>"$1" 2>&1 && return 0
         fi
     done
     return 1
