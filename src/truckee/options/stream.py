@@ -22,6 +22,9 @@ DEFAULT_MAX_FILES = 1000
 NO_FILE_LIMIT = 2147483639
 """What the limit of files is where only bytes are limited."""
 
+SCHEMA_LOG = ("schemaTrackingLocation", "schemaLocation")
+"""Where a stream keeps its schema log: the option, and its older name."""
+
 STREAM_OPTIONS = (
     "readChangeFeed",
     "readChangeData",
@@ -37,8 +40,7 @@ STREAM_OPTIONS = (
     "skipChangeCommits",
     "excludeRegex",
     "failOnDataLoss",
-    "schemaTrackingLocation",
-    "schemaLocation",
+    *SCHEMA_LOG,
     "streamingSourceTrackingId",
     "allowSourceColumnRename",
     "allowSourceColumnDrop",
@@ -108,7 +110,7 @@ def stream_options(
             raise TimeTravelOfStreamError(option=name)
     settings = conf or {}
     max_bytes = _size(text, "maxBytesPerTrigger")
-    location = text.get("schemaTrackingLocation", text.get("schemaLocation"))
+    location = next((text[name] for name in SCHEMA_LOG if name in text), None)
     fail_on_data_loss = text.boolean("failOnDataLoss", True)
     if location is not None and not fail_on_data_loss:
         raise SchemaLogNeedsDataLossCheckError

@@ -12,7 +12,7 @@ from truckee.errors.stream_schema import SchemaLogOfBatchReadError
 from truckee.log.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import FEED_SWITCHES, Bound, feed_options, is_feed_read
-from truckee.options.stream import STREAM_OPTIONS, stream_options
+from truckee.options.stream import SCHEMA_LOG, STREAM_OPTIONS, stream_options
 from truckee.options.text import Options
 from truckee.options.time_travel import split_path, time_travel
 from truckee.protocol.predicates import Predicate
@@ -37,7 +37,6 @@ READ_OPTIONS = (
 """What a read of `format("truckee")` understands, batch and stream together."""
 
 _BATCH_ONLY = ("versionAsOf", "timestampAsOf", "endingVersion", "endingTimestamp")
-_SCHEMA_LOG = ("schemaTrackingLocation", "schemaLocation")
 _STORE_OPTIONS = ("fs.", "spark.hadoop.fs.")
 
 
@@ -119,7 +118,7 @@ def read_schema(request: ReadRequest) -> tuple[int, StructType]:
     if request.is_feed and is_batch:
         feed = feed_options(request.options, time_zone=request.zone)
         schema = open_feed(storage, feed, snapshot=latest).schema
-    elif not is_batch and any(name in request.options for name in _SCHEMA_LOG):
+    elif not is_batch and any(name in request.options for name in SCHEMA_LOG):
         parsed = stream_options(request.options, time_zone=request.zone)
         schema = open_stream(storage, parsed, request.open_storage).schema
     elif request.is_feed:
@@ -133,12 +132,12 @@ def read_schema(request: ReadRequest) -> tuple[int, StructType]:
     return latest.version, schema
 
 
-def check_is_batch(request: ReadRequest) -> None:
+def check_no_schema_log(request: ReadRequest) -> None:
     """Raise `SchemaLogOfBatchReadError` for a batch read with the schema log of a stream.
 
     Its columns would be those that the stream has come to, whichever the table has by now.
     """
-    for name in _SCHEMA_LOG:
+    for name in SCHEMA_LOG:
         if name in request.options:
             raise SchemaLogOfBatchReadError(option=name)
 

@@ -42,7 +42,7 @@ from truckee.spark.types import from_spark
 from truckee.streaming.batch_read import (
     READ_OPTIONS,
     ReadRequest,
-    check_is_batch,
+    check_no_schema_log,
     planned_read,
     read_request,
     read_schema,
@@ -80,7 +80,7 @@ class TruckeeSource(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return what plans and runs a batch read."""
         request = read_request(self.options)
-        check_is_batch(request)
+        check_no_schema_log(request)
         if self._version is None:
             # The user gave the columns, so Spark has not asked for them.
             _check_given(schema, read_schema(request)[1], table=request.path)
