@@ -11,8 +11,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +36,7 @@ from dml_model import (
     null_safe,
 )
 from dml_tables import FEED, VECTORS, Table, create_table
+from session_settings import set_as
 from writing import rust_rows
 
 pytestmark = [pytest.mark.property, pytest.mark.slow]
@@ -62,22 +62,6 @@ SESSIONS: tuple[Mapping[str, str], ...] = (
     },
     {"spark.sql.autoBroadcastJoinThreshold": "-1", "spark.sql.session.timeZone": "Asia/Kolkata"},
 )
-
-
-@contextmanager
-def set_as(spark: SparkSession, conf: Mapping[str, str]) -> Iterator[None]:
-    """Have settings of the session for a while."""
-    before = {name: spark.conf.get(name, None) for name in conf}
-    try:
-        for name, value in conf.items():
-            spark.conf.set(name, value)
-        yield
-    finally:
-        for name, old in before.items():
-            if old is None:
-                spark.conf.unset(name)
-            else:
-                spark.conf.set(name, old)
 
 
 def conditions() -> st.SearchStrategy[Sql]:

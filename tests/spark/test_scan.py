@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 import truckee
 from data_tables import DataTable, mapped, marked, vector, with_vector
 from plans import rows
+from session_settings import set_as
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import write_deletion_vectors
 from truckee.protocol.deletion_vector import on_disk_with_absolute_path
@@ -30,20 +30,6 @@ BY_ID = {"delta.columnMapping.mode": "id"}
 @pytest.fixture
 def load(spark: SparkSession) -> Callable[[DataTable], DataFrame]:
     return lambda table: truckee.read(spark).load(str(table))
-
-
-@contextmanager
-def settings(spark: SparkSession, **conf: str) -> Iterator[None]:
-    """Change settings of the session for a while; `__` stands for a dot."""
-    names = {name.replace("__", "."): value for name, value in conf.items()}
-    before = {name: spark.conf.get(name) for name in names}
-    for name, value in names.items():
-        spark.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, old in before.items():
-            spark.conf.set(name, old)
 
 
 Load = Callable[[DataTable], DataFrame]
@@ -94,7 +80,7 @@ def test_timestamps_without_a_zone_are_local_times_of_the_session(
     table.commit(table.file("a.parquet", {"id": [1]}, partition={"p": "2024-01-01 00:00:00"}))
     frame = load(table)
 
-    with settings(spark, spark__sql__session__timeZone="America/New_York"):
+    with set_as(spark, {"spark.sql.session.timeZone": "America/New_York"}):
         here = frame.where("p = timestamp'2024-01-01 00:00:00'").count()
         elsewhere = frame.where("p = timestamp'2024-01-01 00:00:00Z'").count()
 
@@ -111,7 +97,7 @@ def test_an_hour_that_the_clock_strikes_twice_is_found(
     stats = f'{{"numRecords":1,"minValues":{bounds},"maxValues":{bounds},"nullCount":{{"at":0}}}}'
     table.commit(replace(file, stats=stats))
 
-    with settings(spark, spark__sql__session__timeZone="America/New_York"):
+    with set_as(spark, {"spark.sql.session.timeZone": "America/New_York"}):
         found = load(table).where("at = timestamp'2024-11-03 06:30:00Z'").count()
 
     assert found == 1
@@ -280,22 +266,24 @@ class TestVectors:
         assert load(table).count() == 997
 
     def test_in_many_small_splits(self, spark: SparkSession, load: Load, table: DataTable) -> None:
-        with settings(spark, spark__sql__files__maxPartitionBytes="2000"):
+        with set_as(spark, {"spark.sql.files.maxPartitionBytes": "2000"}):
             self.check(load(table))
 
     def test_with_the_reader_that_is_not_vectorized(
         self, spark: SparkSession, load: Load, table: DataTable
     ) -> None:
-        with settings(spark, spark__sql__parquet__enableVectorizedReader="false"):
+        with set_as(spark, {"spark.sql.parquet.enableVectorizedReader": "false"}):
             self.check(load(table))
 
     def test_without_generated_code(
         self, spark: SparkSession, load: Load, table: DataTable
     ) -> None:
-        with settings(
+        with set_as(
             spark,
-            spark__sql__codegen__wholeStage="false",
-            spark__sql__codegen__factoryMode="NO_CODEGEN",
+            {
+                "spark.sql.codegen.wholeStage": "false",
+                "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+            },
         ):
             self.check(load(table))
 
