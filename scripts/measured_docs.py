@@ -19,6 +19,7 @@ _REWRITING = {"truckee-rewrite": "truckee without vectors"}
 # What the first word of a case's name says.
 _AREAS = {
     "log": "The log",
+    "history": "The history on the command line",
     "scan": "Reading tables",
     "vectors": "Reading tables with deletion vectors",
     "many": "Tables of many files",
@@ -52,13 +53,13 @@ def measurements_markdown() -> str:
 
 
 def _areas() -> Iterator[str]:
-    by_area: dict[str, list[str]] = {area: [] for area in _AREAS}
-    for case in _measured():
-        by_area[case.partition(":")[0].partition("_")[0]].append(case)
-    for area, cases in by_area.items():
+    for area, title in _AREAS.items():
+        cases = [case for case in _measured() if case.startswith(f"{area}_")]
+        if not cases:
+            continue
         took_part = {engine for case in cases for engine in _measured()[case]}
         engines = {key: name for key, name in (_ENGINES | _REWRITING).items() if key in took_part}
-        yield f"## {_AREAS[area]}\n\n{_head('', engines)}"
+        yield f"## {title}\n\n{_head('', engines)}"
         for case in sorted(cases, key=_order):
             yield _line(_title(case), _measured()[case], engines)
         yield ""
