@@ -84,6 +84,19 @@ def test_configure_leaves_alone_what_the_builder_has() -> None:
     ]
 
 
+def test_options_of_java_stand_behind_ours_however_often_they_are_configured() -> None:
+    printed = _run(
+        "from pyspark.sql import SparkSession; import truckee;"
+        "b = SparkSession.builder.config('spark.driver.defaultJavaOptions', '-Xss2m');"
+        "b = truckee.configure(truckee.configure(b));"
+        "print(b._options['spark.driver.defaultJavaOptions'])"
+    )
+
+    own, *theirs = printed.split()
+    assert own.startswith("-Dlog4j2.configurationFile=")
+    assert theirs == ["-Xss2m"]
+
+
 def test_a_java_that_is_too_old_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

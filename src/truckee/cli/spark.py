@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from rich.status import Status
 
+_SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    # The JVM lives for one command: what Java's second compiler makes would come too late for it.
+    "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1",
+}
+
 
 @contextmanager
 def spark_session() -> Iterator[tuple[SparkSession, Status]]:
@@ -43,7 +49,7 @@ def _started() -> SparkSession:
     with warnings.catch_warnings():
         # PySpark has opinions on the versions of libraries that are not used here.
         warnings.simplefilter("ignore")
-        return session("truckee", **{"spark.sql.session.timeZone": "UTC"})
+        return session("truckee", **_SETTINGS)
 
 
 @contextmanager

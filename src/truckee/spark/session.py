@@ -22,6 +22,7 @@ _LOCAL_DEFAULTS = {
     "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": str(max(2, os.cpu_count() or 2)),
 }
+_JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
 
 
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
@@ -38,13 +39,14 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     defaults = dict(_DEFAULTS)
     if given.get("spark.master", "local").startswith("local"):
         defaults |= _LOCAL_DEFAULTS
-    # Not the extra ones, which are the caller's, and stand behind these in the command.
-    quiet = resources.files("truckee.spark") / "log4j2-quiet.properties"
-    defaults["spark.driver.defaultJavaOptions"] = f"-Dlog4j2.configurationFile=file:{quiet}"
     for key, value in defaults.items():
         if key not in given:
             builder = builder.config(key, value)
-    return builder
+    # Not the extra ones, which are the caller's, and stand behind these in the command.
+    quiet = resources.files("truckee.spark") / "log4j2-quiet.properties"
+    own = f"-Dlog4j2.configurationFile=file:{quiet}"
+    theirs = given.get(_JAVA_OPTIONS, own)
+    return builder.config(_JAVA_OPTIONS, theirs if own in theirs else f"{own} {theirs}")
 
 
 def session(app_name: str = "truckee", **conf: object) -> SparkSession:
