@@ -22,6 +22,7 @@ from truckee.storage.base import Storage
 VECTORS = {"delta.enableDeletionVectors": "true"}
 FEED = {"delta.enableChangeDataFeed": "true"}
 MAPPED = {"delta.columnMapping.mode": "name"}
+KEEPS_SOURCE = "spark.databricks.delta.merge.materializeSource"
 TIMES = ("executionTimeMs", "scanTimeMs", "rewriteTimeMs", "materializeSourceTimeMs")
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+from uuid import uuid4
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 
 def files_read(frame: DataFrame) -> list[int]:
@@ -18,6 +19,21 @@ def rows_scanned(frame: DataFrame) -> int:
     """Run a query, and return how many rows came out of its scans, before any filter of Spark's."""
     frame.collect()
     return sum(scan.metrics().apply("numOutputRows").value() for scan in _scans(frame))
+
+
+def records_read(spark: SparkSession, run: Callable[[], object]) -> int:
+    """Run something, and return how many rows its jobs read, from files and from what is kept."""
+    context = spark.sparkContext
+    group = uuid4().hex
+    context.setJobGroup(group, "counted")
+    try:
+        run()
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
+    tracker, store = context.statusTracker(), context._jsc.sc().statusStore()
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+    stages = {stage for job in jobs if job is not None for stage in job.stageIds}
+    return sum(int(store.lastStageAttempt(stage).inputRecords()) for stage in stages)
 
 
 def size_in_bytes(frame: DataFrame) -> int:

@@ -35,7 +35,7 @@ from dml_model import (
     in_order,
     null_safe,
 )
-from dml_tables import FEED, VECTORS, Table, create_table
+from dml_tables import FEED, KEEPS_SOURCE, VECTORS, Table, create_table
 from session_settings import set_as
 from writing import rust_rows
 
@@ -165,6 +165,7 @@ def histories() -> st.SearchStrategy[list[Command]]:
     start=st.lists(ROWS, min_size=4, max_size=12, unique_by=lambda row: row[0]),
     commands=histories(),
     conf=st.sampled_from(SESSIONS),
+    kept=st.sampled_from(["all", "none"]),
     luck=st.integers(0, 1000),
 )
 def test_a_table_is_what_the_model_says(
@@ -176,12 +177,14 @@ def test_a_table_is_what_the_model_says(
     start: list[Row],
     commands: list[Command],
     conf: Mapping[str, str],
+    kept: str,
     luck: int,
 ) -> None:
     # What is tried first is the simplest of all, the same for every sort of table: without luck.
     assume(luck > 0)
     properties = {"delta.columnMapping.mode": mapping} if mapping != "none" else {}
     properties |= (VECTORS if vectors else {}) | (FEED if feed else {})
+    conf = {**conf, KEEPS_SOURCE: kept}
     with tempfile.TemporaryDirectory() as folder, set_as(spark, conf):
         table = create_table(
             spark,

@@ -9,7 +9,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from dml_tables import FEED, MAPPED, VECTORS, Table, create_table, numbers
+from dml_tables import FEED, KEEPS_SOURCE, MAPPED, VECTORS, Table, create_table, numbers
+from plans import records_read
+from session_settings import set_as
 from truckee.commands.merge_builder import DeltaMergeBuilder, merge_builder
 from truckee.errors.merge import MultipleMatchesError
 
@@ -222,3 +224,66 @@ def test_merging_a_table_into_itself(spark: SparkSession, tmp_path: Path) -> Non
     ).whenNotMatchedInsert(values={"id": F.col("s.id") + 1}).execute()
 
     assert table.rows() == [(0, 0, 0), (1, 0, 1), (2, 10, 0), (3, 20, 1), (4, None, None)]
+
+
+@pytest.mark.parametrize("kept", ["all", "none"])
+def test_a_row_of_the_source_may_match_several(
+    spark: SparkSession, tmp_path: Path, kept: str
+) -> None:
+    table = create_table(spark, tmp_path / "t", numbers(spark, 0, 6), properties=VECTORS)
+    source = source_of(spark, (70, 7, 1), (80, 8, 2))
+
+    with set_as(spark, {KEEPS_SOURCE: kept}):
+        done = (
+            merge(table, source, "t.part = s.part")
+            .whenMatchedUpdateAll("t.id > 1")
+            .whenNotMatchedInsertAll()
+            .execute()
+        )
+
+    assert tuple(done.collect()[0]) == (3, 2, 0, 1)
+    others = [(0, 0, 0), (1, 10, 1), (2, 20, 0), (4, 40, 0)]
+    assert table.rows() == [*others, (70, 7, 1), (70, 7, 1), (80, 8, 2)]
+
+
+@pytest.mark.parametrize("kept", ["all", "none"])
+def test_each_clause_has_its_rows_of_the_source(
+    spark: SparkSession, tmp_path: Path, kept: str
+) -> None:
+    table = create_table(spark, tmp_path / "t", numbers(spark, 0, 4), properties=VECTORS)
+    source = source_of(spark, (0, 1, 1), (1, 2, 2), (2, 3, 3), (3, 4, 4), (4, 5, 5), (None, 6, 6))
+    twice = {"id": "s.id", "v": "s.v * 2", "part": "s.part"}
+
+    with set_as(spark, {KEEPS_SOURCE: kept}):
+        (
+            merge(table, source)
+            .whenMatchedUpdate("t.part = 1 and s.v < 3", twice)
+            .whenMatchedUpdateAll("s.v <> 3")
+            .whenNotMatchedInsertAll("s.v < 6")
+            .whenNotMatchedInsert(None, {"id": "-1", "v": "s.v", "part": "s.part"})
+            .execute()
+        )
+
+    expected = [(-1, 6, 6), (0, 1, 1), (1, 4, 2), (2, 20, 0), (3, 4, 4), (4, 5, 5)]
+    assert table.rows() == expected
+
+
+@pytest.mark.parametrize(
+    ("kept", "value", "least"),
+    [("all", "s.v", 1_000), ("all", "t.v + s.v", 2_000), ("none", "s.v", 3_000)],
+    ids=["of the source", "of both", "source not kept"],
+)
+def test_the_target_is_read_as_often_as_needed(
+    spark: SparkSession, tmp_path: Path, kept: str, value: str, least: int
+) -> None:
+    table = create_table(spark, tmp_path / "t", numbers(spark, 0, 1_000), properties=VECTORS)
+    source = source_of(spark, (1, 10, 1), (998, 10, 0), (7_000, 10, 0))
+    values = {"id": "s.id", "v": value, "part": "s.part"}
+    upsert = merge(table, source).whenMatchedUpdate(set=values).whenNotMatchedInsertAll()
+
+    with set_as(spark, {KEEPS_SOURCE: kept}):
+        found = records_read(spark, upsert.execute)
+
+    assert least <= found < least + 100
+    assert table.metrics["numTargetRowsUpdated"] == "2"
+    assert table.metrics["numTargetRowsInserted"] == "1"

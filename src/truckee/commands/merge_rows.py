@@ -5,7 +5,7 @@ comes of it are bitmaps, one a clause and file. From there on, rows are told by 
 
     rows of the target that match    a clause each, or none        bitmaps
     rows that do not match           a clause each, or none        one more scan, no join
-    source rows that do not match    those that match no row of the first bitmap
+    source rows that match           a bitmap of their numbers     if the source was kept
 """
 
 from __future__ import annotations
@@ -25,8 +25,16 @@ from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.errors.merge import MultipleMatchesError
 from truckee.spark.branches import FILE, ROW
 from truckee.spark.expressions import Expression, true_only
-from truckee.spark.merge_source import Source
-from truckee.spark.row_bitmaps import FileRows, MarkedRows, is_in, marked_bitmaps, united
+from truckee.spark.merge_source import NUMBER, Source
+from truckee.spark.row_bitmaps import (
+    FileRows,
+    MarkedNumbers,
+    MarkedRows,
+    is_in,
+    marked_bitmaps,
+    paired_bitmaps,
+    united,
+)
 from truckee.spark.target import Target
 
 
@@ -46,10 +54,15 @@ class ResolvedMerge:
 
 
 class Hit(NamedTuple):
-    """A clause and the rows that it takes."""
+    """A clause and the rows that it takes.
+
+    `sources` are the numbers of the source rows that these match, one each; None if they have no
+    numbers, or if one of them matches several rows.
+    """
 
     clause: ResolvedClause
     rows: FileRows
+    sources: RowBitmap | None = None
 
     @property
     def num_rows(self) -> int:
@@ -59,9 +72,13 @@ class Hit(NamedTuple):
 
 @dataclass(frozen=True)
 class MergeRows:
-    """The rows of the target that match, and those that the clauses take."""
+    """The rows of the target that match, and those that the clauses take.
+
+    `matched_sources` are the numbers of the source rows that match, None if they have no numbers.
+    """
 
     matched: FileRows
+    matched_sources: RowBitmap | None
     hits: tuple[Hit, ...]
 
     def taken(self, does: Does, kind: Kind | None = None) -> list[Hit]:
@@ -91,18 +108,32 @@ class MergeRows:
 
 def merge_rows(merge: ResolvedMerge, source: Source) -> MergeRows:
     """Return the rows that a merge takes; MultipleMatchesError if it is not clear how."""
-    matched_clauses = merge.of_kind(Kind.MATCHED)
-    matched = _matched(merge, source, matched_clauses)
-    if matched.has_repeats and matched_clauses and not _only_deletes(matched_clauses):
+    clauses = merge.of_kind(Kind.MATCHED)
+    matched, sources = _matched(merge, source, clauses)
+    if matched.has_repeats and clauses and not _only_deletes(clauses):
         raise _multiple_matches(merge, source)
-    hits = [Hit(*pair) for pair in zip(matched_clauses, matched.by_mark, strict=True)]
-    return MergeRows(matched.rows, (*hits, *_not_matched_by_source(merge, matched.rows)))
+    by_clause: Sequence[RowBitmap | None] = [None] * len(clauses)
+    if sources is not None and not sources.has_repeats:
+        by_clause = sources.by_mark
+    hits = [Hit(*each) for each in zip(clauses, matched.by_mark, by_clause, strict=True)]
+    return MergeRows(
+        matched.rows,
+        None if sources is None else sources.rows,
+        (*hits, *_not_matched_by_source(merge, matched.rows)),
+    )
 
 
-def _matched(merge: ResolvedMerge, source: Source, clauses: list[ResolvedClause]) -> MarkedRows:
+def _matched(
+    merge: ResolvedMerge, source: Source, clauses: list[ResolvedClause]
+) -> tuple[MarkedRows, MarkedNumbers | None]:
+    """Return the rows of both sides that match; those of the source if it is of use."""
     if source.num_rows == 0:
-        return MarkedRows({}, tuple({} for _ in clauses), False)
-    return marked_bitmaps(_pairs(merge, source), _takes(clauses))
+        return MarkedRows({}, tuple({} for _ in clauses), False), None
+    pairs = _pairs(merge, source)
+    brings_rows = any(each.clause.does is not Does.DELETE for each in merge.clauses)
+    if source.has_numbers and brings_rows:
+        return paired_bitmaps(pairs, _takes(clauses), NUMBER)
+    return marked_bitmaps(pairs, _takes(clauses)), None
 
 
 def _pairs(merge: ResolvedMerge, source: Source) -> DataFrame:

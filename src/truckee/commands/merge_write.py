@@ -2,13 +2,17 @@
 
 What is written is the union of up to five parts, none of which is there unless it has rows:
 
-| part                                | comes from                                       | joined? |
-|-------------------------------------|--------------------------------------------------|---------|
-| rows updated by WHEN MATCHED        | the rows of its bitmaps, and the source          | yes     |
-| rows updated by WHEN NOT MATCHED... | the rows of its bitmaps                          | no      |
-| copies                              | other rows of files that are written anew        | no      |
-| rows deleted, for the feed          | the rows of its bitmaps                          | no      |
-| rows inserted                       | source rows without a match in the first bitmap  | anti    |
+| part                                | comes from                                  | joined?      |
+|-------------------------------------|---------------------------------------------|--------------|
+| rows updated by WHEN MATCHED        | the rows of its bitmaps, and the source     | if need be   |
+| rows updated by WHEN NOT MATCHED... | the rows of its bitmaps                     | no           |
+| copies                              | other rows of files that are written anew   | no           |
+| rows deleted, for the feed          | the rows of its bitmaps                     | no           |
+| rows inserted                       | source rows without a match                 | if need be   |
+
+Which rows of the source match is known by their numbers, unless the source was not kept. So what is
+inserted needs no join, nor does what is updated if its new values are the source's alone: the
+target is then not read again.
 """
 
 from __future__ import annotations
@@ -27,13 +31,15 @@ from truckee.commands.merge_rows import Hit, MergeRows, ResolvedMerge
 from truckee.commands.merge_values import ResolvedClause
 from truckee.commands.rewrite_files import Fates, check_num_written, write_rows
 from truckee.commands.touched_rows import TouchedFile, num_touched
+from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.protocol.actions import Metadata
 from truckee.protocol.paths import decode_path
 from truckee.spark.branches import FILE
-from truckee.spark.expressions import true_only
+from truckee.spark.constraints import GENERATION_EXPRESSION_KEY
+from truckee.spark.expressions import are_of, true_only
 from truckee.spark.footer_stats import read_footers
-from truckee.spark.merge_source import Source
-from truckee.spark.row_bitmaps import FileRows, is_in, united
+from truckee.spark.merge_source import NUMBER, Source
+from truckee.spark.row_bitmaps import FileRows, is_in, is_number_in, united
 from truckee.spark.rows_to_write import DEFAULT_KEY
 from truckee.spark.writer import WrittenFiles
 from truckee.spark.writer_columns import column
@@ -105,8 +111,7 @@ class _Parts:
         found = []
         matched = self._rows.taken(Does.UPDATE, Kind.MATCHED)
         if matched:
-            pairs = self._among(matched).join(self._source.rows, self._merge.on.column)
-            found.append(self._updated(pairs, matched))
+            found.append(self._updated_by_source(matched))
         alone = self._rows.taken(Does.UPDATE, Kind.NOT_MATCHED_BY_SOURCE)
         if alone:
             found.append(self._updated(self._among(alone), alone))
@@ -125,6 +130,32 @@ class _Parts:
     def _in(self, rows: FileRows, name: str) -> DataFrame:
         of_files = self._target.rows.where(column(FILE).isin(sorted(rows)))
         return of_files.where(is_in(self._target.spark, rows, name))
+
+    def _updated_by_source(self, hits: list[Hit]) -> DataFrame:
+        if not self._is_all_of_source(hits):
+            pairs = self._among(hits).join(self._source.rows, self._merge.on.column)
+            return self._updated(pairs, hits)
+        ways = [
+            NewValues(self._is_of_source(hit.sources, hit.clause.clause.name), hit.clause.values)
+            for hit in hits
+            if hit.sources is not None
+        ]
+        return inserted_rows(self._source.rows, self._schema, ways, has_feed=False)
+
+    def _is_all_of_source(self, hits: list[Hit]) -> bool:
+        """Whether new rows are made of rows of the source alone, one of each."""
+        if self._has_changes or any(hit.sources is None for hit in hits):
+            return False
+        needed = {
+            f.name for f in self._schema.fields if GENERATION_EXPRESSION_KEY not in f.metadata
+        }
+        if any(not needed <= hit.clause.values.keys() for hit in hits):
+            return False
+        values = [value for hit in hits for value in hit.clause.values.values()]
+        return are_of(self._merge.source, values, beside=self._target.rows)
+
+    def _is_of_source(self, numbers: RowBitmap, name: str) -> Column:
+        return is_number_in(self._target.spark, numbers, name, NUMBER)
 
     def _updated(self, rows: DataFrame, hits: list[Hit]) -> DataFrame:
         ways = [
@@ -156,7 +187,9 @@ class _Parts:
 
     def _inserted(self) -> DataFrame:
         rows = self._source.rows
-        if self._rows.matched:
+        if self._rows.matched_sources is not None:
+            rows = rows.where(~self._is_of_source(self._rows.matched_sources, "rows that match"))
+        elif self._rows.matched:
             with_match = self._in(self._rows.matched, "rows that match")
             rows = rows.join(with_match, self._merge.on.column, "left_anti")
         ways = [

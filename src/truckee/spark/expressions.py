@@ -7,7 +7,7 @@ subqueries, aggregates, functions that never say the same thing twice.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -203,6 +203,13 @@ def _settled(rows: DataFrame, plan: Any, *rules: str) -> Any:
 def _names(references: Any) -> frozenset[str]:
     found = references.toSeq()
     return frozenset(str(found.apply(index).name()) for index in range(found.size()))
+
+
+def are_of(rows: DataFrame, values: Sequence[Column], *, beside: DataFrame) -> bool:
+    """Return whether values of the join of two DataFrames are made of columns of the first."""
+    both = beside.join(rows, F.lit(True), "full").select(*values)
+    used = both._jdf.queryExecution().analyzed().references()
+    return bool(used.subsetOf(rows._jdf.queryExecution().analyzed().outputSet()))
 
 
 def true_only(condition: Column) -> Column:

@@ -16,6 +16,9 @@ from pyspark.sql import functions as F
 
 from truckee.spark.jvm import to_column
 
+NUMBER = "__truckee_source_row"
+"""The column with the number of each row of a source that is kept."""
+
 _STEADY_LEAVES = ("LocalRelation", "Range", "OneRowRelation")
 _FEED_LABEL = "changes from"
 # Of these, Python's values are what Spark compares, to the last bit.
@@ -26,12 +29,14 @@ _KEY_TYPES = ("byte", "short", "integer", "long", "date", "string")
 class Source:
     """The rows to merge; `keys` is what a target row must fulfil to match any of them.
 
-    None for `keys` means that nothing is known.
+    None for `keys` means that nothing is known. With `has_numbers`, each row has one of its own in
+    the column `NUMBER`, the same each time that it is asked for.
     """
 
     rows: DataFrame
     num_rows: int
     keys: Column | None
+    has_numbers: bool
     materialize_ms: int
 
 
@@ -44,8 +49,10 @@ def prepared_source(
     """
     start = time.monotonic()
     kept = materialize == "all" or (materialize == "auto" and not _is_steady(source))
-    # Not eager: the count below fills the checkpoint.
-    rows = source.localCheckpoint(eager=False) if kept else source
+    # Not eager: the count below fills the checkpoint. What it keeps is the number of a row too;
+    # computed anew, it might be another one.
+    numbered = source.select("*", F.monotonically_increasing_id().alias(NUMBER))
+    rows = numbered.localCheckpoint(eager=False) if kept else source
     pairs = _equal_keys(source, target, on)
     bounds = [f(pair.compared) for pair in pairs for f in (F.min, F.max)]
     found = rows.agg(F.count("*"), *bounds).collect()[0]
@@ -56,6 +63,7 @@ def prepared_source(
         rows,
         int(found[0]),
         reduce(Column.__and__, keys) if keys else None,
+        kept,
         int(1000 * (time.monotonic() - start)) if kept else 0,
     )
 

@@ -5,7 +5,8 @@ Words are or-ed by Spark's own hash aggregation, and what is collected are the w
 bit in them, as Arrow. A word costs 20 bytes, so the rows of a whole file of a million rows are
 300 KB, and the driver never sees a row.
 
-The other way, `is_in` tells of each row of a scan whether it is in such bitmaps.
+The other way, `is_in` tells of each row of a scan whether it is in such bitmaps. Rows that are in
+no file of the table, but have numbers of their own, are treated alike.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ _BITS = "__truckee_bits"
 _MARK = "__truckee_mark_"
 _REPEATS = "__truckee_repeats"
 _WORDS_PER_BLOCK = 1024
+# Where a file's id would be: of rows that have a number, and are in no file.
+_NUMBERED = -1
 
 
 class MarkedRows(NamedTuple):
@@ -41,6 +44,14 @@ class MarkedRows(NamedTuple):
 
     rows: FileRows
     by_mark: tuple[FileRows, ...]
+    has_repeats: bool
+
+
+class MarkedNumbers(NamedTuple):
+    """The same of rows that are told by a number of their own, not by a place in a file."""
+
+    rows: RowBitmap
+    by_mark: tuple[RowBitmap, ...]
     has_repeats: bool
 
 
@@ -54,23 +65,70 @@ def row_bitmaps(rows: DataFrame) -> FileRows:
 
 def marked_bitmaps(rows: DataFrame, marks: Sequence[Column]) -> MarkedRows:
     """Return the same, and for each of the conditions in `marks` the rows that it is true of."""
+    found, repeated = _collected(rows, marks)
+    return MarkedRows(found[0], tuple(found[1:]), bool(repeated))
+
+
+def paired_bitmaps(
+    pairs: DataFrame, marks: Sequence[Column], number: str
+) -> tuple[MarkedRows, MarkedNumbers]:
+    """Return the same of both sides of pairs: rows of files, and rows with a number.
+
+    `pairs` has `FILE`, `ROW` and the column `number`, of integers that are not negative.
+    """
+    names = [f"{_MARK}{index}" for index in range(len(marks))]
+    places = F.array(
+        F.struct(F.col(FILE).alias(FILE), F.col(ROW).alias(ROW)),
+        F.struct(F.lit(_NUMBERED).alias(FILE), F.col(number).alias(ROW)),
+    )
+    rows = pairs.select(
+        *(mark.alias(name) for mark, name in zip(marks, names, strict=True)),
+        F.inline(places),
+    )
+    found, repeated = _collected(rows, [F.col(name) for name in names])
+    numbers = [each.pop(_NUMBERED, RowBitmap()) for each in found]
+    return (
+        MarkedRows(found[0], tuple(found[1:]), bool(repeated - {_NUMBERED})),
+        MarkedNumbers(numbers[0], tuple(numbers[1:]), _NUMBERED in repeated),
+    )
+
+
+def _collected(
+    rows: DataFrame, marks: Sequence[Column]
+) -> tuple[list[dict[int, RowBitmap]], set[int]]:
+    """Return the rows, then those with each mark; and the files of which a row came twice."""
     bit = F.expr(f"shiftleft(1L, cast({ROW} & 63 as int))")
-    bits = [_BITS, *(f"{_MARK}{number}" for number in range(len(marks)))]
+    bits = [_BITS, *(f"{_BITS}_{index}" for index in range(len(marks)))]
     found = rows.groupBy(FILE, F.shiftright(ROW, 6).alias(_WORD)).agg(
         F.bit_or(bit).alias(_BITS),
         *(F.bit_or(F.when(m, bit)).alias(name) for m, name in zip(marks, bits[1:], strict=True)),
         (F.bit_count(F.bit_or(bit)) < F.count("*")).alias(_REPEATS),
     )
     words = found.toArrow().sort_by([(FILE, "ascending"), (_WORD, "ascending")])
-    every, *by_mark = (_bitmaps(words, name) for name in bits)
-    return MarkedRows(every, tuple(by_mark), bool(pc.any(words.column(_REPEATS)).as_py()))
+    repeated = words.column(FILE).filter(words.column(_REPEATS))
+    every = _bitmaps(words, _BITS)
+    # A mark is often that of all rows, and need not be taken apart again.
+    marked = [
+        dict(every) if words.column(name).equals(words.column(_BITS)) else _bitmaps(words, name)
+        for name in bits[1:]
+    ]
+    return [every, *marked], set(pc.unique(repeated).to_pylist())
 
 
 def is_in(spark: SparkSession, rows: FileRows, name: str) -> Column:
     """Return whether a row of a scan with `FILE` and `ROW` is among these; `name` is for plans."""
-    slot = Slot(spark, name, "org.roaringbitmap.longlong.Roaring64NavigableMap")
-    slot.fill(index_maker(spark).sparse(keyed_portable(rows)))
     key = F.shiftleft(F.col(FILE).cast("bigint"), 32).bitwiseOR(F.col(ROW))
+    return _contains(spark, keyed_portable(rows), name, key)
+
+
+def is_number_in(spark: SparkSession, numbers: RowBitmap, name: str, number: str) -> Column:
+    """Return whether the column `number` of a row is among these."""
+    return _contains(spark, numbers.serialize_portable(), name, F.col(number))
+
+
+def _contains(spark: SparkSession, portable: bytes, name: str, key: Column) -> Column:
+    slot = Slot(spark, name, "org.roaringbitmap.longlong.Roaring64NavigableMap")
+    slot.fill(index_maker(spark).sparse(portable))
     return slot.call("contains", "boolean", key)
 
 
