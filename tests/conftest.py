@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 _CORPUS_TABLE = "corpus table"
 
+# A thousand short queries, here and in processes that tests start: code that runs once is not worth
+# Java's second compiler.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
@@ -32,8 +36,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         **{
             "master": "local[2]",
             "spark.driver.memory": "2g",
-            # A thousand short queries: code that runs once is not worth the second compiler.
-            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
             "spark.sql.shuffle.partitions": "2",
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.warehouse.dir": str(workdir / "warehouse"),

@@ -33,7 +33,9 @@ def records_read(spark: SparkSession, run: Callable[[], object]) -> int:
     tracker, store = context.statusTracker(), context._jsc.sc().statusStore()
     jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
     stages = {stage for job in jobs if job is not None for stage in job.stageIds}
-    return sum(int(store.lastStageAttempt(stage).inputRecords()) for stage in stages)
+    # Of a stage whose result was there already, nothing is known.
+    ran = [stage for stage in stages if tracker.getStageInfo(stage) is not None]
+    return sum(int(store.lastStageAttempt(stage).inputRecords()) for stage in ran)
 
 
 def size_in_bytes(frame: DataFrame) -> int:
