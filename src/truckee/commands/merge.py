@@ -68,7 +68,11 @@ def prepared_merge(
     resolved = _resolved(spark, snapshot, merge, settings)
     target = resolved.target
     source = prepared_source(
-        merge.source, target.rows, resolved.on.column, materialize=settings.materialize_source
+        merge.source,
+        target.rows,
+        resolved.on.column,
+        materialize=settings.materialize_source,
+        brings_rows=resolved.brings_rows,
     )
     begun = time.monotonic()
     rows = merge_rows(resolved, source)

@@ -48,6 +48,15 @@ class ResolvedMerge:
     on: Expression
     clauses: tuple[ResolvedClause, ...]
 
+    @property
+    def brings_rows(self) -> bool:
+        """Whether rows of the source may become rows of the target."""
+        return any(
+            each.clause.does is not Does.DELETE
+            for each in self.clauses
+            if each.clause.kind is not Kind.NOT_MATCHED_BY_SOURCE
+        )
+
     def of_kind(self, kind: Kind) -> list[ResolvedClause]:
         """Return the clauses of a kind, in order."""
         return [each for each in self.clauses if each.clause.kind is kind]
@@ -130,8 +139,7 @@ def _matched(
     if source.num_rows == 0:
         return MarkedRows({}, tuple({} for _ in clauses), False), None
     pairs = _pairs(merge, source)
-    brings_rows = any(each.clause.does is not Does.DELETE for each in merge.clauses)
-    if source.has_numbers and brings_rows:
+    if source.has_numbers and merge.brings_rows:
         return paired_bitmaps(pairs, _takes(clauses), NUMBER)
     return marked_bitmaps(pairs, _takes(clauses)), None
 

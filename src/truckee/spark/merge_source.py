@@ -1,7 +1,9 @@
-"""The source of a MERGE: read once where it might differ the second time, counted, its keys known.
+"""The source of a MERGE: read once and kept, counted, its keys known.
 
-A MERGE looks at its source two or three times. What is a plain list of values, or a table at a
-fixed version, says the same each time; anything else is first kept as it is at that moment.
+A MERGE looks at its source two or three times, and most sources might differ the second time. What
+is kept has a number for each row, so that it can be told later which rows have matched. A merge
+that takes no row from its source needs neither of a plain list of values, or of a table at a fixed
+version: that is read as often as it takes.
 """
 
 from __future__ import annotations
@@ -41,14 +43,17 @@ class Source:
 
 
 def prepared_source(
-    source: DataFrame, target: DataFrame, on: Column, *, materialize: str
+    source: DataFrame, target: DataFrame, on: Column, *, materialize: str, brings_rows: bool
 ) -> Source:
     """Return the source of a merge, which matches by the condition `on`, ready to be read often.
 
-    `materialize` is `auto`, `all` or `none`.
+    `materialize` is `auto`, `all` or `none`; `brings_rows` tells whether rows of the source may
+    become rows of the target.
     """
     start = time.monotonic()
-    kept = materialize == "all" or (materialize == "auto" and not _is_steady(source))
+    kept = materialize == "all"
+    if materialize == "auto":
+        kept = brings_rows or not _is_steady(source)
     # Not eager: the count below fills the checkpoint. What it keeps is the number of a row too;
     # computed anew, it might be another one.
     numbered = source.select("*", F.monotonically_increasing_id().alias(NUMBER))
