@@ -8,7 +8,7 @@ __all__ = ["IMPORTS", "NOTES", "prepare", "reset"]
 
 TITLE = "DELETE in 10 M rows in 10 files: a range, of which statistics know"
 SPARK = True
-WARMUP = 1
-REPETITIONS = 3
+WARMUP = 5
+REPETITIONS = 4
 VARIANTS = variants("id")
 ENGINES = DELETE

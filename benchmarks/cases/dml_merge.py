@@ -12,8 +12,8 @@ __all__ = ["IMPORTS", "NOTES", "reset"]
 
 TITLE = "MERGE into 10 M rows in 10 files, half of the source matching"
 SPARK = True
-WARMUP = 1
-REPETITIONS = 3
+WARMUP = 5
+REPETITIONS = 5
 SHARES = {"10 thousand": 0.001, "1 million": 0.1}
 VARIANTS = {name: {"size": name} for name in SHARES}
 ENGINES = MERGE

@@ -8,7 +8,7 @@ __all__ = ["IMPORTS", "NOTES", "prepare", "reset"]
 
 TITLE = "UPDATE in 10 M rows in 10 files: some rows of every file"
 SPARK = True
-WARMUP = 1
-REPETITIONS = 3
+WARMUP = 5
+REPETITIONS = 4
 VARIANTS = variants("h")
 ENGINES = UPDATE

@@ -9,8 +9,8 @@ from benchmarks.reading import feed_engines
 
 TITLE = "changes of 1,000 commits of 1,000 rows"
 SPARK = True
-WARMUP = 1
-REPETITIONS = 3
+WARMUP = 20
+REPETITIONS = 5
 ENGINES = feed_engines(start=0, is_limited_by_parquet=True)
 COMMITS = {"small": 100, "full": 1_000}
 

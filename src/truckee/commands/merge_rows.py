@@ -148,7 +148,9 @@ def _pairs(merge: ResolvedMerge, source: Source) -> DataFrame:
     rows = merge.target.rows
     if source.keys is not None:
         rows = rows.where(source.keys)
-    return rows.join(source.rows, merge.on.column)
+    conditions = [merge.on, *(each.condition for each in merge.of_kind(Kind.MATCHED))]
+    used = {name for each in conditions if each is not None for name in each.columns}
+    return rows.join(source.to_join(used | {NUMBER}), merge.on.column)
 
 
 def _only_deletes(clauses: Sequence[ResolvedClause]) -> bool:

@@ -9,20 +9,26 @@ version: that is read as often as it takes.
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from truckee.spark.jvm import to_column
+from truckee.spark.types import to_java
 
 NUMBER = "__truckee_source_row"
 """The column with the number of each row of a source that is kept."""
 
 _STEADY_LEAVES = ("LocalRelation", "Range", "OneRowRelation")
 _FEED_LABEL = "changes from"
+# A row takes these beside its values. As a hash table the rows take two or three times as much.
+_ROW_BYTES = 8
+_SENT_TO_EACH_TASK = 32 * 1024 * 1024
 # Of these, Python's values are what Spark compares, to the last bit.
 _KEY_TYPES = ("byte", "short", "integer", "long", "date", "string")
 
@@ -40,6 +46,21 @@ class Source:
     keys: Column | None
     has_numbers: bool
     materialize_ms: int
+
+    def to_join(self, names: Collection[str]) -> DataFrame:
+        """Return the rows to be joined with the target, by columns of these names.
+
+        Spark takes a source that it cannot look into for larger than it is, and would rather sort
+        the target. How many rows it has is known here: a few go to every task.
+        """
+        spark = self.rows.sparkSession
+        used = {name.casefold() for name in names}
+        columns = [field for field in self.rows.schema.fields if field.name.casefold() in used]
+        row_bytes = to_java(spark, StructType(columns)).defaultSize() + _ROW_BYTES
+        is_off = str(spark.conf.get("spark.sql.autoBroadcastJoinThreshold")).startswith("-")
+        if is_off or self.num_rows * row_bytes > _SENT_TO_EACH_TASK:
+            return self.rows
+        return F.broadcast(self.rows)
 
 
 def prepared_source(
