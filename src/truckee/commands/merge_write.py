@@ -135,11 +135,11 @@ class _Parts:
         if not self._is_all_of_source(hits):
             pairs = self._among(hits).join(self._source.rows, self._merge.on.column)
             return self._updated(pairs, hits)
-        ways = [
-            NewValues(self._is_of_source(hit.sources, hit.clause.clause.name), hit.clause.values)
-            for hit in hits
-            if hit.sources is not None
-        ]
+        ways = []
+        for hit in hits:
+            assert hit.sources is not None  # no row may be left out in silence
+            takes = self._is_of_source(hit.sources, hit.clause.clause.name)
+            ways.append(NewValues(takes, hit.clause.values))
         return inserted_rows(self._source.rows, self._schema, ways, has_feed=False)
 
     def _is_all_of_source(self, hits: list[Hit]) -> bool:

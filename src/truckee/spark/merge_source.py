@@ -75,10 +75,12 @@ def prepared_source(
     kept = materialize == "all"
     if materialize == "auto":
         kept = brings_rows or not _is_steady(source)
-    # Not eager: the count below fills the checkpoint. What it keeps is the number of a row too;
-    # computed anew, it might be another one.
-    numbered = source.select("*", F.monotonically_increasing_id().alias(NUMBER))
-    rows = numbered.localCheckpoint(eager=False) if kept else source
+    rows = source
+    if kept:
+        # Not eager: the count below fills the checkpoint. What it keeps is the number of a row too;
+        # computed anew, it might be another one.
+        numbered = source.select("*", F.monotonically_increasing_id().alias(NUMBER))
+        rows = numbered.localCheckpoint(eager=False)
     pairs = _equal_keys(source, target, on)
     bounds = [f(pair.compared) for pair in pairs for f in (F.min, F.max)]
     found = rows.agg(F.count("*"), *bounds).collect()[0]
