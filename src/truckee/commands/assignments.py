@@ -171,21 +171,28 @@ def new_values(given: Iterable[Assignment], old: Callable[[str], Column]) -> dic
     for assignment in given:
         by_column.setdefault(assignment.column.path[0], []).append(assignment)
     return {
-        name: _new_value(members[0].column.fields[0], members, old(name), 1)
+        name: members[0].value.column
+        if _is_whole(members, 1)
+        else _new_struct(members[0].column.fields[0], members, old(name), 1)
         for name, members in by_column.items()
     }
 
 
-def _new_value(field: StructField, members: list[Assignment], old: Column, depth: int) -> Column:
-    """Return the new value of a column to which, or to fields of which, values are assigned."""
-    if len(members) == 1 and len(members[0].column.path) == depth:
-        return members[0].value.column
+def _is_whole(members: list[Assignment], depth: int) -> bool:
+    """Whether a column gets a value itself, not fields of it."""
+    return len(members) == 1 and len(members[0].column.path) == depth
+
+
+def _new_struct(field: StructField, members: list[Assignment], old: Column, depth: int) -> Column:
+    """Return the new value of a column to whose fields values are assigned."""
     assert isinstance(field.type, StructType)
     parts = []
     for inner in field.type.fields:
         inside = [m for m in members if m.column.path[depth] == inner.name]
         value = old.getField(inner.name)
-        if inside:
-            value = _new_value(inner, inside, value, depth + 1)
+        if _is_whole(inside, depth + 1):
+            value = inside[0].value.column
+        elif inside:
+            value = _new_struct(inner, inside, value, depth + 1)
         parts.append(value.alias(inner.name))
     return F.struct(*parts)

@@ -23,16 +23,22 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from truckee.protocol.schema import StructField as TableField
 from truckee.protocol.schema import StructType as TableSchema
 from truckee.spark.constraints import GENERATION_EXPRESSION_KEY
+from truckee.spark.projection import Given, Item, Named, Sql, selected
 from truckee.spark.types import to_spark
-from truckee.spark.writer_columns import bare_schema, column, spark_type
+from truckee.spark.writer_columns import bare_schema, column, quoted, spark_type
 from truckee.spark.writer_layout import CHANGE_TYPE
 
 _OLD = "__truckee_old_"
 _NEW = "__truckee_new_"
 _WAY = "__truckee_way"
+_IMAGES = (
+    f"CASE WHEN {_WAY} IS NOT NULL THEN array('update_preimage', 'update_postimage', NULL) "
+    "ELSE array(CAST(NULL AS STRING)) END"
+)
+_IS_OLD = f"{CHANGE_TYPE} <=> 'update_preimage'"
 
-Old = Callable[[str], Column]
-"""Gives the old value of a column of the table, by its name."""
+Old = Callable[[str, str], Item]
+"""Gives the old value of a column of the table, by its name, under another name."""
 
 
 class NewValues(NamedTuple):
@@ -51,22 +57,16 @@ def updated_rows(
     the new values of the others.
     """
     both, changing = _old_and_new(rows, schema, ways, old)
-    is_updated = column(_WAY).isNotNull()
     if not has_feed:
-        return both.select(*(column(name) for name in schema.names))
-    images = F.array(F.lit("update_preimage"), F.lit("update_postimage"), F.lit(None))
-    copies = F.array(F.lit(None).cast("string"))
-    kind = F.explode(F.when(is_updated, images).otherwise(copies)).alias(CHANGE_TYPE)
-    is_old = column(CHANGE_TYPE).eqNullSafe("update_preimage")
-    return both.select("*", kind).select(
-        *(
-            F.when(is_old, column(f"{_OLD}{name}")).otherwise(column(name)).alias(name)
-            if name in changing
-            else column(name)
-            for name in schema.names
-        ),
-        CHANGE_TYPE,
-    )
+        return selected(both, map(Named, schema.names))
+    kinds = both.selectExpr("*", f"explode({_IMAGES}) AS {CHANGE_TYPE}")
+    images: list[Item] = [
+        Sql(f"CASE WHEN {_IS_OLD} THEN {_old(name)} ELSE {quoted(name)} END", name)
+        if name in changing
+        else Named(name)
+        for name in schema.names
+    ]
+    return selected(kinds, [*images, Named(CHANGE_TYPE)])
 
 
 def inserted_rows(
@@ -76,12 +76,11 @@ def inserted_rows(
 
     Rows to which none applies are left out. Columns that get no value are null, or generated.
     """
-    both, _ = _old_and_new(rows, schema, ways, lambda _: F.lit(None))
-    both = both.where(column(_WAY).isNotNull()).select(*(column(name) for name in schema.names))
+    both, _ = _old_and_new(rows, schema, ways, lambda _, alias: Sql("NULL", alias))
+    both = selected(both.where(f"{_WAY} IS NOT NULL"), map(Named, schema.names))
     if not has_feed:
         return both
-    kinds = F.explode(F.array(F.lit("insert"), F.lit(None)))
-    return both.select("*", kinds.alias(CHANGE_TYPE))
+    return both.selectExpr("*", f"explode(array('insert', NULL)) AS {CHANGE_TYPE}")
 
 
 def unchanged_rows(
@@ -89,7 +88,7 @@ def unchanged_rows(
 ) -> DataFrame:
     """Return rows of a table as they are, as copies or with a change type of their own."""
     fields = to_spark(bare_schema(schema)).fields
-    same = rows.select(*(old(name).alias(name) for name in schema.names)).to(StructType(fields))
+    same = selected(rows, (old(name, name) for name in schema.names)).to(StructType(fields))
     if not has_feed:
         return same
     return same.withColumn(CHANGE_TYPE, F.lit(change_type).cast("string"))
@@ -115,24 +114,25 @@ def _old_and_new(
     ]
     changing = given | {field.name for field in computed}
     # Of rows to which a way does not apply, its values are not computed: doing so might fail.
-    staged = rows.select(
-        *(old(name).alias(_staged_name(name, changing)) for name in schema.names),
-        *(
-            F.when(way.applies, value).alias(f"{_NEW}{number}_{name}")
-            for number, way in enumerate(ways)
-            for name, value in way.values.items()
-        ),
-        _first_that_applies(ways).alias(_WAY),
-    ).to(_staged_schema(schema, ways, changing))
-    new = staged.withColumns(
-        {name: _new_value(name, ways) for name in schema.names if name in changing}
-    )
+    before = [old(name, _staged_name(name, changing)) for name in schema.names]
+    after = [
+        Given(value, f"{_NEW}{number}_{name}", when=way.applies)
+        for number, way in enumerate(ways)
+        for name, value in way.values.items()
+    ]
+    way = Given(_first_that_applies(ways), _WAY)
+    staged_schema = _staged_schema(schema, ways, changing)
+    staged = selected(rows, [*before, *after, way]).to(staged_schema)
+    new = [Sql(_new_value(name, ways), name) for name in schema.names if name in changing]
+    both = selected(staged, [*map(Named, staged_schema.names), *new])
+    if not computed:
+        return both, changing
     is_new = column(_WAY).isNotNull()
     generated = {
         field.name: F.when(is_new, generated_value(field)).otherwise(column(f"{_OLD}{field.name}"))
         for field in computed
     }
-    return new.withColumns(generated), changing
+    return both.withColumns(generated), changing
 
 
 def _staged_name(name: str, changing: Collection[str]) -> str:
@@ -159,10 +159,15 @@ def _first_that_applies(ways: Sequence[NewValues]) -> Column:
     return number
 
 
-def _new_value(name: str, ways: Sequence[NewValues]) -> Column:
-    value = column(f"{_OLD}{name}")
-    for number, way in enumerate(ways):
-        if name in way.values:
-            mine = column(_WAY) == number
-            value = F.when(mine, column(f"{_NEW}{number}_{name}")).otherwise(value)
-    return value
+def _new_value(name: str, ways: Sequence[NewValues]) -> str:
+    """Return, in SQL, the value of the way in which the row changes, or the old one."""
+    cases = [
+        f"WHEN {_WAY} = {number} THEN {quoted(f'{_NEW}{number}_{name}')}"
+        for number, way in enumerate(ways)
+        if name in way.values
+    ]
+    return f"CASE {' '.join(cases)} ELSE {_old(name)} END" if cases else _old(name)
+
+
+def _old(name: str) -> str:
+    return quoted(f"{_OLD}{name}")

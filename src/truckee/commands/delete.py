@@ -31,6 +31,7 @@ from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
 from truckee.spark.conf import session_settings
 from truckee.spark.expressions import VARIES, Expression, true_only
 from truckee.spark.partition_conditions import files_of_partitions
+from truckee.spark.projection import Given, selected
 from truckee.spark.row_bitmaps import row_bitmaps
 from truckee.spark.shown_columns import ShownColumns
 from truckee.spark.target import Reading, Target
@@ -180,12 +181,12 @@ def _rewritten(target: Target, fate: Fates, condition: Expression) -> tuple[Writ
     files = [*fate.rewritten, *(fate.removed if has_feed else ())]
     goes = true_only(condition.column)
     with target.only(file.add for file in files) as rows:
-        columns = [target.old(name).alias(name) for name in target.stored_schema.names]
+        columns = [target.old_alone(name, name) for name in target.stored_schema.names]
         if has_feed:
-            kind = F.when(goes, F.lit("delete")).alias(CHANGE_TYPE)
-            rows = rows.select(*columns, kind)
+            columns.append(Given(F.lit("delete"), CHANGE_TYPE, when=goes))
         else:
-            rows = rows.where(~goes).select(*columns)
+            rows = rows.where(~goes)
+        rows = selected(rows, columns)
         metadata, protocol = snapshot.metadata, snapshot.protocol
         written = write_rows(target, rows, metadata=metadata, protocol=protocol)
     live = num_live(fate.rewritten)

@@ -163,7 +163,7 @@ class _Parts:
             for hit in hits
         ]
         return updated_rows(
-            rows, self._schema, ways, old=self._target.old, has_feed=self._has_changes
+            rows, self._schema, ways, old=self._target.old_beside, has_feed=self._has_changes
         )
 
     def _is_hit(self, hit: Hit, hits: list[Hit]) -> Column:
@@ -175,7 +175,7 @@ class _Parts:
         return unchanged_rows(
             rows,
             self._schema,
-            old=self._target.old,
+            old=self._target.old_alone,
             change_type=change_type,
             has_feed=self._has_changes,
         )

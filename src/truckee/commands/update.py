@@ -218,7 +218,7 @@ def _write(
         rows,
         target.stored_schema,
         [NewValues(is_updated, target.with_new_version(new_values(values, target.old)))],
-        old=target.old,
+        old=target.old_alone,
         has_feed=snapshot.properties.enable_change_data_feed,
     )
     return write_rows(

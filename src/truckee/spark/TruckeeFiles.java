@@ -1,5 +1,6 @@
 package truckee;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.FileNotFoundException;
@@ -14,6 +15,8 @@ import java.util.function.BiFunction;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.RuntimeConfig;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
@@ -25,6 +28,9 @@ import org.apache.spark.sql.catalyst.expressions.InSet;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
+import org.apache.spark.sql.functions;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import org.roaringbitmap.BitSetUtil;
@@ -225,6 +231,31 @@ public class TruckeeFiles implements FileIndex {
       Roaring64NavigableMap bitmap = new Roaring64NavigableMap();
       bitmap.deserializePortable(new DataInputStream(new ByteArrayInputStream(portable)));
       return bitmap;
+    }
+
+    /**
+     * Columns of rows, by a list in JSON. An item is what to take (`name` a column, `sql` an expression,
+     * `given` one of those given, by number), then, each of them or null: under which name, as which
+     * type, with which metadata, and the number of the given condition without which it is null.
+     */
+    public Dataset select(Dataset rows, String items, Column[] given) throws IOException {
+      String[][] list = (String[][]) new ObjectMapper().readValue(items, String[][].class);
+      Column[] columns = new Column[list.length];
+      for (int i = 0; i < columns.length; i++) {
+        String[] item = list[i];
+        Column column = taken(item[0], item[1], given);
+        if (item[5] != null) column = functions.when(given[Integer.parseInt(item[5])], column);
+        if (item[3] != null) column = column.cast(DataType.fromJson(item[3]));
+        if (item[4] != null) column = column.as(item[2], Metadata.fromJson(item[4]));
+        else if (item[2] != null) column = column.as(item[2]);
+        columns[i] = column;
+      }
+      return rows.select(columns);
+    }
+
+    private static Column taken(String kind, String what, Column[] given) {
+      if ("given".equals(kind)) return given[Integer.parseInt(what)];
+      return "sql".equals(kind) ? functions.expr(what) : functions.col(what);
     }
 
     /** A filter as JSON, with sets of values spelt out as lists (as JSON, Spark leaves sets empty). */

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import NamedTuple, Protocol
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     BooleanType,
@@ -36,6 +36,7 @@ from truckee.spark.file_index import Constant, Listing, Relation, relation_frame
 from truckee.spark.file_registry import FileRegistry
 from truckee.spark.layered import LayeredRows
 from truckee.spark.predicates import predicate_of
+from truckee.spark.projection import Item, Named, selected
 from truckee.spark.read_errors import explain_failures_of
 from truckee.spark.row_filter import (
     DENSE_ROWS,
@@ -127,7 +128,7 @@ class Branches:
             constants=_feed_constants(with_type=True) if self._scan.is_feed else (),
             located=self._row_ids,
         )
-        return self._frame(branch).select(*self._columns())
+        return selected(self._frame(branch), self._columns())
 
     def change_files(self) -> DataFrame:
         """Return the rows of change files."""
@@ -138,7 +139,7 @@ class Branches:
             constants=_feed_constants(with_type=False),
             change_type_in_file=True,
         )
-        return self._frame(branch).select(*self._columns())
+        return selected(self._frame(branch), self._columns())
 
     def vectors(self, layers: LayeredRows | None) -> DataFrame:
         """Return the rows that vectors leave, or select, one vector (or pair of them) a file.
@@ -165,7 +166,7 @@ class Branches:
         branch = _Branch("files with vectors", select, scan.vector_bytes, constants, located=True)
         contained = rows.contains_row()
         kept = contained == F.col(_KEEPS) if scan.is_feed else ~contained
-        return self._frame(branch).where(kept).select(*self._columns())
+        return selected(self._frame(branch).where(kept), self._columns())
 
     def layers(self) -> LayeredRows | None:
         """Return the rows of files whose vectors changed often, None if there are none."""
@@ -187,7 +188,7 @@ class Branches:
         )
         frame = self._frame(branch).where(rows.contains_row())
         frame = frame.withColumns(rows.feed_columns())
-        return frame.select(*self._columns())
+        return selected(frame, self._columns())
 
     def _frame(self, branch: _Branch) -> DataFrame:
         scan, registry = self._scan, self._scan.registry
@@ -253,17 +254,17 @@ class Branches:
             if here.name.casefold() in names
         }
 
-    def _columns(self) -> list[Column | str]:
+    def _columns(self) -> list[Item]:
         logical = shown_schema(self._scan.schema)
         physical = file_schema(self._scan.schema, self._scan.mapping_mode)
-        columns: list[Column | str] = [
+        columns: list[Item] = [
             _renamed(there, here)
             for there, here in zip(physical.fields, logical.fields, strict=True)
         ]
         if self._scan.is_feed:
-            columns += FEED_COLUMNS
+            columns += [Named(name) for name in FEED_COLUMNS]
         if self._row_ids:
-            columns += [F.col(FILE_ID).alias(FILE), F.col(ROW_INDEX).alias(ROW)]
+            columns += [Named(FILE_ID, FILE), Named(ROW_INDEX, ROW)]
         return columns
 
 
@@ -311,16 +312,10 @@ def timestamp_text(timestamp_ms: int | None) -> str | None:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def quoted(name: str) -> str:
-    """Return a column's name as Spark's parser takes it, whatever characters it has."""
-    return "`" + name.replace("`", "``") + "`"
-
-
-def _renamed(there: StructField, here: StructField) -> Column | str:
+def _renamed(there: StructField, here: StructField) -> Item:
     """Return a column of the data files under its logical name, nested names included."""
     if there.name == here.name and there.dataType == here.dataType and not here.metadata:
-        return quoted(here.name)  # as it is: each call of Java is felt where there are many columns
-    column = F.col(quoted(there.name))
-    if there.dataType.simpleString() != here.dataType.simpleString():
-        column = column.cast(here.dataType)
-    return column.alias(here.name, metadata=here.metadata or {})
+        return Named(here.name)
+    is_cast = there.dataType.simpleString() != here.dataType.simpleString()
+    cast = here.dataType if is_cast else None
+    return Named(there.name, here.name, cast, here.metadata or {})

@@ -47,7 +47,8 @@ from truckee.protocol.schema import (
     StructType,
     nested_fields,
 )
-from truckee.spark.writer_columns import column, spark_type
+from truckee.spark.projection import Given, Named, selected
+from truckee.spark.writer_columns import column, quoted, spark_type
 
 GENERATION_EXPRESSION_KEY = "delta.generationExpression"
 INVARIANTS_KEY = "delta.invariants"
@@ -116,11 +117,11 @@ def guarded(
     all_hold = reduce(Column.__and__, (rule.holds for rule in rules))
     passes = all_hold if unless is None else unless | all_hold
     value = sf.when(passes, column(through)).otherwise(_raise(df, rules))
-    names = [
-        (value if name == through else column(name)).alias(name, metadata=field.metadata)
-        for name, field in zip(df.columns, df.schema.fields, strict=True)
-    ]
-    return df.select(*names)
+    columns = (
+        Given(value, field.name, field.metadata) if field.name == through else Named(field.name)
+        for field in df.schema.fields
+    )
+    return selected(df, columns)
 
 
 def _raise(df: DataFrame, rules: Sequence[Rule]) -> Column:
@@ -130,9 +131,8 @@ def _raise(df: DataFrame, rules: Sequence[Rule]) -> Column:
             for rule in rules
         )
     )
-    row = sf.to_json(
-        sf.struct(*(column(name) for name in df.columns)), {"ignoreNullFields": "false"}
-    )
+    columns = ", ".join(quoted(name) for name in df.columns)
+    row = sf.expr(f"to_json(struct({columns}), map('ignoreNullFields', 'false'))")
     shown = sf.substring(row, 1, _MAX_ROW_CHARACTERS)
     return sf.raise_error(
         sf.concat(sf.lit(_MARK), sf.hex(broken), sf.lit(","), sf.hex(shown), sf.lit(";"))

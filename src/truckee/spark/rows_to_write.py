@@ -17,6 +17,7 @@ from pyspark.sql.types import DataType, UserDefinedType
 from truckee.errors.write import IdentityValueGivenError
 from truckee.protocol.schema import StructField, StructType
 from truckee.spark.constraints import GENERATION_EXPRESSION_KEY
+from truckee.spark.projection import Given, Item, Named, selected
 from truckee.spark.types import to_spark
 from truckee.spark.writer_columns import bare_schema, column, spark_type
 from truckee.spark.writer_identity import Identity, identity_of, identity_values
@@ -50,24 +51,22 @@ def rows_to_write(df: DataFrame, schema: StructType) -> RowsToWrite:
 
     held = {field.name: field.dataType for field in df.schema.fields}
     names = [(field.name, given[field.name.casefold()]) for field in present]
-    plain = df.select(*(_plain(column(name), held[name]).alias(new) for new, name in names))
+    plain = selected(df, (_plain(name, new, held[name]) for new, name in names))
     rows = plain.to(to_spark(bare_schema(StructType(tuple(present)))))
     identities = _identities(present, missing)
     generated = [field for field in missing if GENERATION_EXPRESSION_KEY in field.metadata]
-    rows = rows.withColumns(
-        {f.name: _filled(df, f) for f in missing if f not in generated} if missing else {}
-    )
-    rows = rows.withColumns({field.name: _generated(field) for field in generated})
-    return RowsToWrite(
-        rows.select(*(column(field.name) for field in schema.fields)),
-        frozenset(field.name for field in generated),
-        identities,
-    )
+    if missing:
+        rows = rows.withColumns({f.name: _filled(df, f) for f in missing if f not in generated})
+        rows = rows.withColumns({field.name: _generated(field) for field in generated})
+        rows = selected(rows, (Named(field.name) for field in schema.fields))
+    return RowsToWrite(rows, frozenset(field.name for field in generated), identities)
 
 
-def _plain(value: Column, held: DataType) -> Column:
+def _plain(name: str, new: str, held: DataType) -> Item:
     """Return values of a user-defined type as what they are made of, all others as they are."""
-    return sf.unwrap_udt(value) if isinstance(held, UserDefinedType) else value
+    if isinstance(held, UserDefinedType):
+        return Given(sf.unwrap_udt(column(name)), new)
+    return Named(name, new)
 
 
 def _identities(present: list[StructField], missing: list[StructField]) -> dict[str, Identity]:

@@ -38,6 +38,7 @@ from truckee.spark.expressions import (
 )
 from truckee.spark.frames import snapshot_scan
 from truckee.spark.predicates import predicate_of
+from truckee.spark.projection import Given, Item, Named
 from truckee.spark.row_id_columns import (
     commit_version,
     row_id,
@@ -114,6 +115,15 @@ class Target:
         if self._ids is not None and name == self._ids.commit_version:
             return commit_version(self._narrowed_files(), column)
         return column
+
+    def old_beside(self, name: str, alias: str) -> Item:
+        """Return the same under another name, of rows that were joined."""
+        return Given(self.old(name), alias)
+
+    def old_alone(self, name: str, alias: str) -> Item:
+        """Return the same of rows that were not joined, where a name says enough."""
+        is_id = self._ids is not None and name in (self._ids.row_id, self._ids.commit_version)
+        return self.old_beside(name, alias) if is_id else Named(name, alias)
 
     def with_new_version(self, values: Mapping[str, Column]) -> Mapping[str, Column]:
         """Return new values of a row; that it changes in this very commit goes with them."""

@@ -29,6 +29,7 @@ from truckee.protocol.schema import (
     StructType,
     physical_schema,
 )
+from truckee.spark.projection import Given, Item, Named, Sql, selected
 from truckee.spark.types import from_spark
 from truckee.spark.writer_columns import column, spark_type, with_nulls
 
@@ -63,9 +64,9 @@ def laid_out(
     physical = physical_schema(schema, mode)
     held = {field.name: field.type for field in from_spark(df.schema).fields}
     columns = [
-        _partition_text(column(logical.name), logical.type).alias(stored.name, metadata={})
+        Given(_partition_text(column(logical.name), logical.type), stored.name, {})
         if logical.name.casefold() in partitions
-        else _stored(column(logical.name), held[logical.name], stored)
+        else _stored(logical.name, held[logical.name], stored)
         for logical, stored in zip(schema.fields, physical.fields, strict=True)
     ]
     folders = tuple(
@@ -75,10 +76,10 @@ def laid_out(
         if logical.name.casefold() == name.casefold()
     )
     if CHANGE_TYPE not in df.columns or CHANGE_TYPE in schema.names:
-        return LaidOut(df.select(*columns), folders, None)
+        return LaidOut(selected(df, columns), folders, None)
     marker = _unused_name("change", [field.name for field in physical.fields])
-    is_change = column(CHANGE_TYPE).isNotNull().alias(marker)
-    rows = df.select(*columns, column(CHANGE_TYPE), is_change)
+    is_change = Sql(f"{CHANGE_TYPE} IS NOT NULL", marker)
+    rows = selected(df, [*columns, Named(CHANGE_TYPE), is_change])
     return LaidOut(rows, (marker, *folders), marker)
 
 
@@ -89,12 +90,11 @@ def _unused_name(name: str, taken: Iterable[str]) -> str:
     return name
 
 
-def _stored(value: Column, held: DataType, stored: StructField) -> Column:
+def _stored(name: str, held: DataType, stored: StructField) -> Item:
     wanted = with_nulls(stored.type)
     # A cast of structs makes each of them anew, so it is left out where names and ids fit already.
-    if with_nulls(held) != wanted:
-        value = value.cast(spark_type(wanted))
-    return value.alias(stored.name, metadata=dict(stored.metadata))
+    cast = None if with_nulls(held) == wanted else spark_type(wanted)
+    return Named(name, stored.name, cast, stored.metadata)
 
 
 def _partition_text(value: Column, data_type: DataType) -> Column:
