@@ -8,6 +8,9 @@ Every run has a table of its own: hard links to one that is never changed, under
 outside the clock. truckee and delta-spark mark rows; deltalake writes files anew, and so does
 truckee on a table without vectors (`truckee-rewrite`). Their table has the same data files, and a
 log that knows of no vectors.
+
+Plain Spark shows the limit: how long it takes to find the rows, and for an UPDATE to write the new
+ones. It finds out nothing of where they are, and commits nothing.
 """
 
 from __future__ import annotations
@@ -158,6 +161,20 @@ def delete_truckee(context: Any, params: dict[str, Any]) -> int:
     return int(done.collect()[0][0])
 
 
+def delete_spark_parquet(context: Any, params: dict[str, Any]) -> int:
+    rows = context.spark.read.parquet(*_data_files(context)).where(_condition(params))
+    return int(rows.count())
+
+
+def update_spark_parquet(context: Any, params: dict[str, Any]) -> None:
+    rows = context.spark.read.parquet(*_data_files(context)).where(_condition(params))
+    rows.selectExpr("id", "h", "x + 1 AS x", "s", "f").write.parquet(f"{path_of(context)}/new")
+
+
+def _data_files(context: Any) -> list[str]:
+    return sorted(str(path) for path in _copies[context.engine].glob("*.parquet"))
+
+
 def delete_delta_spark(context: Any, params: dict[str, Any]) -> int:
     text = f"DELETE FROM delta.`{path_of(context)}` WHERE {_condition(params)}"
     return int(context.spark.sql(text).collect()[0][0])
@@ -236,12 +253,14 @@ def merge_deltalake(context: Any, params: dict[str, Any]) -> list[int]:
 DELETE = {
     "truckee": delete_truckee,
     "truckee-rewrite": delete_truckee,
+    "spark-parquet": delete_spark_parquet,
     "delta-spark": delete_delta_spark,
     "deltalake": delete_deltalake,
 }
 UPDATE = {
     "truckee": update_truckee,
     "truckee-rewrite": update_truckee,
+    "spark-parquet": update_spark_parquet,
     "delta-spark": update_delta_spark,
     "deltalake": update_deltalake,
 }
@@ -253,6 +272,7 @@ MERGE = {
 NOTES = {
     "deltalake": "writes files anew, for it writes no vectors",
     "truckee-rewrite": "truckee on a table without vectors",
+    "spark-parquet": "only finds the rows, and writes the new ones of an UPDATE",
 }
 IMPORTS = {
     "truckee": ("truckee.table",),

@@ -23,6 +23,7 @@ _AREAS = {
     "scan": "Reading tables",
     "vectors": "Reading tables with deletion vectors",
     "many": "Tables of many files",
+    "wide": "Tables of many columns",
     "feed": "The change data feed",
     "stream": "The feed as a stream",
     "write": "Writing",

@@ -15,22 +15,30 @@ import java.util.function.BiFunction;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.api.python.PythonUtils;
 import org.apache.spark.sql.Column;
-import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.RuntimeConfig;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.BoundReference;
+import org.apache.spark.sql.catalyst.expressions.Cast;
+import org.apache.spark.sql.catalyst.expressions.EvalMode;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.In;
 import org.apache.spark.sql.catalyst.expressions.InSet;
 import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.FileIndex;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
 import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.Metadata;
+import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import org.roaringbitmap.BitSetUtil;
@@ -116,20 +124,52 @@ public class TruckeeFiles implements FileIndex {
 
   /** What Python calls: an object, since Py4J finds no static method of a class compiled here. */
   public static class Maker {
-    public TruckeeFiles index(
-        String name, String root, StructType partitionSchema, long sizeInBytes, BiFunction files) {
-      return new TruckeeFiles(name, root, partitionSchema, sizeInBytes, files);
+    private static final DataType TEXT = DataType.fromJson("\"string\"");
+
+    /**
+     * The rows of files, read with `options`: the columns of `data`, then those of `constants`, both
+     * schemas in JSON. The reader of the files has settings of its own; what is made of their rows
+     * belongs to the user's session, with its views and settings.
+     */
+    public Dataset rows(
+        SparkSession session, String settings, String name, String root, String constants, String data,
+        long sizeInBytes, java.util.Map options, BiFunction files) throws IOException {
+      StructType partitionSchema = (StructType) DataType.fromJson(constants);
+      SparkSession reader = with(session, settings);
+      HadoopFsRelation relation = new HadoopFsRelation(
+          new TruckeeFiles(name, root, partitionSchema, sizeInBytes, files),
+          partitionSchema, (StructType) DataType.fromJson(data), scala.Option.empty(),
+          new ParquetFileFormat(), PythonUtils.toScalaMap(options), reader);
+      Dataset rows = (Dataset) reader.baseRelationToDataFrame(relation);
+      return reader == session ? rows : Dataset.ofRows(session, rows.logicalPlan());
+    }
+
+    /** The same rows in a copy of their session that differs by these settings. */
+    public Dataset moved(Dataset rows, String settings) throws IOException {
+      SparkSession copy = with((SparkSession) rows.sparkSession(), settings);
+      return Dataset.ofRows(copy, rows.queryExecution().analyzed());
+    }
+
+    /** The session, or a copy of it if there are settings: names and values, a list of pairs in JSON. */
+    private static SparkSession with(SparkSession session, String settings) throws IOException {
+      String[][] pairs = (String[][]) new ObjectMapper().readValue(settings, String[][].class);
+      if (pairs.length == 0) return session;
+      SparkSession copy = session.cloneSession();
+      for (int i = 0; i < pairs.length; i++) copy.conf().set(pairs[i][0], pairs[i][1]);
+      return copy;
     }
 
     /**
      * The files of one packed text. Its fields are parted by NUL, which no path can hold: for each file
      * its path, size and modification time, then one field a constant: "-" for null, "+" and the text
-     * of the value, or "=" and its bytes in hex if it has a NUL of its own. `casts` turn a row of those
-     * texts into the typed constants. Where one cannot be cast, the answer is the number of the file
-     * and that of the constant, as text. `conf` is only needed where a size is 0: nobody knows it then.
+     * of the value, or "=" and its bytes in hex if it has a NUL of its own. `types` are those of the
+     * constants, a list in JSON; timestamps are read in `zone`. Where a text is not of its type, the
+     * answer is the number of the file and that of the constant, as text: it would be a null in the
+     * table otherwise. `conf` is only needed where a size is 0: nobody knows it then.
      */
-    public Object unpack(String packed, int count, Expression[] casts, Configuration conf)
+    public Object unpack(String packed, int count, String types, String zone, Configuration conf)
         throws IOException {
+      Expression[] casts = casts((String[]) new ObjectMapper().readValue(types, String[].class), zone);
       PartitionDirectory[] all = new PartitionDirectory[count];
       int at = 0;
       String[] fields = new String[3 + casts.length];
@@ -160,6 +200,19 @@ public class TruckeeFiles implements FileIndex {
         all[i] = PartitionDirectory.apply(new GenericInternalRow(values), new FileStatus[] {status});
       }
       return all;
+    }
+
+    /** What turns a row of texts into one of typed values, with an error where one is not of its type. */
+    private static Expression[] casts(String[] types, String zone) {
+      Expression[] casts = new Expression[types.length];
+      for (int i = 0; i < casts.length; i++) {
+        DataType type = DataType.fromJson(types[i]);
+        casts[i] = new BoundReference(i, TEXT, true);
+        if (!(type instanceof StringType)) {
+          casts[i] = new Cast(casts[i], type, scala.Option.apply(zone), EvalMode.ANSI());
+        }
+      }
+      return casts;
     }
 
     private static UTF8String text(String field) {
@@ -239,6 +292,18 @@ public class TruckeeFiles implements FileIndex {
      * type, with which metadata, and the number of the given condition without which it is null.
      */
     public Dataset select(Dataset rows, String items, Column[] given) throws IOException {
+      return (Dataset) rows.select(columns(items, given));
+    }
+
+    /** Rows in groups by the first of the columns, of which the others are aggregates. */
+    public Dataset group(Dataset rows, int keys, String items, Column[] given) throws IOException {
+      Column[] all = columns(items, given);
+      Column[] by = (Column[]) Arrays.copyOf(all, keys);
+      Column[] others = (Column[]) Arrays.copyOfRange(all, keys + 1, all.length);
+      return (Dataset) rows.groupBy(by).agg(all[keys], others);
+    }
+
+    private static Column[] columns(String items, Column[] given) throws IOException {
       String[][] list = (String[][]) new ObjectMapper().readValue(items, String[][].class);
       Column[] columns = new Column[list.length];
       for (int i = 0; i < columns.length; i++) {
@@ -250,7 +315,7 @@ public class TruckeeFiles implements FileIndex {
         else if (item[2] != null) column = column.as(item[2]);
         columns[i] = column;
       }
-      return rows.select(columns);
+      return columns;
     }
 
     private static Column taken(String kind, String what, Column[] given) {
@@ -261,6 +326,21 @@ public class TruckeeFiles implements FileIndex {
     /** A filter as JSON, with sets of values spelt out as lists (as JSON, Spark leaves sets empty). */
     public String json(Expression filter) {
       return ((Expression) filter.transform(new SpellOut())).toJSON();
+    }
+
+    /** The same of many, a list in JSON of such texts. */
+    public String jsons(Seq filters) throws IOException {
+      String[] found = new String[filters.size()];
+      for (int i = 0; i < found.length; i++) found[i] = json((Expression) filters.apply(i));
+      return new ObjectMapper().writeValueAsString(found);
+    }
+
+    /** The names of columns that an expression reads, a list in JSON. */
+    public String names(Expression expression) throws IOException {
+      Seq found = expression.references().toSeq();
+      String[] names = new String[found.size()];
+      for (int i = 0; i < names.length; i++) names[i] = ((NamedExpression) found.apply(i)).name();
+      return new ObjectMapper().writeValueAsString(names);
     }
   }
 

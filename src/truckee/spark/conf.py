@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
@@ -19,6 +20,11 @@ def session_settings(spark: SparkSession) -> dict[str, str]:
     packed = index_maker(spark).settings(spark._jsparkSession.conf())
     texts = packed.split("\0")
     return dict(zip(texts[::2], texts[1::2], strict=False))
+
+
+def packed_settings(settings: Mapping[str, str]) -> str:
+    """Return settings as the JVM's half takes them."""
+    return json.dumps(list(settings.items()))
 
 
 def session_zone(spark: SparkSession) -> str:

@@ -27,9 +27,10 @@ from truckee.errors.dml import (
     UnresolvedColumnError,
 )
 from truckee.protocol.schema import DataType
-from truckee.spark.jvm import gateway, index_maker, to_column
+from truckee.spark.jvm import index_maker, java_class, to_column
 from truckee.spark.types import from_spark
 
+_CATALYST = "org.apache.spark.sql.catalyst"
 _AGGREGATES = ("INVALID_WHERE_CONDITION", "UNSUPPORTED_EXPR_FOR_OPERATOR", "MISSING_AGGREGATION")
 
 
@@ -77,7 +78,7 @@ def resolved_condition(
     return Expression(
         column=to_column(rows.sparkSession, found),
         sql=str(found.sql()),
-        columns=_names(found.references()),
+        columns=_names(rows, found),
         constant=found.eval(None) if found.foldable() else VARIES,
     )
 
@@ -98,7 +99,7 @@ def resolved_value(
     return Value(
         column=to_column(rows.sparkSession, found),
         type=from_spark(_struct(java_type.json())).fields[0].type,
-        columns=_names(found.references()),
+        columns=_names(rows, found),
     )
 
 
@@ -131,8 +132,8 @@ def _analyzed(
 
 
 def _has_subquery(rows: DataFrame, expression: Any) -> bool:
-    catalyst = gateway(rows.sparkSession).jvm.org.apache.spark.sql.catalyst
-    return bool(catalyst.expressions.SubqueryExpression.hasSubquery(expression))
+    subqueries = java_class(rows.sparkSession, f"{_CATALYST}.expressions.SubqueryExpression")
+    return bool(subqueries.hasSubquery(expression))
 
 
 def _struct(type_json: str) -> SparkStruct:
@@ -186,23 +187,18 @@ def pushed_filters(rows: DataFrame) -> list[str]:
     return filters[-1:]
 
 
-_OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer"
-
-
 def _settled(rows: DataFrame, plan: Any, *rules: str) -> Any:
     """Return the plan after rules of Spark's optimizer.
 
     They turn the current time, in all its forms, and whatever else is constant into literals.
     """
-    jvm = gateway(rows.sparkSession).jvm
     for rule in rules:
-        plan = getattr(jvm, f"{_OPTIMIZER}.{rule}$").__getattr__("MODULE$").apply(plan)
+        plan = java_class(rows.sparkSession, f"{_CATALYST}.optimizer.{rule}").apply(plan)
     return plan
 
 
-def _names(references: Any) -> frozenset[str]:
-    found = references.toSeq()
-    return frozenset(str(found.apply(index).name()) for index in range(found.size()))
+def _names(rows: DataFrame, expression: Any) -> frozenset[str]:
+    return frozenset(json.loads(index_maker(rows.sparkSession).names(expression)))
 
 
 def are_of(rows: DataFrame, values: Sequence[Column], *, beside: DataFrame) -> bool:

@@ -7,18 +7,18 @@ columns and which cost nothing per row.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import DataType, StringType, StructField, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 from truckee.errors.spark import DataFileUnreadableError
 from truckee.protocol.paths import is_absolute
 from truckee.scan.scan_file import ScanFile
-from truckee.spark.conf import session_zone
-from truckee.spark.jvm import Callback, index_maker, java_array, java_class
-from truckee.spark.types import to_java
+from truckee.spark.conf import packed_settings, session_zone
+from truckee.spark.jvm import Callback, index_maker
 
 # What Spark would let pass in silence, or read according to the session's whims, is fixed here.
 _READ_OPTIONS = {
@@ -59,41 +59,24 @@ def relation_frame(spark: SparkSession, relation: Relation) -> DataFrame:
     constant_schema = StructType(
         [StructField(c.name, c.type, c.nullable) for c in relation.constants]
     )
-    index = _java_index(spark, relation, to_java(spark, constant_schema))
-    session = _session(spark, relation.session_conf)
-    sources = "org.apache.spark.sql.execution.datasources"
-    fs_relation = java_class(spark, f"{sources}.HadoopFsRelation")(
-        index,
-        to_java(spark, constant_schema),
-        to_java(spark, relation.data_schema),
-        java_class(spark, "scala.Option").empty(),
-        java_class(spark, f"{sources}.parquet.ParquetFileFormat")(),
-        java_class(spark, "org.apache.spark.api.python.PythonUtils").toScalaMap(_READ_OPTIONS),
-        session,
+    rows = index_maker(spark).rows(
+        spark._jsparkSession,
+        packed_settings(relation.session_conf),
+        relation.name,
+        file_url(relation.root, relation.root),
+        constant_schema.json(),
+        relation.data_schema.json(),
+        relation.size_in_bytes,
+        _READ_OPTIONS,
+        Callback(_Answer(spark, relation)),
     )
-    frame = session.baseRelationToDataFrame(fs_relation)
-    if session is not spark._jsparkSession:
-        # Only the reader of the files needs the copy. What is made of their rows belongs to the
-        # user's session, with its views and settings.
-        datasets = java_class(spark, "org.apache.spark.sql.classic.Dataset")
-        frame = datasets.ofRows(spark._jsparkSession, frame.logicalPlan())
-    return DataFrame(frame, spark)
+    return DataFrame(rows, spark)
 
 
 def file_url(root: str, path: str) -> str:
     """Return where a file is, as Hadoop spells it: with a scheme, and nothing percent-encoded."""
     full = path if is_absolute(path) else f"{root}/{path}"
     return f"file://{full}" if full.startswith("/") else full
-
-
-def _java_index(spark: SparkSession, relation: Relation, constant_schema: Any) -> Any:
-    return index_maker(spark).index(
-        relation.name,
-        file_url(relation.root, relation.root),
-        constant_schema,
-        relation.size_in_bytes,
-        Callback(_Answer(spark, relation)),
-    )
 
 
 class _Answer:
@@ -123,12 +106,10 @@ class _Answer:
     def _unpacked(self, files: Sequence[ScanFile], zone: str) -> Any:
         relation = self._relation
         packed = pack(files, root=relation.root, constants=relation.constants)
-        casts = java_array(
-            self._spark,
-            "org.apache.spark.sql.catalyst.expressions.Expression",
-            _casts(self._spark, relation.constants, zone),
+        types = json.dumps([constant.type.json() for constant in relation.constants])
+        unpacked = index_maker(self._spark).unpack(
+            packed, len(files), types, zone, self._conf(files)
         )
-        unpacked = index_maker(self._spark).unpack(packed, len(files), casts, self._conf(files))
         if isinstance(unpacked, str):
             raise _malformed(unpacked, files, relation.constants)
         return unpacked
@@ -172,39 +153,6 @@ def pack(files: Sequence[ScanFile], *, root: str, constants: Sequence[Constant])
     return "\0".join(fields)
 
 
-def _casts(spark: SparkSession, constants: Sequence[Constant], session_zone: str) -> list[Any]:
-    """Return Catalyst expressions that turn a row of texts into the typed constants.
-
-    A text that is not of its type is an error: it would be a null in the table otherwise.
-    """
-    expressions = "org.apache.spark.sql.catalyst.expressions"
-    reference = java_class(spark, f"{expressions}.BoundReference")
-    cast = java_class(spark, f"{expressions}.Cast")
-    text_type = spark._jsparkSession.parseDataType('"string"')
-    zone = java_class(spark, "scala.Option").apply(session_zone)
-    strict = java_class(spark, f"{expressions}.EvalMode").ANSI()
-    casts = []
-    for position, constant in enumerate(constants):
-        text = reference(position, text_type, True)
-        if isinstance(constant.type, StringType):
-            casts.append(text)
-            continue
-        java_type = spark._jsparkSession.parseDataType(constant.type.json())
-        casts.append(cast(text, java_type, zone, strict))
-    return casts
-
-
 def _filters_as_json(spark: SparkSession, filters: Any) -> list[str]:
-    maker = index_maker(spark)
-    return [maker.json(filters.apply(position)) for position in range(filters.size())]
-
-
-def _session(spark: SparkSession, conf: Mapping[str, str]) -> Any:
-    """Return the JVM's session, or a copy of it with some settings changed."""
-    session = spark._jsparkSession
-    if not conf:
-        return session
-    copy = session.cloneSession()
-    for key, value in conf.items():
-        copy.conf().set(key, value)
-    return copy
+    found: list[str] = json.loads(index_maker(spark).jsons(filters))
+    return found

@@ -8,10 +8,10 @@ is written through four such lists, which took ten times as long as writing the 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import DataType
 
 from truckee.spark.jvm import index_maker, java_array
@@ -52,19 +52,30 @@ Item = Named | Sql | Given
 
 def selected(df: DataFrame, items: Iterable[Item]) -> DataFrame:
     """Return these columns of the rows."""
+    spark = df.sparkSession
+    chosen = index_maker(spark).select(df._jdf, *_packed(spark, items))
+    return DataFrame(chosen, spark)
+
+
+def grouped(df: DataFrame, keys: Sequence[Item], aggregates: Sequence[Item]) -> DataFrame:
+    """Return groups of the rows by keys, with aggregates of each."""
+    spark = df.sparkSession
+    packed = _packed(spark, [*keys, *aggregates])
+    return DataFrame(index_maker(spark).group(df._jdf, len(keys), *packed), spark)
+
+
+def _packed(spark: SparkSession, items: Iterable[Item]) -> tuple[str, Any]:
+    """Return items as the JVM takes them: texts, and an array of the Columns among them."""
     given: dict[int, tuple[int, Column]] = {}
 
     def number(column: Column) -> str:
         return str(given.setdefault(id(column), (len(given), column))[0])
 
-    listed = [_texts(item, number) for item in items]
-    spark = df.sparkSession
-    columns = None
-    if given:
-        members = [column._jc for _, column in given.values()]
-        columns = java_array(spark, "org.apache.spark.sql.Column", members)
-    chosen = index_maker(spark).select(df._jdf, json.dumps(listed), columns)
-    return DataFrame(chosen, spark)
+    listed = json.dumps([_texts(item, number) for item in items])
+    if not given:
+        return listed, None
+    members = [column._jc for _, column in given.values()]
+    return listed, java_array(spark, "org.apache.spark.sql.Column", members)
 
 
 def _texts(item: Item, number: Callable[[Column], str]) -> list[str | None]:

@@ -25,6 +25,7 @@ from pyspark.sql import functions as F
 from truckee.deletion_vectors.bitmap import RowBitmap, keyed_portable
 from truckee.spark.branches import FILE, ROW
 from truckee.spark.jvm import index_maker
+from truckee.spark.projection import Given, Named, Sql, grouped
 from truckee.spark.row_filter import Slot
 
 FileRows = Mapping[int, RowBitmap]
@@ -32,6 +33,7 @@ FileRows = Mapping[int, RowBitmap]
 
 _WORD = "__truckee_word"
 _BITS = "__truckee_bits"
+_BIT = f"shiftleft(1L, cast({ROW} & 63 as int))"
 _MARK = "__truckee_mark_"
 _REPEATS = "__truckee_repeats"
 _WORDS_PER_BLOCK = 1024
@@ -97,12 +99,18 @@ def _collected(
     rows: DataFrame, marks: Sequence[Column]
 ) -> tuple[list[dict[int, RowBitmap]], set[int]]:
     """Return the rows, then those with each mark; and the files of which a row came twice."""
-    bit = F.expr(f"shiftleft(1L, cast({ROW} & 63 as int))")
     bits = [_BITS, *(f"{_BITS}_{index}" for index in range(len(marks)))]
-    found = rows.groupBy(FILE, F.shiftright(ROW, 6).alias(_WORD)).agg(
-        F.bit_or(bit).alias(_BITS),
-        *(F.bit_or(F.when(m, bit)).alias(name) for m, name in zip(marks, bits[1:], strict=True)),
-        (F.bit_count(F.bit_or(bit)) < F.count("*")).alias(_REPEATS),
+    found = grouped(
+        rows,
+        [Named(FILE), Sql(f"shiftright({ROW}, 6)", _WORD)],
+        [
+            Sql(f"bit_or({_BIT})", _BITS),
+            *(
+                Given(F.bit_or(F.when(m, F.expr(_BIT))), n)
+                for m, n in zip(marks, bits[1:], strict=True)
+            ),
+            Sql(f"bit_count(bit_or({_BIT})) < count(*)", _REPEATS),
+        ],
     )
     words = found.toArrow().sort_by([(FILE, "ascending"), (_WORD, "ascending")])
     repeated = words.column(FILE).filter(words.column(_REPEATS))
@@ -117,7 +125,7 @@ def _collected(
 
 def is_in(spark: SparkSession, rows: FileRows, name: str) -> Column:
     """Return whether a row of a scan with `FILE` and `ROW` is among these; `name` is for plans."""
-    key = F.shiftleft(F.col(FILE).cast("bigint"), 32).bitwiseOR(F.col(ROW))
+    key = F.expr(f"shiftleft(cast({FILE} AS BIGINT), 32) | {ROW}")
     return _contains(spark, keyed_portable(rows), name, key)
 
 

@@ -92,8 +92,8 @@ class Sparse:
 
     def contains_row(self) -> Column:
         """Return whether the set has the row, told from the constants of its file."""
-        file = F.shiftleft(F.col(FILE_ID).cast("bigint"), 32)
-        return self._slot.call("contains", "boolean", file.bitwiseOR(F.col(ROW_INDEX)))
+        key = F.expr(f"shiftleft(cast({FILE_ID} AS BIGINT), 32) | {ROW_INDEX}")
+        return self._slot.call("contains", "boolean", key)
 
 
 class Dense:
@@ -111,7 +111,7 @@ class Dense:
 
     def contains_row(self) -> Column:
         """Return whether the set has the row, told from the constants of its file."""
-        position = (F.col(FILE_START) + F.col(ROW_INDEX)).cast("int")
+        position = F.expr(f"cast({FILE_START} + {ROW_INDEX} AS INT)")
         # A file with more rows than its statistics say would reach into the range of the next one.
-        inside = F.col(ROW_INDEX) < F.col(FILE_ROWS)
+        inside = F.expr(f"{ROW_INDEX} < {FILE_ROWS}")
         return inside & self._slot.call("get", "boolean", position)

@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
-from truckee.spark.jvm import gateway
+from truckee.spark.conf import packed_settings
+from truckee.spark.jvm import index_maker
 
 _EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 
@@ -42,13 +43,8 @@ COLUMN_SETTINGS: Mapping[str, str] = {"spark.sql.caseSensitive": "false"}
 def on_session(df: DataFrame, settings: Mapping[str, str]) -> DataFrame:
     """Return the rows of `df` as a DataFrame of a new session that differs by `settings` only."""
     spark = df.sparkSession
-    java_session = spark._jsparkSession.cloneSession()
-    for key, value in settings.items():
-        if key == _EXCLUDED_RULES:
-            users = spark.conf.get(key, None)
-            value = f"{users},{value}" if users else value
-        java_session.conf().set(key, value)
-    datasets = getattr(gateway(spark).jvm, "org.apache.spark.sql.classic.Dataset")
-    plan = df._jdf.queryExecution().analyzed()
-    rows = datasets.ofRows(java_session, plan)
-    return ClassicDataFrame(rows, SparkSession(spark.sparkContext, java_session))
+    settings = dict(settings)
+    if _EXCLUDED_RULES in settings and (users := spark.conf.get(_EXCLUDED_RULES, None)):
+        settings[_EXCLUDED_RULES] = f"{users},{settings[_EXCLUDED_RULES]}"
+    rows = index_maker(spark).moved(df._jdf, packed_settings(settings))
+    return ClassicDataFrame(rows, SparkSession(spark.sparkContext, rows.sparkSession()))
