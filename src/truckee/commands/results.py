@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 
@@ -11,5 +12,5 @@ def metrics_frame(
     spark: SparkSession, affected: Mapping[str, int], columns: Sequence[str]
 ) -> DataFrame:
     """Return one row with these columns of `affected`, 0 for what is not in it."""
-    numbers = [f"{affected.get(name, 0)}L AS {name}" for name in columns]
-    return spark.sql(f"SELECT {', '.join(numbers)}")
+    table = pa.table({name: pa.array([affected.get(name, 0)], pa.int64()) for name in columns})
+    return spark.createDataFrame(table)
