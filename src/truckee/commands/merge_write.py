@@ -34,12 +34,11 @@ from truckee.commands.touched_rows import TouchedFile, num_touched
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.protocol.actions import Metadata
 from truckee.protocol.paths import decode_path
-from truckee.spark.branches import FILE
 from truckee.spark.constraints import GENERATION_EXPRESSION_KEY
 from truckee.spark.expressions import are_of, true_only
 from truckee.spark.footer_stats import read_footers
 from truckee.spark.merge_source import NUMBER, Source
-from truckee.spark.row_bitmaps import FileRows, is_in, is_number_in, united
+from truckee.spark.row_bitmaps import FileRows, is_in, is_number_in, is_of_files, united
 from truckee.spark.rows_to_write import DEFAULT_KEY
 from truckee.spark.writer import WrittenFiles
 from truckee.spark.writer_columns import column
@@ -128,7 +127,7 @@ class _Parts:
         return self._in(united([hit.rows for hit in hits]), "rows taken")
 
     def _in(self, rows: FileRows, name: str) -> DataFrame:
-        of_files = self._target.rows.where(column(FILE).isin(sorted(rows)))
+        of_files = self._target.rows.where(is_of_files(sorted(rows)))
         return of_files.where(is_in(self._target.spark, rows, name))
 
     def _updated_by_source(self, hits: list[Hit]) -> DataFrame:
@@ -182,7 +181,7 @@ class _Parts:
 
     def _copied(self) -> DataFrame:
         taken = {file.id: file.rows for file in self._fate.rewritten}
-        of_files = self._target.rows.where(column(FILE).isin(sorted(taken)))
+        of_files = self._target.rows.where(is_of_files(sorted(taken)))
         return of_files.where(~is_in(self._target.spark, taken, "rows taken"))
 
     def _inserted(self) -> DataFrame:

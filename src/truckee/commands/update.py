@@ -32,16 +32,14 @@ from truckee.errors.dml import NoAssignmentsError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
-from truckee.spark.branches import FILE
 from truckee.spark.conf import session_settings
 from truckee.spark.expressions import VARIES, Expression, true_only
 from truckee.spark.partition_conditions import files_of_partitions
-from truckee.spark.row_bitmaps import row_bitmaps
+from truckee.spark.row_bitmaps import is_of_files, row_bitmaps
 from truckee.spark.row_id_columns import check_row_ids
 from truckee.spark.shown_columns import ShownColumns
 from truckee.spark.target import Reading, Target
 from truckee.spark.writer import WrittenFiles
-from truckee.spark.writer_columns import column
 from truckee.storage.base import Storage
 
 _WHAT = "the condition of UPDATE"
@@ -205,7 +203,7 @@ def _write_new_rows(
             return _write(target, rows.where(condition.column), values, F.lit(True))
         is_updated = true_only(condition.column)
         if fate.marked:
-            copied = column(FILE).isin([file.id for file in fate.rewritten])
+            copied = is_of_files(file.id for file in fate.rewritten)
             rows = rows.where(is_updated | copied)
         return _write(target, rows, values, is_updated)
 

@@ -12,7 +12,7 @@ no file of the table, but have numbers of their own, are treated alike.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from pyspark.sql import functions as F
 from truckee.deletion_vectors.bitmap import RowBitmap, keyed_portable
 from truckee.spark.branches import FILE, ROW
 from truckee.spark.jvm import index_maker
-from truckee.spark.projection import Given, Named, Sql, grouped
+from truckee.spark.projection import Given, Named, Sql, grouped, selected
 from truckee.spark.row_filter import Slot
 
 FileRows = Mapping[int, RowBitmap]
@@ -79,14 +79,10 @@ def paired_bitmaps(
     `pairs` has `FILE`, `ROW` and the column `number`, of integers that are not negative.
     """
     names = [f"{_MARK}{index}" for index in range(len(marks))]
-    places = F.array(
-        F.struct(F.col(FILE).alias(FILE), F.col(ROW).alias(ROW)),
-        F.struct(F.lit(_NUMBERED).alias(FILE), F.col(number).alias(ROW)),
-    )
-    rows = pairs.select(
-        *(mark.alias(name) for mark, name in zip(marks, names, strict=True)),
-        F.inline(places),
-    )
+    marked = [Given(mark, name) for mark, name in zip(marks, names, strict=True)]
+    both = selected(pairs, [*marked, Named(FILE), Named(ROW), Named(number)])
+    places = f"struct({FILE}, {ROW}), struct({_NUMBERED} AS {FILE}, {number} AS {ROW})"
+    rows = both.selectExpr(*names, f"inline(array({places}))")
     found, repeated = _collected(rows, [F.col(name) for name in names])
     numbers = [each.pop(_NUMBERED, RowBitmap()) for each in found]
     return (
@@ -121,6 +117,11 @@ def _collected(
         for name in bits[1:]
     ]
     return [every, *marked], set(pc.unique(repeated).to_pylist())
+
+
+def is_of_files(ids: Iterable[int]) -> Column:
+    """Return whether a row of a scan with `FILE` is of one of these files."""
+    return F.expr(f"{FILE} IN ({', '.join(map(str, ids))})")
 
 
 def is_in(spark: SparkSession, rows: FileRows, name: str) -> Column:

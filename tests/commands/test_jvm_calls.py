@@ -1,4 +1,4 @@
-"""A table of many columns: what is asked of the JVM does not grow with their number.
+"""What is asked of the JVM does not grow with the number of columns, nor with that of files.
 
 Each call costs a tenth of a millisecond or more, so that a dozen for each of five hundred columns
 would take longer than the rows.
@@ -17,6 +17,9 @@ import truckee
 from truckee import DeltaTable
 
 FEW, MANY = 10, 60
+FEW_FILES, MANY_FILES = 2, 32
+# What differs by chance, such as a lookup that is done once a session, is not a column's.
+CHANCE = 20
 
 
 def _rows(spark: SparkSession, columns: int, start: int, end: int) -> DataFrame:
@@ -54,7 +57,14 @@ def _merge_some(table: DeltaTable, path: str, rows: DataFrame) -> None:
     merge.whenMatchedUpdate(set={"c1": "t.c1 + s.c1"}).execute()
 
 
-@pytest.mark.parametrize("mode", ["none", "name"])
+def _delete_some(table: DeltaTable, path: str, rows: DataFrame) -> None:
+    table.delete("c1 = 3")
+
+
+def _update_some(table: DeltaTable, path: str, rows: DataFrame) -> None:
+    table.update("c1 = 3", {"c1": "c1 + 1"})
+
+
 @pytest.mark.parametrize(
     ("run", "calls_per_column"),
     [
@@ -71,7 +81,6 @@ def test_what_is_asked_of_the_jvm_does_not_grow_with_the_columns(
     spark: SparkSession,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    mode: str,
     run: Callable[[DeltaTable, str, DataFrame], None],
     calls_per_column: int,
 ) -> None:
@@ -79,7 +88,7 @@ def test_what_is_asked_of_the_jvm_does_not_grow_with_the_columns(
     for columns in (FEW, MANY):
         path = str(tmp_path / str(columns))
         options = {
-            "delta.columnMapping.mode": mode,
+            "delta.columnMapping.mode": "name",
             "delta.enableDeletionVectors": "true",
             "delta.enableChangeDataFeed": "true",
         }
@@ -91,8 +100,34 @@ def test_what_is_asked_of_the_jvm_does_not_grow_with_the_columns(
             run(table, path, rows)
             asked[columns] = len(counted)
 
-    # What differs by chance, such as a lookup that is done once a session, is not a column's.
-    assert asked[MANY] - asked[FEW] <= calls_per_column * (MANY - FEW) + 20
+    assert asked[MANY] - asked[FEW] <= calls_per_column * (MANY - FEW) + CHANCE
+
+
+@pytest.mark.parametrize("marks", ["true", "false"])
+@pytest.mark.parametrize("run", [_delete_some, _update_some, _merge_some])
+def test_what_is_asked_of_the_jvm_does_not_grow_with_the_files(
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    run: Callable[[DeltaTable, str, DataFrame], None],
+    marks: str,
+) -> None:
+    asked: dict[int, int] = {}
+    for files in (FEW_FILES, MANY_FILES):
+        path = str(tmp_path / str(files))
+        rows = spark.range(0, 10 * files, 1, files).selectExpr("id", "id % 10 AS c1")
+        truckee.write(rows).options(**{"delta.enableDeletionVectors": marks}).save(path)
+        table = DeltaTable.forPath(spark, path)
+        with monkeypatch.context() as patch:
+            counted = _count_calls(patch)
+            run(table, path, rows.where("c1 = 3").coalesce(1))
+            asked[files] = len(counted)
+        info = table.history(1).collect()[0]
+        touched = {"numTargetFilesRemoved", "numTargetDeletionVectorsAdded"}
+        touched |= {"numRemovedFiles", "numDeletionVectorsAdded"}
+        assert max(int(info.operationMetrics.get(name, 0)) for name in touched) == files
+
+    assert asked[MANY_FILES] - asked[FEW_FILES] <= CHANCE
 
 
 def _count_calls(patch: pytest.MonkeyPatch) -> list[str]:
