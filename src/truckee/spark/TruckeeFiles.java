@@ -50,9 +50,10 @@ import scala.collection.immutable.Seq;
 import scala.runtime.AbstractPartialFunction;
 
 /**
- * The JVM's half of the file index. It lives on the driver alone, and decides nothing: which files
- * there are is asked of Python, once a query. What is here is what would cost a call a file, or what
- * Spark asks so often (names, equality, sizes) that a call each would be felt.
+ * The JVM's half of the file index, and of making plans. It lives on the driver alone, and decides
+ * nothing: which files there are is asked of Python, once a query. What is here is what would cost a
+ * call a file or a column, or what Spark asks so often (names, equality, sizes) that a call each would
+ * be felt.
  */
 public class TruckeeFiles implements FileIndex {
   private static final long BLOCK = 128L << 20;
