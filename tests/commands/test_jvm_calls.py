@@ -103,6 +103,25 @@ def test_what_is_asked_of_the_jvm_does_not_grow_with_the_columns(
     assert asked[MANY] - asked[FEW] <= calls_per_column * (MANY - FEW) + CHANCE
 
 
+def test_a_column_that_may_not_be_null_is_a_few_calls_more(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[int, int] = {}
+    for columns in (FEW, MANY):
+        path = str(tmp_path / str(columns))
+        rows = _rows(spark, columns, 0, 8)
+        builder = DeltaTable.create(spark).location(path)
+        for name in rows.columns:
+            builder = builder.addColumn(name, "BIGINT", nullable=False)
+        builder.execute()
+        with monkeypatch.context() as patch:
+            counted = _count_calls(patch)
+            truckee.write(rows).mode("append").save(path)
+            asked[columns] = len(counted)
+
+    assert asked[MANY] - asked[FEW] <= 5 * (MANY - FEW) + CHANCE
+
+
 @pytest.mark.parametrize("marks", ["true", "false"])
 @pytest.mark.parametrize("run", [_delete_some, _update_some, _merge_some])
 def test_what_is_asked_of_the_jvm_does_not_grow_with_the_files(

@@ -324,6 +324,28 @@ public class TruckeeFiles implements FileIndex {
       return "sql".equals(kind) ? functions.expr(what) : functions.col(what);
     }
 
+    /**
+     * A column, where computing it fails for a row of which some condition does not hold, unless that
+     * row is let pass: with what `messages`, a list in JSON, say of the first such condition, and with
+     * `shown` of the row. What is only needed to say so is not computed for other rows.
+     */
+    public Column checked(String name, Column unless, Column[] holds, String messages, String shown)
+        throws IOException {
+      String[] texts = (String[]) new ObjectMapper().readValue(messages, String[].class);
+      Column all = holds[0];
+      for (int i = 1; i < holds.length; i++) all = all.and(holds[i]);
+      Column[] broken = new Column[holds.length];
+      for (int i = 0; i < broken.length; i++) {
+        Column fails = functions.not(
+            functions.coalesce(new Column[] {holds[i], functions.lit(Boolean.FALSE)}));
+        broken[i] = functions.when(fails, functions.lit(texts[i]));
+      }
+      Column message = functions.concat(new Column[] {
+          functions.coalesce(broken), functions.expr(shown), functions.lit(";")});
+      return functions.when(unless == null ? all : unless.or(all), functions.col(name))
+          .otherwise(functions.raise_error(message));
+    }
+
     /** A filter as JSON, with sets of values spelt out as lists (as JSON, Spark leaves sets empty). */
     public String json(Expression filter) {
       return ((Expression) filter.transform(new SpellOut())).toJSON();

@@ -19,15 +19,16 @@ that error is made for `violation`, which turns it into an error of ours, wherev
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
-from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
+from pyspark.sql.classic.column import Column as ClassicColumn
 
 from truckee.errors.base import DeltaError
 from truckee.errors.write_rows import (
@@ -47,6 +48,7 @@ from truckee.protocol.schema import (
     StructType,
     nested_fields,
 )
+from truckee.spark.jvm import index_maker, java_array
 from truckee.spark.projection import Given, Named, selected
 from truckee.spark.writer_columns import column, quoted, spark_type
 
@@ -114,9 +116,7 @@ def guarded(
     """
     if not rules:
         return df
-    all_hold = reduce(Column.__and__, (rule.holds for rule in rules))
-    passes = all_hold if unless is None else unless | all_hold
-    value = sf.when(passes, column(through)).otherwise(_raise(df, rules))
+    value = _checked(df, rules, through, unless)
     columns = (
         Given(value, field.name, field.metadata) if field.name == through else Named(field.name)
         for field in df.schema.fields
@@ -124,23 +124,24 @@ def guarded(
     return selected(df, columns)
 
 
-def _raise(df: DataFrame, rules: Sequence[Rule]) -> Column:
-    broken = sf.coalesce(
-        *(
-            sf.when(~sf.coalesce(rule.holds, sf.lit(False)), sf.lit(_rule_json(rule)))
-            for rule in rules
-        )
-    )
+def _checked(df: DataFrame, rules: Sequence[Rule], through: str, unless: Column | None) -> Column:
+    """Return the column `through`, where computing it raises for a row that breaks a rule."""
+    spark = df.sparkSession
     columns = ", ".join(quoted(name) for name in df.columns)
-    row = sf.expr(f"to_json(struct({columns}), map('ignoreNullFields', 'false'))")
-    shown = sf.substring(row, 1, _MAX_ROW_CHARACTERS)
-    return sf.raise_error(
-        sf.concat(sf.lit(_MARK), sf.hex(broken), sf.lit(","), sf.hex(shown), sf.lit(";"))
+    row = f"to_json(struct({columns}), map('ignoreNullFields', 'false'))"
+    checked = index_maker(spark).checked(
+        quoted(through),
+        None if unless is None else unless._jc,
+        java_array(spark, "org.apache.spark.sql.Column", [rule.holds._jc for rule in rules]),
+        json.dumps([f"{_MARK}{_rule_hex(rule)}," for rule in rules]),
+        f"hex(substring({row}, 1, {_MAX_ROW_CHARACTERS}))",
     )
+    return ClassicColumn(checked)
 
 
-def _rule_json(rule: Rule) -> str:
-    return msgspec.json.encode([rule.kind.value, rule.name, rule.expression]).decode()
+def _rule_hex(rule: Rule) -> str:
+    """Return a rule as `violation` reads it, in letters that nothing has to escape."""
+    return msgspec.json.encode([rule.kind.value, rule.name, rule.expression]).hex().upper()
 
 
 def violation(messages: Sequence[str]) -> DeltaError | None:
@@ -183,7 +184,7 @@ def _shown_value(value: Any) -> str:
 def _not_null_rules(schema: StructType) -> Iterator[Rule]:
     for field in schema.fields:
         if not field.nullable:
-            condition = column(field.name).isNotNull()
+            condition = sf.expr(f"{quoted(field.name)} IS NOT NULL")
             yield Rule(RuleKind.NOT_NULL, field.name, "", condition)
         for path, holds in _inner_not_nulls(field.type, field.name):
             yield Rule(RuleKind.NOT_NULL, path, "", holds(column(field.name)))
