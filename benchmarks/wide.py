@@ -5,12 +5,11 @@ Every run has a table of its own: hard links to one that is never changed, made 
 
 from __future__ import annotations
 
-import itertools
-import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from benchmarks.dml import path_of
 
 COLUMNS = {"small": 50, "full": 500}
 ROWS = 2000
@@ -19,9 +18,6 @@ ROWS_READ = ("read all", "append")
 ROWS_CHANGED = ("DELETE of a row", "UPDATE of a row", "MERGE of 100 rows")
 IMPORTS = {"truckee": ("truckee.table",), "deltalake": ("deltalake",)}
 NOTES = {"deltalake": "writes files anew, for it writes no vectors"}
-
-_number = itertools.count()
-_copies: dict[str, Path] = {}
 
 
 def variants(names: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -47,20 +43,10 @@ def prepare(scale: str, workdir: Path) -> dict[str, Any]:
     return {name: str(workdir / name) for name in ("plain", "table", "source.parquet")}
 
 
-def reset(context: Any, params: dict[str, Any]) -> None:
-    """Give the engine a table that nobody has changed, under a name that nobody remembers."""
-    origin = Path(params["plain" if context.engine == "deltalake" else "table"])
-    copy = origin.parent / f"copy.{context.engine}.{os.getpid()}.{next(_number)}"
-    for old in origin.parent.glob(f"copy.{context.engine}.*"):
-        shutil.rmtree(old)
-    shutil.copytree(origin, copy, copy_function=os.link)
-    _copies[context.engine] = copy
-
-
 def run_truckee(context: Any, params: dict[str, Any]) -> None:
     import truckee
 
-    path, spark = str(_copies[context.engine]), context.spark
+    path, spark = path_of(context), context.spark
     table = truckee.DeltaTable.forPath(spark, path)
     match params["what"]:
         case "read all":
@@ -75,7 +61,7 @@ def run_truckee(context: Any, params: dict[str, Any]) -> None:
 def run_delta_spark(context: Any, params: dict[str, Any]) -> None:
     from delta.tables import DeltaTable
 
-    path, spark = str(_copies[context.engine]), context.spark
+    path, spark = path_of(context), context.spark
     match params["what"]:
         case "read all":
             spark.read.format("delta").load(path).write.format("noop").mode("overwrite").save()
@@ -99,11 +85,11 @@ def _changed(table: Any, what: str, source: Any) -> None:
 
 
 def run_spark_parquet(context: Any, params: dict[str, Any]) -> None:
-    path, spark = _copies[context.engine], context.spark
+    path, spark = path_of(context), context.spark
     if params["what"] == "append":
         spark.read.parquet(params["source.parquet"]).write.parquet(f"{path}/new")
         return
-    files = sorted(str(file) for file in path.glob("*.parquet"))
+    files = sorted(str(file) for file in Path(path).glob("*.parquet"))
     spark.read.parquet(*files).write.format("noop").mode("overwrite").save()
 
 
@@ -111,7 +97,7 @@ def run_deltalake(context: Any, params: dict[str, Any]) -> None:
     import pyarrow.parquet as pq
     from deltalake import DeltaTable, write_deltalake
 
-    path = str(_copies[context.engine])
+    path = path_of(context)
     match params["what"]:
         case "read all":
             DeltaTable(path).to_pyarrow_table()

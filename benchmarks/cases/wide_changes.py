@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.wide import ENGINES, IMPORTS, NOTES, ROWS_CHANGED, prepare, reset, variants
+from benchmarks.dml import reset
+from benchmarks.wide import ENGINES, IMPORTS, NOTES, ROWS_CHANGED, prepare, variants
 
 __all__ = ["ENGINES", "IMPORTS", "NOTES", "prepare", "reset"]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from benchmarks import wide
-from benchmarks.wide import IMPORTS, ROWS_READ, prepare, reset, run_spark_parquet, variants
+from benchmarks.dml import reset
+from benchmarks.wide import IMPORTS, ROWS_READ, prepare, run_spark_parquet, variants
 
 __all__ = ["IMPORTS", "prepare", "reset"]
 
