@@ -147,17 +147,11 @@ class MergeNames:
             )
             value = self._source_column(theirs.name, clause)
             kept = value
-            if clause.does is Does.UPDATE:
-                kept = self._with_other_fields(value, theirs.type, field)
+            if clause.does is Does.UPDATE and isinstance(theirs.type, StructType):
+                kept = _with_other_fields(value, theirs.type, field, self._target.old(field.name))
             assignment = Assignment(chain, Value(kept, theirs.type, frozenset({theirs.name})))
             check_type(assignment, what=clause.name)
             yield assignment
-
-    def _with_other_fields(self, value: Column, value_type: DataType, field: StructField) -> Column:
-        """Return a struct of the source with the fields that only the target has."""
-        if not isinstance(value_type, StructType) or not isinstance(field.type, StructType):
-            return value
-        return _with_other_fields(value, value_type, field, self._target.old(field.name))
 
     def _source_field(self, name: str, clause: Clause) -> StructField | None:
         found = _named(self._source_schema, name)
