@@ -41,8 +41,8 @@ test-long: $(READY) ## races, kills and interleavings, longer and in full
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
 		scripts/run_pytest.sh $(BIN)/python --durations=12 -m "not interop" \
 		tests/log/test_racing.py tests/log/test_killed.py tests/streaming/test_kill.py \
-		tests/commands/test_write_processes.py tests/commands/test_dml_processes.py \
-		tests/commands/test_row_conflicts_serial.py tests/commands/test_dml_model.py
+		tests/commands/write/test_write_processes.py tests/commands/dml/test_dml_processes.py \
+		tests/commands/dml/test_row_conflicts_serial.py tests/commands/dml/test_dml_model.py
 
 test-fast: $(READY) ## the tests that need no JVM
 	@echo "== tests without a JVM" && \

@@ -65,7 +65,7 @@ class Context:
         for key, value in self._conf.items():
             builder = builder.config(key, value)
         if self.engine.startswith("truckee"):
-            from truckee.spark.session import configure
+            from truckee.spark.session.session import configure
 
             builder = configure(builder)
         return builder.getOrCreate()

@@ -69,7 +69,7 @@ def write_engines(*partition_by: str) -> Mapping[str, Run]:
     """Return how each engine writes the rows to a new table, partitioned by columns."""
 
     def run_truckee(context: Any, params: dict[str, Any]) -> int:
-        from truckee.commands.frame_writer import write
+        from truckee.writer import write
 
         frame = frame_of(context, params)
         write(frame).partitionBy(*partition_by).save(path_of(context, params))

@@ -25,7 +25,7 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The one Spark session of the run, started when the first test asks for it."""
-    from truckee.spark.session import session
+    from truckee.spark.session.session import session
 
     # Spark's workers are to import what is tested, whichever truckee is installed beside it.
     found = [str(Path(truckee.__file__).parents[1]), os.environ.get("PYTHONPATH")]

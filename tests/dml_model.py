@@ -15,10 +15,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from dml_tables import Table
-from truckee.commands.delete import delete
-from truckee.commands.frame_writer import write
-from truckee.commands.merge_builder import merge_builder
-from truckee.commands.update import update
+from truckee.commands.dml.delete import delete
+from truckee.commands.dml.update import update
+from truckee.commands.merge.builder import merge_builder
+from truckee.writer import write
 
 Row = tuple[Any, Any, Any]
 Changed = tuple[Any, Any, Any, str]

@@ -9,15 +9,15 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.changes.plan import open_feed
-from truckee.commands.frame_writer import write
 from truckee.log.commits import Commit, read_commit
 from truckee.log.history import latest_version
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import feed_options
 from truckee.protocol.actions import CommitInfo
-from truckee.spark.frames import feed_frame, snapshot_frame
+from truckee.spark.read.frames import feed_frame, snapshot_frame
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
+from truckee.writer import write
 
 VECTORS = {"delta.enableDeletionVectors": "true"}
 FEED = {"delta.enableChangeDataFeed": "true"}

@@ -16,7 +16,7 @@ from truckee.options.feed import FEED_SWITCHES, READ_CHANGE_FEED, TIME_TRAVEL
 from truckee.options.stream import STREAM_OPTIONS
 
 OPTIONS_PAGE = ROOT / "docs" / "reference" / "options.md"
-READS_OPTIONS = ("options/feed.py", "options/stream.py", "commands/write_options.py")
+READS_OPTIONS = ("options/feed.py", "options/stream.py", "commands/write/options.py")
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "truckee"
 
-# A module imports from its own layer and from those above it in this list.
-LAYERS = (
+# A module imports from its own room and from those above it in this list.
+ROOMS = (
     {"errors", "options"},
     {"protocol"},
     {"storage"},
@@ -19,19 +19,40 @@ LAYERS = (
     {"scan"},
     {"changes"},
     {"report"},
+    {"arrow"},
     {"spark"},
+    {"spark.jvm"},
+    {"spark.session"},
+    {"spark.read"},
+    {"spark.write"},
+    {"spark.dml"},
     {"commands"},
+    {"commands.schema"},
+    {"commands.dml"},
+    {"commands.merge"},
+    {"commands.write"},
+    {"commands.ddl"},
     {"streaming"},
-    {"table", "readwriter"},
+    {"datasource"},
+    {"table", "readwriter", "writer"},
     {"installation"},
     {"cli"},
 )
-RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+RANK = {name: rank for rank, names in enumerate(ROOMS) for name in names}
 
 # The front: the public names of the package, and `python -m truckee`.
 FRONT = {"__init__", "__main__"}
 
-MAY_IMPORT_PYSPARK = {"spark", "commands", "streaming", "table", "readwriter", "installation"}
+MAY_IMPORT_PYSPARK = {
+    "spark",
+    "commands",
+    "streaming",
+    "datasource",
+    "table",
+    "readwriter",
+    "writer",
+    "installation",
+}
 MAY_KNOW_THE_JVM = {"spark"}
 JVM_NAMES = {"_jvm", "_gateway", "_jsparkSession", "_jdf", "_jsc", "_jconf"}
 
@@ -63,6 +84,13 @@ def module_name(path: Path) -> str:
 
 def layer(path: Path) -> str:
     return module_name(path).split(".")[0]
+
+
+def room(module: str) -> str:
+    """Return the room of a module of ours: the longest name in the list that it lies in."""
+    parts = module.split(".")
+    known = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+    return next((name for name in known if name in RANK), parts[0])
 
 
 def imports(tree: ast.AST) -> Iterator[Import]:
@@ -117,7 +145,8 @@ def test_imports_run_from_right_to_left() -> None:
         for path, found in all_imports()
         if layer(path) in RANK
         and found.module.startswith("truckee.")
-        and RANK.get(found.module.split(".")[1], len(LAYERS)) > RANK[layer(path)]
+        and RANK.get(room(found.module.removeprefix("truckee.")), len(ROOMS))
+        > RANK[room(module_name(path))]
     ]
 
     assert upward == []

@@ -10,7 +10,7 @@ TITLE = "10 M rows of 5 columns written to a new table"
 SPARK = True
 WARMUP = 1
 REPETITIONS = 5
-IMPORTS = {"truckee": ("truckee.commands.frame_writer",), "deltalake": ("deltalake",)}
+IMPORTS = {"truckee": ("truckee.writer",), "deltalake": ("deltalake",)}
 NOTES = {
     "spark-parquet": "df.write.parquet of the same frame, without statistics in a log",
     "deltalake": "streams the rows out of a Parquet file",

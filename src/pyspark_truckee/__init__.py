@@ -1,5 +1,5 @@
 """Where PySpark looks for `format("truckee")` by itself: modules named `pyspark_*`."""
 
-from truckee.streaming.source import TruckeeSource as DefaultSource
+from truckee.datasource.source import TruckeeSource as DefaultSource
 
 __all__ = ["DefaultSource"]

@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from truckee.commands.frame_writer import write
+    from truckee.datasource.register import register
     from truckee.installation import install, uninstall
     from truckee.readwriter import read, readStream, table_changes
-    from truckee.spark.session import configure, session
-    from truckee.streaming.register import register
+    from truckee.spark.session.session import configure, session
     from truckee.table import DeltaTable
+    from truckee.writer import write
 
 __version__ = "0.1.0"
 
@@ -19,15 +19,15 @@ __version__ = "0.1.0"
 # should not pay for importing Spark.
 _HOMES = {
     "DeltaTable": "truckee.table",
-    "configure": "truckee.spark.session",
+    "configure": "truckee.spark.session.session",
     "install": "truckee.installation",
     "read": "truckee.readwriter",
     "readStream": "truckee.readwriter",
-    "register": "truckee.streaming.register",
-    "session": "truckee.spark.session",
+    "register": "truckee.datasource.register",
+    "session": "truckee.spark.session.session",
     "table_changes": "truckee.readwriter",
     "uninstall": "truckee.installation",
-    "write": "truckee.commands.frame_writer",
+    "write": "truckee.writer",
 }
 
 __all__ = [

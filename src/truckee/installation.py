@@ -21,14 +21,14 @@ from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 
 import truckee.errors
 from truckee.commands.catalog import delta_location
-from truckee.commands.frame_writer import write
 from truckee.errors.install import DeltaJarPresentError, NotSupportedByInstallError
 from truckee.readwriter import read, readStream
-from truckee.spark.catalog import DELTA_PROVIDERS, named_table
-from truckee.spark.delta_jar import delta_jar
-from truckee.spark.session import configure
+from truckee.spark.session.catalog import DELTA_PROVIDERS, named_table
+from truckee.spark.session.delta_jar import delta_jar
+from truckee.spark.session.session import configure
 from truckee.streaming.sink import write_batch
 from truckee.table import DeltaTable
+from truckee.writer import write
 
 Method = Callable[..., Any]
 

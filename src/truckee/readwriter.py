@@ -18,8 +18,8 @@ from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import Bound, bound, feed_options, is_feed_read
 from truckee.options.text import Options
 from truckee.options.time_travel import split_path, time_travel
-from truckee.spark.conf import session_settings, session_storage, session_zone
-from truckee.spark.frames import feed_frame, snapshot_frame
+from truckee.spark.read.frames import feed_frame, snapshot_frame
+from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
 from truckee.streaming.fast_lane import stream_frame
 

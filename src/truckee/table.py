@@ -9,31 +9,31 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructType
 
 from truckee.changes.plan import open_feed
-from truckee.commands.alter_columns import (
+from truckee.commands.catalog import delta_location
+from truckee.commands.ddl.alter_columns import (
     NewColumn,
     add_columns,
     change_column,
     drop_columns,
     rename_column,
 )
-from truckee.commands.alter_constraints import add_constraint, drop_constraint
-from truckee.commands.alter_properties import set_properties, unset_properties
-from truckee.commands.alter_protocol import add_feature, drop_feature, upgrade_protocol
-from truckee.commands.catalog import delta_location
-from truckee.commands.convert import convert_to_delta
-from truckee.commands.create import Creation
-from truckee.commands.delete import delete
-from truckee.commands.merge_builder import DeltaMergeBuilder, merge_builder
-from truckee.commands.table_builder import DeltaTableBuilder
-from truckee.commands.update import update
+from truckee.commands.ddl.alter_constraints import add_constraint, drop_constraint
+from truckee.commands.ddl.alter_properties import set_properties, unset_properties
+from truckee.commands.ddl.alter_protocol import add_feature, drop_feature, upgrade_protocol
+from truckee.commands.ddl.convert import convert_to_delta
+from truckee.commands.ddl.create import Creation
+from truckee.commands.ddl.table_builder import DeltaTableBuilder
+from truckee.commands.dml.delete import delete
+from truckee.commands.dml.update import update
+from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
 from truckee.errors.log import NotADeltaTableError
 from truckee.log.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import feed_options
-from truckee.spark.conf import session_settings, session_storage, session_zone
-from truckee.spark.described import detail_frame, history_frame
-from truckee.spark.frames import feed_frame, snapshot_frame
-from truckee.spark.shown_columns import ShownColumns
+from truckee.spark.dml.frame_columns import ShownColumns
+from truckee.spark.read.frames import feed_frame, snapshot_frame
+from truckee.spark.read.table_description import detail_frame, history_frame
+from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
 
 

@@ -9,13 +9,12 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from truckee.commands.alter_columns import NewColumn, add_columns, rename_column
-from truckee.commands.alter_properties import set_properties
 from truckee.commands.catalog import delta_location
-from truckee.commands.create import Creation
-from truckee.commands.delete import delete
-from truckee.commands.frame_writer import write
-from truckee.commands.table_builder import DeltaTableBuilder
+from truckee.commands.ddl.alter_columns import NewColumn, add_columns, rename_column
+from truckee.commands.ddl.alter_properties import set_properties
+from truckee.commands.ddl.create import Creation
+from truckee.commands.ddl.table_builder import DeltaTableBuilder
+from truckee.commands.dml.delete import delete
 from truckee.errors.create import (
     InvalidTableNameError,
     NamedTableChangedError,
@@ -27,8 +26,9 @@ from truckee.errors.create import (
 )
 from truckee.errors.write import ColumnCountError, NonEmptyFolderError
 from truckee.errors.write_rows import CheckConstraintViolationError
-from truckee.spark.catalog import default_location, named_table
+from truckee.spark.session.catalog import default_location, named_table
 from truckee.storage import LocalStorage
+from truckee.writer import write
 from writing import commit_info, last_version, rust_rows
 
 NAME = "named_for_tests"

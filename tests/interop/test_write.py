@@ -9,22 +9,22 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from interop.delta_spark import DeltaSpark
-from truckee.commands.alter_columns import NewColumn, add_columns, drop_columns, rename_column
-from truckee.commands.alter_constraints import add_constraint
-from truckee.commands.alter_properties import set_properties
-from truckee.commands.alter_protocol import drop_feature
-from truckee.commands.convert import convert_to_delta
-from truckee.commands.create import Creation
-from truckee.commands.frame_writer import write
-from truckee.commands.table_builder import DeltaTableBuilder, IdentityGenerator
+from truckee.commands.ddl.alter_columns import NewColumn, add_columns, drop_columns, rename_column
+from truckee.commands.ddl.alter_constraints import add_constraint
+from truckee.commands.ddl.alter_properties import set_properties
+from truckee.commands.ddl.alter_protocol import drop_feature
+from truckee.commands.ddl.convert import convert_to_delta
+from truckee.commands.ddl.create import Creation
+from truckee.commands.ddl.table_builder import DeltaTableBuilder, IdentityGenerator
 from truckee.errors.write_rows import (
     CheckConstraintViolationError,
     GeneratedColumnViolationError,
     NotNullViolationError,
 )
 from truckee.log.snapshot import load_snapshot
-from truckee.spark.frames import snapshot_frame
+from truckee.spark.read.frames import snapshot_frame
 from truckee.storage import LocalStorage
+from truckee.writer import write
 
 pytestmark = pytest.mark.interop
 

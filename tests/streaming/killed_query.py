@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from truckee.spark.session import session
+from truckee.spark.session.session import session
 from truckee.streaming.fast_lane import stream_frame
 from truckee.streaming.sink import write_batch
 

@@ -21,8 +21,8 @@ from truckee.errors.stream_schema import (
     StreamSchemaChangedError,
 )
 from truckee.errors.streaming import SourceRowsDeletedError
+from truckee.options.unknown import UnknownOptionWarning
 from truckee.streaming.fast_lane import stream_frame
-from truckee.streaming.unknown_options import UnknownOptionWarning
 
 
 def test_a_stream_of_appends_is_the_table(spark: SparkSession, tmp_path: Path) -> None:

@@ -8,20 +8,20 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from truckee.arrow.columns import arrow_schema
+from truckee.arrow.write import write_batches
 from truckee.errors.commit import AppendOnlyTableError
 from truckee.log.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.schema import StructType, simple_schema, type_text
 from truckee.storage.local import LocalStorage
-from truckee.streaming.arrow_columns import arrow_schema
-from truckee.streaming.arrow_write import write_batches
-from truckee.streaming.planned_write import PlannedWrite, planned_write
 from truckee.streaming.write_commit import (
     STREAM_OPERATION,
     commit_arrow_files,
     is_committed,
     stream_parameters,
 )
+from truckee.streaming.write_plan import PlannedWrite, planned_write
 
 IDS = simple_schema("id integer")
 

@@ -187,7 +187,7 @@ def _shown(row: Any) -> list[Any]:
 
 
 def _frame(spark: Any, feed: ChangeFeed, where: str | None) -> DataFrame:
-    from truckee.spark.frames import feed_frame
+    from truckee.spark.read.frames import feed_frame
 
     frame = feed_frame(spark, feed)
     return frame if where is None else frame.where(where)

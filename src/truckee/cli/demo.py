@@ -101,14 +101,14 @@ def _free(folder: Path) -> Path:
 
 
 def _make(spark: SparkSession, path: str) -> None:
-    from truckee.commands.frame_writer import write
+    from truckee.writer import write
 
     write(_orders(spark, _FIRST)).options(**_PROPERTIES).save(path)
     write(_orders(spark, _MORE)).mode("append").save(path)
 
 
 def _make_copy(spark: SparkSession, path: str) -> None:
-    from truckee.commands.frame_writer import write
+    from truckee.writer import write
 
     write(_orders(spark, [])).save(path)
 

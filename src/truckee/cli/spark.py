@@ -44,7 +44,7 @@ def spark_session() -> Iterator[tuple[SparkSession, Status]]:
 
 
 def _started() -> SparkSession:
-    from truckee.spark.session import session
+    from truckee.spark.session.session import session
 
     with warnings.catch_warnings():
         # PySpark has opinions on the versions of libraries that are not used here.

@@ -11,10 +11,10 @@ from pyspark.sql import SparkSession
 from truckee.errors.create import NotATruckeeTableError, TableNotFoundError
 from truckee.protocol.actions import Metadata
 from truckee.protocol.schema import StructType
-from truckee.spark.catalog import DELTA_PROVIDERS, drop_table, named_table, register_table
-from truckee.spark.named_tables import enable_names
+from truckee.spark.columns import bare_schema
+from truckee.spark.read.named_tables import enable_names
+from truckee.spark.session.catalog import DELTA_PROVIDERS, drop_table, named_table, register_table
 from truckee.spark.types import to_spark
-from truckee.spark.writer_columns import bare_schema
 
 
 def delta_location(spark: SparkSession, name: str) -> str:

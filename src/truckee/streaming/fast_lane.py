@@ -10,17 +10,17 @@ from truckee.changes.missing_files import missing_file_error
 from truckee.errors.base import DeltaError
 from truckee.options.stream import STREAM_OPTIONS, stream_options
 from truckee.options.text import Options
+from truckee.options.unknown import warn_of_unknown
 from truckee.scan.scan_file import ScanFile
-from truckee.spark.branches import is_change_file
-from truckee.spark.conf import session_settings, session_storage, session_zone
-from truckee.spark.layered import layer_digits
-from truckee.spark.scan import Scan, scan_frame
-from truckee.spark.streaming_source import streaming_frame
+from truckee.spark.read.feed_layers import layer_digits
+from truckee.spark.read.relations import is_change_file
+from truckee.spark.read.scan import Scan, scan_frame
+from truckee.spark.read.stream_source import streaming_frame
+from truckee.spark.session.settings import session_settings, session_storage, session_zone
+from truckee.spark.shown_schema import shown_schema
 from truckee.storage.base import Storage
 from truckee.streaming.offset import StreamOffset, parse_offset
-from truckee.streaming.shown_schema import shown_schema
 from truckee.streaming.table_stream import StreamRead, TableStream, open_stream
-from truckee.streaming.unknown_options import warn_of_unknown
 
 
 def stream_frame(spark: SparkSession, path: str, options: Mapping[str, object]) -> DataFrame:

@@ -17,18 +17,18 @@ from truckee.errors.options import IllegalOptionError
 from truckee.errors.streaming import NullTypeInStreamError, UnsupportedOutputModeError
 from truckee.options.text import Options
 from truckee.protocol.schema import VOID, nested_fields, parse_schema
-from truckee.spark.conf import session_settings, session_storage
-from truckee.spark.rows_to_write import rows_to_write
-from truckee.spark.streaming_source import ending_with_its_error
+from truckee.spark.read.stream_source import ending_with_its_error
+from truckee.spark.session.settings import session_settings, session_storage
 from truckee.spark.types import from_spark
-from truckee.spark.writer import write_files
-from truckee.streaming.planned_write import planned_write
+from truckee.spark.write.incoming_rows import rows_to_write
+from truckee.spark.write.writer import write_files
 from truckee.streaming.write_commit import (
     STREAM_OPERATION,
     commit_write,
     is_committed,
     stream_parameters,
 )
+from truckee.streaming.write_plan import planned_write
 
 _MODES = {"append": "Append", "complete": "Overwrite"}
 # Where Spark tells the thread of a query which one it is.

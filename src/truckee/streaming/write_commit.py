@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from truckee.arrow.write import WriteTarget, discard
 from truckee.commands.commit import Discardable, commit_files
-from truckee.commands.identity_marks import with_identity_marks
-from truckee.commands.planned import PlannedTable
-from truckee.commands.removed import all_removed
+from truckee.commands.removed_files import all_removed
+from truckee.commands.schema.identity_marks import with_identity_marks
+from truckee.commands.table_plan import PlannedTable
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
 from truckee.protocol.actions import AddFile
 from truckee.scan.scan_file import num_records
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
-from truckee.streaming.arrow_write import WriteTarget, discard
-from truckee.streaming.planned_write import PlannedWrite
+from truckee.streaming.write_plan import PlannedWrite
 
 BATCH_OPERATION = "WRITE"
 STREAM_OPERATION = "STREAMING UPDATE"

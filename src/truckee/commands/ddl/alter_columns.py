@@ -1,0 +1,289 @@
+"""ADD, RENAME, DROP and CHANGE COLUMN: the schema changes, no data file does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec.structs import replace
+from pyspark.sql import SparkSession
+from pyspark.sql.types import DataType as SparkType
+from pyspark.sql.types import StructField as SparkField
+from pyspark.sql.types import StructType as SparkStruct
+
+from truckee.commands.ddl.table_builder import spark_type_of
+from truckee.commands.schema.clustering import clustering_columns
+from truckee.commands.schema.column_mapping import with_column_mapping
+from truckee.commands.schema.column_rules import check_columns
+from truckee.commands.schema.edits import (
+    Path,
+    changed_column,
+    moved_column,
+    with_column,
+    with_type,
+    without_column,
+)
+from truckee.commands.table_plan import planned_table
+from truckee.errors.alter import (
+    ColumnChangeError,
+    ColumnMappingRequiredError,
+    DependentColumnError,
+)
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.protocol.actions import Metadata
+from truckee.protocol.properties import TableProperties, parse_column_names
+from truckee.protocol.schema import (
+    DataType,
+    DecimalType,
+    PrimitiveType,
+    StructField,
+    StructType,
+    find_column,
+)
+from truckee.spark.columns import quoted
+from truckee.spark.types import from_spark
+from truckee.spark.write.char_columns import declared_field
+from truckee.spark.write.conditions import parse_expression
+from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
+from truckee.spark.write.incoming_rows import DEFAULT_KEY
+from truckee.storage.base import Storage
+
+_STATS_COLUMNS_KEY = TableProperties.data_skipping_stats_columns.key
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewColumn:
+    """A column to be added: `name` may lead into a struct, as in `s.x`.
+
+    `position` is `first`, `after <column>`, or None for the end.
+    """
+
+    name: str
+    type: str | SparkType
+    nullable: bool = True
+    comment: str | None = None
+    position: str | None = None
+
+
+def add_columns(storage: Storage, columns: Sequence[NewColumn]) -> int:
+    """Add columns, which are null in the rows that are there; return the version with them."""
+    snapshot = load_snapshot(storage)
+    schema = snapshot.schema
+    shown = []
+    for column in columns:
+        path = _path(column.name)
+        if not column.nullable:
+            raise ColumnChangeError(
+                column=column.name,
+                reason="it is NOT NULL, and rows that are there have no value for it",
+                hint="add it as a column that may be null",
+            )
+        field = _new_field(path[-1], column)
+        schema = with_column(schema, path, field, column.position)
+        shown.append(_shown(path, field, column.position))
+    return _commit(snapshot, schema, "ADD COLUMNS", {"columns": shown})
+
+
+def rename_column(spark: SparkSession, storage: Storage, column: str, new_name: str) -> int:
+    """Rename a column, and return the version in which it has its new name."""
+    snapshot = load_snapshot(storage)
+    _require_mapping(snapshot, "renamed")
+    path = _path(column)
+    _check_independent(spark, snapshot, path, "renamed")
+    schema = changed_column(snapshot.schema, path, lambda field: replace(field, name=new_name))
+    new_path = (*path[:-1], new_name)
+    metadata = replace(
+        snapshot.metadata,
+        partition_columns=[
+            new_name if len(path) == 1 and name.casefold() == column.casefold() else name
+            for name in snapshot.partition_columns
+        ],
+        configuration=_with_renamed_stats(snapshot, path, new_path),
+    )
+    parameters = {"oldColumnPath": ".".join(path), "newColumnPath": ".".join(new_path)}
+    return _commit(snapshot, schema, "RENAME COLUMN", parameters, metadata)
+
+
+def drop_columns(spark: SparkSession, storage: Storage, columns: Iterable[str]) -> int:
+    """Drop columns, and return the version without them; data files keep their values."""
+    snapshot = load_snapshot(storage)
+    _require_mapping(snapshot, "dropped")
+    schema = snapshot.schema
+    names = list(columns)
+    for path in map(_path, names):
+        _check_not_in_layout(snapshot, path)
+        _check_independent(spark, snapshot, path, "dropped")
+        schema = without_column(schema, path)
+    return _commit(snapshot, schema, "DROP COLUMNS", {"columns": names})
+
+
+def change_column(
+    spark: SparkSession,
+    storage: Storage,
+    column: str,
+    *,
+    type: str | SparkType | None = None,  # noqa: A002 - as SQL says it
+    nullable: bool | None = None,
+    comment: str | None = None,
+    default: str | None = None,
+    position: str | None = None,
+) -> int:
+    """Change what is given of a column, and return the version in which it is so.
+
+    A type can only become wider. NOT NULL can be dropped, not set. `default` is SQL, and needs the
+    feature allowColumnDefaults; the empty text drops the default.
+    """
+    snapshot = load_snapshot(storage)
+    path = _path(column)
+
+    def change(field: StructField) -> StructField:
+        if type is not None:
+            _check_independent(spark, snapshot, path, "changed")
+            wanted = _new_field(field.name, NewColumn(name=field.name, type=type)).type
+            field = with_type(field, wanted, widening=snapshot.properties.enable_type_widening)
+        field = replace(field, nullable=_nullable(field, nullable))
+        return replace(field, metadata=_metadata(field, comment, default))
+
+    schema = changed_column(snapshot.schema, path, change)
+    if position is not None:
+        schema = moved_column(schema, path, position)
+    chain = find_column(schema, path)
+    shown = None if chain is None else _shown_field(chain.field)
+    parameters = {"column": shown, "position": None if position is None else position.upper()}
+    return _commit(snapshot, schema, "CHANGE COLUMN", parameters)
+
+
+def _path(column: str) -> Path:
+    try:
+        paths = parse_column_names(column)
+    except ValueError:
+        return (column,)
+    return paths[0] if len(paths) == 1 else (column,)
+
+
+def _new_field(name: str, column: NewColumn) -> StructField:
+    given = SparkField(name, spark_type_of(column.type), column.nullable)
+    field = from_spark(SparkStruct([declared_field(given)])).fields[0]
+    if column.comment is None:
+        return field
+    return replace(field, metadata={**field.metadata, "comment": column.comment})
+
+
+def _nullable(field: StructField, wanted: bool | None) -> bool:
+    if wanted is False and field.nullable:
+        raise ColumnChangeError(
+            column=field.name,
+            reason="rows that are there may have no value for it, so it cannot become NOT NULL",
+            hint=f"add a constraint such as {field.name} IS NOT NULL instead",
+        )
+    return field.nullable if wanted is None else wanted
+
+
+def _metadata(field: StructField, comment: str | None, default: str | None) -> dict[str, Any]:
+    metadata = dict(field.metadata)
+    if comment is not None:
+        metadata["comment"] = comment
+    if default == "":
+        metadata.pop(DEFAULT_KEY, None)
+    elif default is not None:
+        metadata[DEFAULT_KEY] = default
+    return metadata
+
+
+def _require_mapping(snapshot: Snapshot, action: str) -> None:
+    if snapshot.properties.column_mapping_mode == "none":
+        raise ColumnMappingRequiredError(action=action)
+
+
+def _check_not_in_layout(snapshot: Snapshot, path: Path) -> None:
+    chain = find_column(snapshot.schema, path)
+    if chain is None:
+        return
+    used = []
+    if len(path) == 1 and chain.field.name in snapshot.partition_columns:
+        used.append("the partitioning of the table")
+    clustered = clustering_columns(snapshot) or ()
+    if any(other[: len(path)] == chain.physical_path for other in clustered):
+        used.append("the clustering of the table")
+    if used:
+        raise DependentColumnError(action="dropped", column=".".join(path), dependents=tuple(used))
+
+
+def _check_independent(spark: SparkSession, snapshot: Snapshot, path: Path, action: str) -> None:
+    """Raise if a constraint or a generated column reads the column, or any field of it."""
+    expressions = {
+        f"the constraint {name} ({sql})": sql
+        for name, sql in snapshot.properties.constraints.items()
+    }
+    for field in snapshot.schema.fields:
+        sql = field.metadata.get(GENERATION_EXPRESSION_KEY)
+        if sql is not None:
+            expressions[f"the generated column {field.name} ({sql})"] = sql
+    used = [
+        shown
+        for shown, sql in expressions.items()
+        if _reads(spark, snapshot.schema, sql, path[0].casefold())
+    ]
+    if used:
+        raise DependentColumnError(action=action, column=".".join(path), dependents=tuple(used))
+
+
+def _reads(spark: SparkSession, schema: StructType, sql: str, column: str) -> bool:
+    found = parse_expression(spark, sql, schema)
+    if isinstance(found, str):
+        return column in sql.casefold()
+    return column in {name.casefold() for name in found.columns}
+
+
+def _with_renamed_stats(snapshot: Snapshot, path: Path, new_path: Path) -> dict[str, str]:
+    """Return the configuration with the new name in the list of columns with statistics."""
+    configuration = dict(snapshot.metadata.configuration)
+    listed = snapshot.properties.data_skipping_stats_columns
+    if listed is None:
+        return configuration
+    old = tuple(name.casefold() for name in path)
+    renamed = [
+        (*new_path, *names[len(path) :])
+        if tuple(name.casefold() for name in names[: len(path)]) == old
+        else names
+        for names in listed
+    ]
+    configuration[_STATS_COLUMNS_KEY] = ",".join(".".join(map(quoted, p)) for p in renamed)
+    return configuration
+
+
+def _commit(
+    snapshot: Snapshot,
+    schema: StructType,
+    operation: str,
+    parameters: Mapping[str, Any],
+    metadata: Metadata | None = None,
+) -> int:
+    storage = snapshot.storage
+    mode = snapshot.properties.column_mapping_mode
+    check_columns(schema, mapping_mode=mode, table=storage.root)
+    changed = replace(metadata or snapshot.metadata, schema_string=schema.to_json())
+    table = planned_table(storage, snapshot, with_column_mapping(changed))
+    table.check(operation)
+    return table.transaction().commit(operation, parameters=parameters)
+
+
+def _shown(path: Path, field: StructField, position: str | None) -> dict[str, Any]:
+    column = {**_shown_field(field), "name": ".".join(path)}
+    return {"column": column} | ({} if position is None else {"position": position.upper()})
+
+
+def _shown_field(field: StructField) -> dict[str, Any]:
+    kind = field.type
+    return {
+        "name": field.name,
+        "type": kind.name if isinstance(kind, PrimitiveType | DecimalType) else _kind(kind),
+        "nullable": field.nullable,
+        "metadata": dict(field.metadata),
+    }
+
+
+def _kind(data_type: DataType) -> str:
+    """Return `struct`, `array` or `map`."""
+    return type(data_type).__name__.removesuffix("Type").lower()

@@ -1,0 +1,82 @@
+"""ADD and DROP CONSTRAINT: conditions that every row of a table keeps."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as sf
+
+from truckee.commands.table_plan import planned_table
+from truckee.errors.alter import (
+    ConstraintAlreadyViolatedError,
+    ConstraintExistsError,
+    ConstraintNotBooleanError,
+    ConstraintNotFoundError,
+)
+from truckee.log.snapshot import load_snapshot
+from truckee.protocol.properties import CONSTRAINT_PREFIX
+from truckee.protocol.schema import PrimitiveType, StructType, type_text
+from truckee.spark.read.frames import snapshot_frame
+from truckee.spark.write.conditions import parse_expression
+from truckee.spark.write.plain_session import COLUMN_SETTINGS, on_session
+from truckee.storage.base import Storage
+
+
+def add_constraint(spark: SparkSession, storage: Storage, name: str, expression: str) -> int:
+    """Make a condition in SQL a rule of the table, and return the version that has it.
+
+    The rows that the table has are looked at first, and must all keep it.
+    """
+    snapshot = load_snapshot(storage)
+    known = snapshot.properties.constraints
+    if name.lower() in known:
+        raise ConstraintExistsError(name=name, expression=known[name.lower()])
+    _check_condition(spark, name, expression, snapshot.schema)
+    key = f"{CONSTRAINT_PREFIX}{name.lower()}"
+    configuration = {**snapshot.metadata.configuration, key: expression}
+    metadata = replace(snapshot.metadata, configuration=configuration)
+    table = planned_table(storage, snapshot, metadata)
+    table.check("ADD CONSTRAINT")
+
+    rows = on_session(snapshot_frame(spark, snapshot), COLUMN_SETTINGS)
+    broken = rows.where(~sf.coalesce(sf.expr(expression), sf.lit(False))).count()
+    if broken:
+        raise ConstraintAlreadyViolatedError(name=name, expression=expression, rows=broken)
+    transaction = table.transaction()
+    transaction.read_whole_table()
+    return transaction.commit("ADD CONSTRAINT", parameters={"name": name, "expr": expression})
+
+
+def _check_condition(spark: SparkSession, name: str, expression: str, schema: StructType) -> None:
+    found = parse_expression(spark, expression, schema)
+    reason = None
+    if isinstance(found, str):
+        reason = found
+    elif found.type != PrimitiveType("boolean"):
+        reason = f"it gives {type_text(found.type)}"
+    elif not found.is_deterministic:
+        reason = "its result is not the same each time"
+    if reason is not None:
+        raise ConstraintNotBooleanError(name=name, expression=expression, reason=reason)
+
+
+def drop_constraint(storage: Storage, name: str, *, if_exists: bool = False) -> int:
+    """Drop a constraint, and return the version that no longer has it."""
+    snapshot = load_snapshot(storage)
+    known = snapshot.properties.constraints
+    expression = known.get(name.lower())
+    if expression is None:
+        if if_exists:
+            return snapshot.version
+        raise ConstraintNotFoundError(name=name, known=tuple(sorted(known)))
+    key = f"{CONSTRAINT_PREFIX}{name.lower()}"
+    configuration = {
+        other: value
+        for other, value in snapshot.metadata.configuration.items()
+        if other.lower() != key
+    }
+    metadata = replace(snapshot.metadata, configuration=configuration)
+    table = planned_table(storage, snapshot, metadata)
+    table.check("DROP CONSTRAINT")
+    parameters = {"name": name, "expr": expression, "existed": "true"}
+    return table.transaction().commit("DROP CONSTRAINT", parameters=parameters)

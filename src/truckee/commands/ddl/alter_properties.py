@@ -1,0 +1,101 @@
+"""SET and UNSET TBLPROPERTIES: what a table is like, beyond its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pyarrow.compute as pc
+from msgspec.structs import replace
+
+from truckee.commands.schema.column_mapping import MODE_KEY, with_column_mapping
+from truckee.commands.schema.row_tracking import with_row_tracking
+from truckee.commands.table_plan import planned_table
+from truckee.errors.alter import (
+    ColumnMappingModeChangeError,
+    ConstraintPropertyError,
+    PropertyNotFoundError,
+    RowTrackingBackfillError,
+)
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.protocol.actions import Metadata
+from truckee.protocol.properties import (
+    CONSTRAINT_PREFIX,
+    TableProperties,
+    canonical_key,
+    validated,
+)
+from truckee.storage.base import Storage
+
+_COMMENT = "comment"
+
+
+def set_properties(storage: Storage, properties: Mapping[str, str]) -> int:
+    """Set properties of a table, and return the version that has them.
+
+    `delta.feature.<name>` = `supported`, `delta.minReaderVersion` and `delta.minWriterVersion`
+    raise the protocol, which also grows along with what the other properties need. `comment`
+    describes the table.
+    """
+    snapshot = load_snapshot(storage)
+    changes = validated(properties, snapshot.metadata.configuration)
+    _refuse_constraints(changes)
+    comment = changes.pop(_COMMENT, snapshot.metadata.description)
+    metadata = replace(
+        snapshot.metadata,
+        description=comment,
+        configuration={**snapshot.metadata.configuration, **changes},
+    )
+    return _commit(snapshot, metadata, "SET TBLPROPERTIES", {"properties": dict(properties)})
+
+
+def unset_properties(storage: Storage, keys: Iterable[str], *, if_exists: bool = True) -> int:
+    """Unset properties of a table, and return the version that no longer has them."""
+    snapshot = load_snapshot(storage)
+    names = [canonical_key(key) for key in keys]
+    _refuse_constraints(names)
+    configuration = dict(snapshot.metadata.configuration)
+    description = snapshot.metadata.description
+    for name in names:
+        if name == _COMMENT:
+            description = None
+        elif configuration.pop(name, None) is None and not if_exists:
+            raise PropertyNotFoundError(key=name, table=storage.root)
+    metadata = replace(snapshot.metadata, description=description, configuration=configuration)
+    parameters = {"properties": names, "ifExists": if_exists}
+    return _commit(snapshot, metadata, "UNSET TBLPROPERTIES", parameters)
+
+
+def _refuse_constraints(keys: Iterable[str]) -> None:
+    for key in keys:
+        if key.lower().startswith(CONSTRAINT_PREFIX):
+            raise ConstraintPropertyError(key=key)
+
+
+def _commit(
+    snapshot: Snapshot, metadata: Metadata, operation: str, parameters: Mapping[str, object]
+) -> int:
+    metadata = _with_row_tracking(snapshot, _with_mapping(snapshot, metadata))
+    table = planned_table(snapshot.storage, snapshot, metadata)
+    table.check(operation)
+    return table.transaction().commit(operation, parameters=parameters)
+
+
+def _with_mapping(snapshot: Snapshot, metadata: Metadata) -> Metadata:
+    old = snapshot.properties.column_mapping_mode
+    new = TableProperties.from_configuration(metadata.configuration).column_mapping_mode
+    if old == new:
+        return metadata
+    if (old, new) != ("none", "name"):
+        raise ColumnMappingModeChangeError(old=old, new=new)
+    configuration = {**metadata.configuration, MODE_KEY: new}
+    return with_column_mapping(replace(metadata, configuration=configuration), keep_names=True)
+
+
+def _with_row_tracking(snapshot: Snapshot, metadata: Metadata) -> Metadata:
+    properties = TableProperties.from_configuration(metadata.configuration)
+    if not properties.enable_row_tracking or snapshot.properties.enable_row_tracking:
+        return metadata
+    without_ids = pc.sum(pc.is_null(snapshot.files_table().column("base_row_id"))).as_py() or 0
+    if without_ids:
+        raise RowTrackingBackfillError(table=snapshot.storage.root, files=without_ids)
+    return with_row_tracking(metadata)

@@ -1,0 +1,150 @@
+"""CONVERT TO DELTA: a folder of Parquet files becomes a table where it lies, in one commit."""
+
+from __future__ import annotations
+
+import re
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType as SparkStruct
+
+from truckee.commands.ddl.convert_files import converted_files, partition_names, visible_files
+from truckee.commands.schema.column_mapping import with_column_mapping
+from truckee.commands.schema.column_rules import check_columns, checked_partition_columns
+from truckee.commands.schema.evolution import stored_schema
+from truckee.commands.schema.row_tracking import with_row_tracking
+from truckee.commands.table_plan import existing_table, new_metadata, planned_table
+from truckee.commands.write.options import default_properties
+from truckee.errors.create import ConversionError
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.schema import StructType
+from truckee.spark.read.parquet_folder import parquet_folder_schema
+from truckee.spark.session.catalog import named_table
+from truckee.spark.session.settings import session_settings, session_storage, session_zone
+from truckee.spark.types import from_spark
+from truckee.storage.base import FileInfo, Storage
+
+_PATH_IDENTIFIER = re.compile(r"parquet\.`(?P<path>.+)`", re.IGNORECASE | re.DOTALL)
+
+
+def convert_to_delta(
+    spark: SparkSession,
+    identifier: str,
+    partition_schema: str | SparkStruct | None = None,
+    *,
+    collect_stats: bool = True,
+) -> Storage:
+    """Make a table of Parquet files, and return where it lies.
+
+    `identifier` is a path as ``parquet.`/data/t` ``, or the name of a Parquet table of the catalog
+    that has a location of its own. `partition_schema` gives the types of partition columns, as
+    `day date, n int`; without it they are told from the folders. What is a table already stays as
+    it is.
+    """
+    path = _path(spark, identifier)
+    storage = session_storage(spark, path)
+    if existing_table(storage) is not None:
+        return storage
+    files = visible_files(storage)
+    if not files:
+        raise ConversionError(
+            path=path, reason="there are none", hint="name a folder with Parquet files"
+        )
+    schema = _schema(spark, storage)
+    partitions = _partition_schema(schema, files, partition_schema, path)
+    schema = _with_partitions(schema, partitions)
+    configuration = default_properties(session_settings(spark))
+    properties = TableProperties.from_configuration(configuration)
+    check_columns(schema, mapping_mode=properties.column_mapping_mode, table=path)
+    metadata = new_metadata(
+        schema,
+        partition_columns=checked_partition_columns(schema, partitions.names),
+        configuration=configuration,
+    )
+    mapped = with_column_mapping(metadata, keep_names=True)
+    table = planned_table(storage, None, with_row_tracking(mapped))
+    table.check("CONVERT")
+    adds = converted_files(
+        storage,
+        files,
+        schema,
+        partitions,
+        properties,
+        collect_stats=collect_stats,
+        session_zone=session_zone(spark),
+    )
+    transaction = table.transaction()
+    transaction.stage(*adds)
+    transaction.commit(
+        "CONVERT",
+        parameters={
+            "numFiles": len(adds),
+            "partitionedBy": list(partitions.names),
+            "collectStats": collect_stats,
+            "sourceFormat": "parquet",
+        },
+        metrics={"numConvertedFiles": len(adds)},
+        is_blind_append=False,
+    )
+    return storage
+
+
+def _path(spark: SparkSession, identifier: str) -> str:
+    match = _PATH_IDENTIFIER.fullmatch(identifier.strip())
+    if match is not None:
+        return match["path"]
+    found = named_table(spark, identifier)
+    if found is None or found.provider != "parquet" or found.location is None:
+        raise ConversionError(
+            path=identifier,
+            reason="that is neither a path nor a Parquet table of the catalog",
+            hint="write the path as parquet.`/data/t`",
+        )
+    if found.is_managed:
+        raise ConversionError(
+            path=identifier,
+            reason="the catalog deletes the files of this table with it",
+            hint=f"convert its files with parquet.`{found.location}`, and keep the old name",
+        )
+    return found.location
+
+
+def _schema(spark: SparkSession, storage: Storage) -> StructType:
+    """Return the columns of all files together, those of the folders last, as Spark sees them."""
+    found = parquet_folder_schema(spark, storage.root)
+    if isinstance(found, str):
+        raise ConversionError(
+            path=storage.root,
+            reason=found,
+            hint="see that all files are Parquet, and have columns that go together",
+        )
+    return stored_schema(found)
+
+
+def _partition_schema(
+    schema: StructType,
+    files: list[FileInfo],
+    given: str | SparkStruct | None,
+    path: str,
+) -> StructType:
+    """Return the partition columns, as they were given or as the folders tell."""
+    names = partition_names(files)
+    if given is None:
+        found = (schema.field(name) for name in names)
+        return StructType(tuple(field for field in found if field is not None))
+    wanted = SparkStruct.fromDDL(given) if isinstance(given, str) else given
+    assert isinstance(wanted, SparkStruct)
+    asked = stored_schema(from_spark(wanted))
+    if [n.casefold() for n in asked.names] != [n.casefold() for n in names]:
+        raise ConversionError(
+            path=path,
+            reason=f"the partition schema names [{', '.join(asked.names)}], but the folders are "
+            f"partitioned by [{', '.join(names)}]",
+            hint="name the columns of the folders, in their order, in the partition schema",
+        )
+    return asked
+
+
+def _with_partitions(schema: StructType, partitions: StructType) -> StructType:
+    names = {name.casefold() for name in partitions.names}
+    data = (field for field in schema.fields if field.name.casefold() not in names)
+    return StructType((*data, *partitions.fields))

@@ -1,0 +1,221 @@
+"""Parquet files that others wrote, as files of a table: partition values and statistics.
+
+Footers of other writers say less than ours. Some leave NaN out of a column's greatest value, some
+count days in an old calendar, some have columns in another order. Bounds are taken only where they
+are sure to hold for Spark; what is left out only means that a reader looks into the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date, datetime, timezone
+from decimal import Decimal
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from truckee.errors.create import ConversionError
+from truckee.errors.protocol import InvalidPartitionValueError
+from truckee.protocol.actions import AddFile
+from truckee.protocol.partition_values import format as format_value
+from truckee.protocol.partition_values import parse
+from truckee.protocol.paths import HIVE_DEFAULT_PARTITION, encode_path
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.schema import DataType, StructType, type_text
+from truckee.protocol.stats import encode_stats, has_bounds, stats_columns
+from truckee.scan.footer_statistics import Bounds, Footer, FooterColumn, file_stats
+from truckee.storage.base import FileInfo, Storage
+
+_READERS = 16
+_OLD_CALENDAR_KEY = b"org.apache.spark.legacyDateTime"
+_VALUE_TYPES: dict[str, tuple[type, ...]] = {
+    "byte": (int,),
+    "short": (int,),
+    "integer": (int,),
+    "long": (int,),
+    "float": (float,),
+    "double": (float,),
+    "string": (str,),
+    "date": (date,),
+    "timestamp": (datetime,),
+    "timestamp_ntz": (datetime,),
+}
+
+
+def visible_files(storage: Storage) -> list[FileInfo]:
+    """Return the files of a folder that Spark would read, in order of their paths."""
+    return sorted(file for file in storage.list_tree("") if _is_visible(file.path))
+
+
+def _is_visible(path: str) -> bool:
+    """Return whether no part of a path is hidden; `_c=1` is a partition, and not hidden."""
+    return not any(
+        part.startswith(".") or (part.startswith("_") and "=" not in part)
+        for part in path.split("/")
+    )
+
+
+def partition_names(files: Iterable[FileInfo]) -> tuple[str, ...]:
+    """Return the partition columns that the folders of files name; all must name the same."""
+    found: dict[tuple[str, ...], str] = {}
+    for file in files:
+        names = tuple(name for name, _ in _folders(file.path))
+        found.setdefault(names, file.path)
+    if len(found) > 1:
+        (one, one_path), (other, other_path) = list(found.items())[:2]
+        raise ConversionError(
+            path=one_path,
+            reason=f"it lies in partition folders of [{', '.join(one)}], but {other_path} in "
+            f"those of [{', '.join(other)}]",
+            hint="move the files so that all are partitioned by the same columns",
+        )
+    return next(iter(found), ())
+
+
+def _folders(path: str) -> list[tuple[str, str]]:
+    parts = [part.partition("=") for part in path.split("/")[:-1]]
+    return [(unquote(name), unquote(value)) for name, mark, value in parts if mark]
+
+
+def converted_files(
+    storage: Storage,
+    files: Sequence[FileInfo],
+    schema: StructType,
+    partition_schema: StructType,
+    properties: TableProperties,
+    *,
+    collect_stats: bool,
+    session_zone: str,
+) -> list[AddFile]:
+    """Return the files as files of a table with this schema."""
+    columns = [
+        FooterColumn(chain.path, chain.field.type, 0, 0)
+        for chain in stats_columns(schema, partition_schema.names, properties)
+    ]
+
+    def converted(file: FileInfo) -> AddFile:
+        values = _partition_values(file, partition_schema, session_zone)
+        stats = _stats(storage, file, columns, properties) if collect_stats else None
+        return AddFile(
+            path=encode_path(file.path),
+            partition_values=values,
+            size=file.size,
+            modification_time=file.modified_ms,
+            data_change=True,
+            stats=stats,
+        )
+
+    with ThreadPoolExecutor(_READERS) as readers:
+        return list(readers.map(converted, files))
+
+
+def _partition_values(
+    file: FileInfo, partition_schema: StructType, session_zone: str
+) -> dict[str, str | None]:
+    texts = {name.casefold(): value for name, value in _folders(file.path)}
+    values: dict[str, str | None] = {}
+    for field in partition_schema.fields:
+        text = texts.get(field.name.casefold())
+        if text is None:
+            raise ConversionError(
+                path=file.path,
+                reason=f"it lies in no folder of partition column {field.name}",
+                hint="name the columns of the folders, in their order, in the partition schema",
+            )
+        values[field.name] = _partition_value(file, text, field.type, session_zone)
+    return values
+
+
+def _partition_value(
+    file: FileInfo, text: str, data_type: DataType, session_zone: str
+) -> str | None:
+    if text == HIVE_DEFAULT_PARTITION:
+        return None
+    try:
+        return format_value(parse(text, data_type, session_zone), data_type)
+    except InvalidPartitionValueError as error:
+        raise ConversionError(
+            path=file.path,
+            reason=f"the partition value {text!r} is not of type {type_text(data_type)}",
+            hint="give another type in the partition schema, such as string",
+        ) from error
+
+
+def _stats(
+    storage: Storage, file: FileInfo, columns: Sequence[FooterColumn], properties: TableProperties
+) -> str:
+    try:
+        with storage.open_input(file.path) as opened:
+            metadata = pq.read_metadata(opened)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise ConversionError(
+            path=file.path,
+            reason=f"it is not a Parquet file ({error})",
+            hint="remove it from the folder, or hide it with a name that starts with _",
+        ) from error
+    positions = {metadata.schema.column(index).path: index for index in range(metadata.num_columns)}
+    has_old_dates = _OLD_CALENDAR_KEY in (metadata.metadata or {})
+    bounds = {
+        column.path: _bounds(metadata, positions.get(".".join(column.path)), column, has_old_dates)
+        for column in columns
+    }
+    stats = file_stats(
+        Footer(metadata.num_rows, bounds),
+        columns,
+        prefix_length=properties.data_skipping_string_prefix_length,
+        tight_bounds=None,
+    )
+    return encode_stats(stats)
+
+
+def _bounds(
+    metadata: pq.FileMetaData, position: int | None, column: FooterColumn, has_old_dates: bool
+) -> Bounds:
+    if position is None or metadata.schema.column(position).max_repetition_level > 0:
+        return Bounds(None, None, None)
+    groups = (metadata.row_group(index) for index in range(metadata.num_row_groups))
+    parts = [group.column(position).statistics for group in groups if group.num_rows]
+    if any(part is None or not part.has_null_count for part in parts):
+        return Bounds(None, None, None)
+    nulls = sum(part.null_count for part in parts)
+    held = [part for part in parts if part.has_min_max or part.num_values > 0]
+    name = getattr(column.type, "name", "")
+    if (
+        not held
+        or not has_bounds(column.type)
+        or not all(part.has_min_max for part in held)
+        or (has_old_dates and name in ("date", "timestamp", "timestamp_ntz"))
+    ):
+        return Bounds(None, None, nulls)
+    least = _least_or_greatest([_value(part, "min", column.type) for part in held], min)
+    greatest = _least_or_greatest([_value(part, "max", column.type) for part in held], max)
+    # Whether there is NaN, which Spark holds for the greatest of all, these writers do not tell.
+    return Bounds(least, None if name in ("float", "double") else greatest, nulls)
+
+
+def _least_or_greatest(values: list[Any], choose: Any) -> Any:
+    return None if None in values else choose(values)
+
+
+def _value(part: pq.Statistics, which: str, data_type: DataType) -> Any:
+    """Return a bound, if it is of the kind that the table's type has."""
+    try:
+        value = getattr(part, which)
+    except (ValueError, OverflowError, pa.ArrowException):
+        return None  # a date that Python cannot hold
+    name = getattr(data_type, "name", "")
+    if name.startswith("decimal"):
+        return value if isinstance(value, Decimal) else None
+    if isinstance(value, bool) or type(value) not in _VALUE_TYPES.get(name, ()):
+        return None
+    if isinstance(value, datetime):
+        is_utc = name == "timestamp"
+        if is_utc != (value.tzinfo is not None):
+            return None
+        return value.astimezone(timezone.utc) if is_utc else value
+    if isinstance(value, float) and value != value:
+        return None
+    return value

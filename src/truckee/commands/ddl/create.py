@@ -1,0 +1,210 @@
+"""New tables: created empty, replaced, or entered into the catalog."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from msgspec.structs import replace
+from pyspark.sql import SparkSession
+
+from truckee.commands.catalog import creation_parameters, delta_location, enter_table, entered
+from truckee.commands.schema.clustering import (
+    clustering_columns,
+    clustering_domain,
+    clustering_features,
+    no_clustering,
+)
+from truckee.commands.schema.column_mapping import with_column_mapping
+from truckee.commands.schema.column_rules import check_columns, checked_partition_columns
+from truckee.commands.schema.generated_columns import check_generated_columns
+from truckee.commands.schema.row_tracking import with_row_tracking
+from truckee.commands.table_plan import PlannedTable, existing_table, new_metadata, planned_table
+from truckee.commands.write.options import default_properties
+from truckee.commands.write.overwrite import Replaced, every_file
+from truckee.errors.create import (
+    NoTableLocationError,
+    TableAlreadyExistsError,
+    TableNotFoundError,
+    TableSchemaMismatchError,
+)
+from truckee.errors.write import NonEmptyFolderError
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.actions import DomainMetadata
+from truckee.protocol.properties import TableProperties, validated
+from truckee.protocol.schema import StructType, type_text
+from truckee.spark.session.catalog import default_location, named_table
+from truckee.spark.session.settings import session_settings, session_storage
+from truckee.storage.base import Storage
+
+
+class Creation(Enum):
+    """What to do about a table that is there, or is not."""
+
+    CREATE = "create"
+    CREATE_IF_NOT_EXISTS = "createIfNotExists"
+    REPLACE = "replace"
+    CREATE_OR_REPLACE = "createOrReplace"
+
+    @property
+    def operation(self) -> str:
+        """The operation as commitInfo names it."""
+        match self:
+            case Creation.REPLACE:
+                return "REPLACE TABLE"
+            case Creation.CREATE_OR_REPLACE:
+                return "CREATE OR REPLACE TABLE"
+            case _:
+                return "CREATE TABLE"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableDefinition:
+    """A table as somebody wants it: its columns, where it lies and what it is called."""
+
+    schema: StructType = field(default_factory=StructType)
+    partition_columns: tuple[str, ...] = ()
+    cluster_by: tuple[tuple[str, ...], ...] = ()
+    properties: dict[str, str] = field(default_factory=dict)
+    comment: str | None = None
+    location: str | None = None
+    name: str | None = None
+
+
+def create_table(spark: SparkSession, definition: TableDefinition, creation: Creation) -> Storage:
+    """Create or replace a table without rows, and return where it lies.
+
+    A table that has a name is entered into Spark's catalog.
+    """
+    storage, is_new_name = _storage(spark, definition, creation)
+    snapshot = existing_table(storage)
+    if not _creates(storage, snapshot, definition, creation, is_new_name):
+        if is_new_name and definition.name is not None and snapshot is not None:
+            enter_table(spark, definition.name, snapshot.schema, storage.root)
+        return storage
+    table = _planned(spark, definition, storage, snapshot)
+    if not is_new_name or definition.name is None:
+        _commit(table, definition, creation)
+        return storage
+    with entered(spark, definition.name, table.schema, definition.location):
+        _commit(table, definition, creation)
+    return storage
+
+
+def _storage(
+    spark: SparkSession, definition: TableDefinition, creation: Creation
+) -> tuple[Storage, bool]:
+    """Return where the table lies, and whether its name is still to be entered."""
+    name, location = definition.name, definition.location
+    if name is None:
+        if location is None:
+            raise NoTableLocationError
+        return session_storage(spark, location), False
+    if named_table(spark, name) is None:
+        if creation is Creation.REPLACE:
+            raise _not_found(name)
+        return session_storage(spark, location or default_location(spark, name)), True
+    if creation is Creation.CREATE:
+        raise TableAlreadyExistsError(table=name)
+    return session_storage(spark, delta_location(spark, name)), False
+
+
+def _creates(
+    storage: Storage,
+    snapshot: Snapshot | None,
+    definition: TableDefinition,
+    creation: Creation,
+    is_new_name: bool,
+) -> bool:
+    """Return whether there is anything to commit; raise if the table may not be what it is."""
+    table = definition.name or storage.root
+    if snapshot is None:
+        if creation is Creation.REPLACE:
+            raise _not_found(table)
+        check_empty(storage)
+        return True
+    match creation:
+        case Creation.CREATE:
+            if not is_new_name:
+                raise TableAlreadyExistsError(table=table)
+            _check_same_schema(snapshot, definition)
+            return False
+        case Creation.CREATE_IF_NOT_EXISTS:
+            return False
+        case _:
+            return True
+
+
+def _not_found(table: str) -> TableNotFoundError:
+    return TableNotFoundError(table=table, hint="use DeltaTable.createOrReplace to create it")
+
+
+def check_empty(storage: Storage) -> None:
+    """Raise NonEmptyFolderError if there are files where a table is to be."""
+    for file in storage.list_tree(""):
+        if file.path.rpartition("/")[2][:1] not in (".", "_"):
+            raise NonEmptyFolderError(path=storage.root, found=file.path)
+
+
+def _check_same_schema(snapshot: Snapshot, definition: TableDefinition) -> None:
+    expected, found = type_text(definition.schema), type_text(snapshot.schema)
+    if definition.schema.fields and expected.casefold() != found.casefold():
+        raise TableSchemaMismatchError(
+            table=definition.name or "the table",
+            path=snapshot.storage.root,
+            expected=f"columns {expected}",
+            found=f"columns {found}",
+        )
+
+
+def _planned(
+    spark: SparkSession, definition: TableDefinition, storage: Storage, snapshot: Snapshot | None
+) -> PlannedTable:
+    settings = default_properties(session_settings(spark))
+    configuration = {**settings, **validated(definition.properties, settings)}
+    mode = TableProperties.from_configuration(configuration).column_mapping_mode
+    check_columns(definition.schema, mapping_mode=mode, table=definition.name or storage.root)
+    partitions = checked_partition_columns(definition.schema, definition.partition_columns)
+    check_generated_columns(spark, definition.schema, partitions)
+    metadata = with_column_mapping(
+        new_metadata(
+            definition.schema,
+            partition_columns=partitions,
+            configuration=configuration,
+            description=definition.comment,
+        )
+    )
+    metadata = with_row_tracking(metadata)
+    if snapshot is not None:
+        metadata = replace(metadata, name=snapshot.metadata.name)
+    plain = planned_table(storage, snapshot, metadata)
+    domain = _clustering(definition, snapshot, plain)
+    if domain is None:
+        return plain
+    return planned_table(
+        storage, snapshot, metadata, features=clustering_features(), domains=[domain]
+    )
+
+
+def _clustering(
+    definition: TableDefinition, snapshot: Snapshot | None, table: PlannedTable
+) -> DomainMetadata | None:
+    if definition.cluster_by:
+        return clustering_domain(table.schema, definition.cluster_by, table.metadata)
+    if snapshot is not None and clustering_columns(snapshot):
+        return no_clustering()
+    return None
+
+
+def _commit(table: PlannedTable, definition: TableDefinition, creation: Creation) -> None:
+    transaction = table.transaction()
+    replaced = Replaced() if table.snapshot is None else every_file(table.snapshot)
+    replaced.note(transaction)
+    table.check(creation.operation, replaced.actions)
+    transaction.stage(*replaced.actions)
+    parameters = creation_parameters(
+        table.metadata,
+        cluster_by=definition.cluster_by,
+        is_managed=definition.location is None,
+    )
+    transaction.commit(creation.operation, parameters=parameters)

@@ -1,0 +1,75 @@
+"""Writes to tables by name, which are created and entered into the catalog on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pyspark.sql import DataFrame, SparkSession
+
+from truckee.commands.catalog import delta_location, enter_table, entered
+from truckee.commands.ddl.create import check_empty
+from truckee.commands.schema.evolution import stored_schema
+from truckee.commands.table_plan import existing_table
+from truckee.commands.write.plan import Write
+from truckee.commands.write.write import write_table
+from truckee.errors.create import TableAlreadyExistsError
+from truckee.errors.write import ColumnCountError
+from truckee.log.snapshot import load_snapshot
+from truckee.spark.columns import bare_schema
+from truckee.spark.session.catalog import NamedTable, default_location, named_table, update_columns
+from truckee.spark.types import from_spark, to_spark
+from truckee.storage.base import Storage
+
+
+def save_as_table(
+    df: DataFrame, name: str, write_to: Callable[[str], Write], *, path: str | None = None
+) -> None:
+    """Write rows to the table of a name; `write_to` gives the write for a place.
+
+    `path` is where a new table lies, None for where the catalog puts it.
+    """
+    spark = df.sparkSession
+    found = named_table(spark, name)
+    if found is None:
+        _write_new(df, name, write_to(path or default_location(spark, name)), path)
+        return
+    write = write_to(delta_location(spark, name))
+    if write.mode == "ErrorIfExists":
+        raise TableAlreadyExistsError(table=name)
+    _write_known(df, write, found)
+
+
+def _write_new(df: DataFrame, name: str, write: Write, path: str | None) -> None:
+    spark = df.sparkSession
+    if existing_table(write.storage) is not None:
+        # There is a table that the catalog has not heard of: it is written to, and then named.
+        write_table(df, write)
+        enter_table(spark, name, load_snapshot(write.storage).schema, write.storage.root)
+        return
+    if path is None:
+        check_empty(write.storage)
+    create = replace(write, operation="CREATE TABLE AS SELECT", is_managed=path is None)
+    with entered(spark, name, stored_schema(from_spark(df.schema)), path):
+        write_table(df, create)
+
+
+def _write_known(df: DataFrame, write: Write, found: NamedTable) -> None:
+    if write.is_overwrite:
+        operation = "CREATE OR REPLACE TABLE AS SELECT"
+        write = replace(write, operation=operation, is_managed=found.is_managed)
+    write_table(df, write)
+    if write.options.merge_schema or write.options.overwrite_schema:
+        _tell_columns(df.sparkSession, found.name, write.storage)
+
+
+def _tell_columns(spark: SparkSession, name: str, storage: Storage) -> None:
+    update_columns(spark, name, to_spark(bare_schema(load_snapshot(storage).schema)))
+
+
+def by_position(df: DataFrame, storage: Storage) -> DataFrame:
+    """Return the rows with the names of a table's columns, given in the order of these."""
+    names = load_snapshot(storage).schema.names
+    if len(names) != len(df.columns):
+        raise ColumnCountError(table=storage.root, expected=names, found=tuple(df.columns))
+    return df.toDF(*names)

@@ -1,0 +1,158 @@
+"""DeltaTable.create and its like: delta-spark's builder, method by method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+from msgspec.structs import replace as replace_struct
+from pyspark.errors import ParseException
+from pyspark.sql import SparkSession
+from pyspark.sql.types import DataType as SparkType
+from pyspark.sql.types import StructField as SparkField
+from pyspark.sql.types import StructType as SparkStruct
+
+from truckee.commands.ddl.create import Creation, TableDefinition, create_table
+from truckee.errors.create import BuilderArgumentError
+from truckee.protocol.properties import parse_column_names
+from truckee.protocol.schema import StructField, StructType
+from truckee.spark.types import from_spark
+from truckee.spark.write.char_columns import declared_field
+from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
+from truckee.spark.write.identity import (
+    IDENTITY_ALLOWS_EXPLICIT_KEY,
+    IDENTITY_START_KEY,
+    IDENTITY_STEP_KEY,
+)
+from truckee.storage.base import Storage
+
+Table = TypeVar("Table")
+
+
+@dataclass(frozen=True)
+class IdentityGenerator:
+    """Numbers for the rows of an identity column: the first one, and how far apart they are."""
+
+    start: int = 1
+    step: int = 1
+
+
+@dataclass
+class DeltaTableBuilder(Generic[Table]):
+    """Collects what a table is to be like, and creates or replaces it when `execute` is called."""
+
+    spark: SparkSession
+    creation: Creation
+    opened: Callable[[SparkSession, Storage], Table]
+    _definition: TableDefinition = field(default_factory=TableDefinition)
+
+    def tableName(self, identifier: str) -> DeltaTableBuilder[Table]:
+        """Enter the table into Spark's catalog under a name, `table` or `database.table`."""
+        return self._with(name=identifier)
+
+    def location(self, location: str) -> DeltaTableBuilder[Table]:
+        """Say where the table lies."""
+        return self._with(location=location)
+
+    def comment(self, comment: str) -> DeltaTableBuilder[Table]:
+        """Describe the table."""
+        return self._with(comment=comment)
+
+    def addColumn(
+        self,
+        colName: str,
+        dataType: str | SparkType | None = None,
+        nullable: bool = True,
+        generatedAlwaysAs: str | IdentityGenerator | None = None,
+        generatedByDefaultAs: IdentityGenerator | None = None,
+        comment: str | None = None,
+    ) -> DeltaTableBuilder[Table]:
+        """Add a column, of a type as in SQL or one of PySpark's.
+
+        A generated column has an expression or, to number rows, an IdentityGenerator; with
+        `generatedByDefaultAs` rows may bring numbers of their own.
+        """
+        if dataType is None:
+            raise BuilderArgumentError(
+                argument="dataType", value="None", needs=f"the type of column {colName}"
+            )
+        given = SparkField(colName, spark_type_of(dataType), nullable)
+        metadata = _generation(generatedAlwaysAs, generatedByDefaultAs)
+        if comment is not None:
+            metadata["comment"] = comment
+        return self._with_fields([_field(given, metadata)])
+
+    def addColumns(self, cols: SparkStruct | Iterable[SparkField]) -> DeltaTableBuilder[Table]:
+        """Add the columns of a PySpark schema, with their comments."""
+        fields = cols.fields if isinstance(cols, SparkStruct) else list(cols)
+        return self._with_fields([_field(each, dict(each.metadata or {})) for each in fields])
+
+    def partitionedBy(self, *cols: str | list[str] | tuple[str, ...]) -> DeltaTableBuilder[Table]:
+        """Partition the table by columns, given one by one or as a list."""
+        return self._with(partition_columns=_flat(cols))
+
+    def clusterBy(self, *cols: str | list[str] | tuple[str, ...]) -> DeltaTableBuilder[Table]:
+        """Record that the table is clustered by columns, given one by one or as a list."""
+        paths = tuple(parse_column_names(name)[0] for name in _flat(cols))
+        return self._with(cluster_by=paths)
+
+    def property(self, key: str, value: str) -> DeltaTableBuilder[Table]:
+        """Set a table property."""
+        return self._with(properties={**self._definition.properties, key: str(value)})
+
+    def execute(self) -> Table:
+        """Create or replace the table, and return it."""
+        storage = create_table(self.spark, self._definition, self.creation)
+        return self.opened(self.spark, storage)
+
+    def _with(self, **changes: Any) -> DeltaTableBuilder[Table]:
+        self._definition = replace(self._definition, **changes)
+        return self
+
+    def _with_fields(self, fields: list[StructField]) -> DeltaTableBuilder[Table]:
+        return self._with(schema=StructType((*self._definition.schema.fields, *fields)))
+
+
+def spark_type_of(given: str | SparkType) -> SparkType:
+    """Return a type that was given as in SQL, or as one of PySpark's."""
+    if isinstance(given, SparkType):
+        return given
+    try:
+        return SparkType.fromDDL(given)
+    except ParseException as error:
+        raise BuilderArgumentError(
+            argument="dataType", value=repr(given), needs="a type such as 'bigint' or 'date'"
+        ) from error
+
+
+def _field(given: SparkField, metadata: dict[str, Any]) -> StructField:
+    declared = declared_field(given)
+    column = from_spark(SparkStruct([declared])).fields[0]
+    return replace_struct(column, metadata={**column.metadata, **metadata})
+
+
+def _generation(
+    always: str | IdentityGenerator | None, by_default: IdentityGenerator | None
+) -> dict[str, Any]:
+    if isinstance(always, str):
+        return {GENERATION_EXPRESSION_KEY: always}
+    identity = always or by_default
+    if identity is None:
+        return {}
+    if not isinstance(identity, IdentityGenerator):
+        raise BuilderArgumentError(
+            argument="generatedByDefaultAs", value=repr(identity), needs="an IdentityGenerator"
+        )
+    return {
+        IDENTITY_START_KEY: identity.start,
+        IDENTITY_STEP_KEY: identity.step,
+        IDENTITY_ALLOWS_EXPLICIT_KEY: always is None,
+    }
+
+
+def _flat(names: Iterable[str | list[str] | tuple[str, ...]]) -> tuple[str, ...]:
+    flat: list[str] = []
+    for name in names:
+        flat += [name] if isinstance(name, str) else name
+    return tuple(flat)

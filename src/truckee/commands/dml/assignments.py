@@ -1,0 +1,198 @@
+"""New values for columns: names to columns of the table, and values into their types.
+
+`SET s.a = 1, b = x + 1` gives a value to a field of a struct and to a column. A struct of which
+some fields are set is put together anew from these and from the old values of the others; if it
+was null, the others are null.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from truckee.commands.schema.evolution import merged_schema
+from truckee.errors.dml import (
+    ArgumentTypeError,
+    AssignmentTypeError,
+    ConflictingAssignmentsError,
+    IdentityUpdateError,
+    InvalidExpressionError,
+    NoAssignmentsError,
+    UnknownTargetColumnError,
+)
+from truckee.errors.merge import NestedInsertError
+from truckee.errors.write import IdentityValueGivenError, SchemaMismatchError
+from truckee.protocol.schema import (
+    FieldChain,
+    StructField,
+    StructType,
+    find_column,
+    type_text,
+)
+from truckee.spark.dml.expressions import Value
+from truckee.spark.write.identity import identity_of
+
+_NAME = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A new value for a column, or for a field of one."""
+
+    column: FieldChain
+    value: Value
+
+    @property
+    def name(self) -> str:
+        """The column as people write it."""
+        return ".".join(self.column.path)
+
+
+def name_parts(name: str, *, what: str) -> tuple[str, ...]:
+    """Return the parts of a column's name: `a`.`b.c` is a and b.c."""
+    parts: list[str] = []
+    position = 0
+    while True:
+        found = _NAME.match(name, position)
+        if found is None:
+            raise InvalidExpressionError(
+                what=what, expression=name, reason="it is not the name of a column"
+            )
+        parts.append((found[1] or "").replace("``", "`") if found[2] is None else found[2].strip())
+        position = found.end()
+        if position == len(name):
+            return tuple(parts)
+        if name[position] != ".":
+            raise InvalidExpressionError(
+                what=what, expression=name, reason="it is not the name of a column"
+            )
+        position += 1
+
+
+def assignments(
+    given: Mapping[str, str | Column],
+    schema: StructType,
+    resolve: Callable[[str | Column, str], Value],
+    *,
+    what: str,
+    alias: str | None = None,
+    inserts: bool = False,
+) -> list[Assignment]:
+    """Return the values of a SET or INSERT, checked: columns that exist, each once, fitting types.
+
+    `resolve` turns a value as it was given into one of Spark's, told what to call it in errors.
+    """
+    if not isinstance(given, Mapping):
+        raise ArgumentTypeError(
+            what=f"the set of {what}", found=type(given).__name__, expected="a dict"
+        )
+    if not given:
+        raise NoAssignmentsError(what=what)
+    found = []
+    for name, value in given.items():
+        column = target_column(name, schema, what=what, alias=alias)
+        check_assignable(column, name, what=what, inserts=inserts)
+        resolved = resolve(value, f"the value of {name} in {what}")
+        found.append(Assignment(column, resolved))
+    check_distinct(found, what=what)
+    for assignment in found:
+        check_type(assignment, what=what)
+    return found
+
+
+def check_assignable(column: FieldChain, name: str, *, what: str, inserts: bool) -> None:
+    """Raise if a column may not be given a value: a part of one in an INSERT, an identity."""
+    identity = identity_of(column.field)
+    if inserts and len(column.path) > 1:
+        raise NestedInsertError(what=what, column=name)
+    if identity is None or (inserts and identity.takes_values):
+        return
+    if inserts:
+        raise IdentityValueGivenError(column=name)
+    raise IdentityUpdateError(what=what, column=name)
+
+
+def target_column(
+    name: object, schema: StructType, *, what: str, alias: str | None = None
+) -> FieldChain:
+    """Return the column of a table that a name stands for, with or without its alias."""
+    if not isinstance(name, str):
+        raise ArgumentTypeError(
+            what=f"the name of a column in {what}", found=type(name).__name__, expected="text"
+        )
+    parts = name_parts(name, what=what)
+    column = find_column(schema, parts)
+    if column is None and alias is not None and parts[0].casefold() == alias.casefold():
+        column = find_column(schema, parts[1:])
+    if column is None:
+        raise UnknownTargetColumnError(what=what, column=name, columns=schema.names)
+    return column
+
+
+def check_distinct(given: Iterable[Assignment], *, what: str) -> None:
+    """Raise if a column gets two values, be it as a part of a struct that gets one too."""
+    seen: list[Assignment] = []
+    for assignment in given:
+        path = assignment.column.path
+        for other in seen:
+            shared = min(len(path), len(other.column.path))
+            if path[:shared] == other.column.path[:shared]:
+                raise ConflictingAssignmentsError(
+                    what=what, column=assignment.name, other=other.name
+                )
+        seen.append(assignment)
+
+
+def check_type(assignment: Assignment, *, what: str) -> None:
+    """Raise unless a value can be stored in its column, as by an INSERT."""
+    field = StructField("value", assignment.column.field.type)
+    value = StructField("value", assignment.value.type)
+    try:
+        merged_schema(StructType((field,)), StructType((value,)), add_columns=False, name="")
+    except SchemaMismatchError:
+        raise AssignmentTypeError(
+            what=what,
+            column=assignment.name,
+            found=type_text(assignment.value.type),
+            expected=type_text(assignment.column.field.type),
+        ) from None
+
+
+def new_values(given: Iterable[Assignment], old: Callable[[str], Column]) -> dict[str, Column]:
+    """Return the new values of the top-level columns that are assigned to, by name.
+
+    `old` gives the old value of a top-level column.
+    """
+    by_column: dict[str, list[Assignment]] = {}
+    for assignment in given:
+        by_column.setdefault(assignment.column.path[0], []).append(assignment)
+    return {
+        name: members[0].value.column
+        if _is_whole(members, 1)
+        else _new_struct(members[0].column.fields[0], members, old(name), 1)
+        for name, members in by_column.items()
+    }
+
+
+def _is_whole(members: list[Assignment], depth: int) -> bool:
+    """Whether a column gets a value itself, not fields of it."""
+    return len(members) == 1 and len(members[0].column.path) == depth
+
+
+def _new_struct(field: StructField, members: list[Assignment], old: Column, depth: int) -> Column:
+    """Return the new value of a column to whose fields values are assigned."""
+    assert isinstance(field.type, StructType)
+    parts = []
+    for inner in field.type.fields:
+        inside = [m for m in members if m.column.path[depth] == inner.name]
+        value = old.getField(inner.name)
+        if _is_whole(inside, depth + 1):
+            value = inside[0].value.column
+        elif inside:
+            value = _new_struct(inner, inside, value, depth + 1)
+        parts.append(value.alias(inner.name))
+    return F.struct(*parts)

@@ -1,0 +1,145 @@
+"""The commit of DELETE, UPDATE and MERGE.
+
+A commit that others have forestalled is looked at again row by row (`row_conflicts`): it follows
+them, is prepared anew, or fails with delta-spark's exception.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from pyspark.sql import SparkSession
+
+from truckee.commands.dml.plan import Prepared
+from truckee.commands.dml.row_conflicts import brought_together
+from truckee.commands.dml.settings import DmlSettings
+from truckee.errors.base import DeltaError
+from truckee.errors.dml import AppendOnlyTargetError
+from truckee.errors.storage import StorageError
+from truckee.errors.transaction import (
+    ConcurrentAppendException,
+    ConcurrentDeleteDeleteException,
+    ConcurrentDeleteReadException,
+)
+from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
+from truckee.log.transaction import Transaction
+from truckee.protocol.features import check_writable
+from truckee.storage.base import Storage
+
+_log = logging.getLogger(__name__)
+
+FileConflict = (
+    ConcurrentAppendException,
+    ConcurrentDeleteReadException,
+    ConcurrentDeleteDeleteException,
+)
+
+
+def run_command(
+    spark: SparkSession,
+    storage: Storage,
+    operation: str,
+    prepare: Callable[[Snapshot], Prepared],
+    settings: DmlSettings,
+    *,
+    removes_rows: bool = True,
+) -> Mapping[str, int]:
+    """Prepare a command on the latest version and commit it; return its numbers."""
+    for reruns_left in range(settings.max_reruns, -1, -1):
+        snapshot = load_snapshot(storage)
+        check_target(snapshot, operation, removes_rows=removes_rows)
+        if was_applied(snapshot, settings):
+            _log.info("%s: left out, for it was committed before", operation)
+            break
+        prepared = prepare(snapshot)
+        if commit_rows(spark, prepared, settings, may_run_again=reruns_left > 0) is not None:
+            return prepared.affected
+        _log.info("%s: run again, for others have moved the rows it is about", operation)
+    return {}
+
+
+def check_target(snapshot: Snapshot, operation: str, *, removes_rows: bool = True) -> None:
+    """Raise unless rows of a table may be changed, and truckee can write to it."""
+    table = snapshot.storage.root
+    check_writable(snapshot.protocol, snapshot.metadata, table)
+    if removes_rows and snapshot.properties.append_only:
+        raise AppendOnlyTargetError(table=table, operation=operation)
+
+
+def was_applied(snapshot: Snapshot, settings: DmlSettings) -> bool:
+    """Return whether the table has the command already, by application and version."""
+    if settings.txn_app_id is None or settings.txn_version is None:
+        return False
+    recorded = snapshot.set_transactions.get(settings.txn_app_id)
+    return recorded is not None and recorded.version >= settings.txn_version
+
+
+def commit_rows(
+    spark: SparkSession, prepared: Prepared, settings: DmlSettings, *, may_run_again: bool = False
+) -> int | None:
+    """Commit a prepared command, and return its version; None if it has to be run again.
+
+    Files of a commit that was refused are deleted. After an error of the store, or when
+    interrupted, the commit may be there all the same, and the files are left alone.
+    """
+    while True:
+        try:
+            return _committed(prepared, settings)
+        except FileConflict as conflict:
+            if not settings.row_level_conflicts:
+                prepared.changes.discard()
+                raise
+            following = _following(spark, prepared, conflict, may_run_again=may_run_again)
+            if following is None:
+                prepared.changes.discard()
+                return None
+            prepared = following
+        except StorageError:
+            raise
+        except DeltaError:
+            prepared.changes.discard()
+            raise
+
+
+def _following(
+    spark: SparkSession, prepared: Prepared, conflict: DeltaError, *, may_run_again: bool
+) -> Prepared | None:
+    """Return the command as it can be committed after those that were faster.
+
+    None means that it has to be run again.
+    """
+    try:
+        newer = update_snapshot(prepared.changes.snapshot)
+        changes = brought_together(spark, prepared, newer)
+        if changes is None and not may_run_again:
+            raise conflict
+    except StorageError:
+        raise
+    except DeltaError:
+        prepared.changes.discard()
+        raise
+    return None if changes is None else replace(prepared, changes=changes)
+
+
+def _committed(prepared: Prepared, settings: DmlSettings) -> int:
+    changes = prepared.changes
+    snapshot = changes.snapshot
+    actions = changes.actions
+    if not actions:
+        return snapshot.version
+    transaction = Transaction(snapshot.storage, snapshot)
+    transaction.read_partitions(changes.reading.predicate)
+    transaction.read_files(snapshot.add_files(changes.reading.files))
+    if settings.txn_app_id is not None and settings.txn_version is not None:
+        transaction.set_transaction(settings.txn_app_id, settings.txn_version)
+    if prepared.metadata is not None:
+        transaction.set_metadata(prepared.metadata)
+    transaction.stage(*actions)
+    return transaction.commit(
+        prepared.operation,
+        parameters=prepared.parameters,
+        metrics=prepared.metrics(changes),
+        user_metadata=settings.user_metadata,
+    )

@@ -1,0 +1,218 @@
+"""DELETE: rows that a condition is true of leave the table.
+
+| condition                  | what is done                                        | change files |
+|----------------------------|-----------------------------------------------------|--------------|
+| none, or always true       | every file is removed                               | no           |
+| partition columns only     | the files of these partitions are removed           | no           |
+| others, rows can be marked | rows are marked; files with no row left are removed | no           |
+| others                     | files with such rows are written anew without them  | with feed on |
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from truckee.commands.dml.command import run_command
+from truckee.commands.dml.file_fates import Fates, check_num_written, fates, write_rows
+from truckee.commands.dml.matched_files import num_live, num_touched, touched_files
+from truckee.commands.dml.outcome import RowChanges, no_changes, row_changes
+from truckee.commands.dml.plan import Prepared, rows_matching
+from truckee.commands.dml.settings import DmlSettings, dml_settings
+from truckee.commands.removed_files import num_rows
+from truckee.commands.results import metrics_frame
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.actions import AddFile
+from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
+from truckee.spark.dml.expressions import VARIES, Expression, true_only
+from truckee.spark.dml.frame_columns import ShownColumns
+from truckee.spark.dml.row_bitmaps import row_bitmaps
+from truckee.spark.dml.target import Reading, Target
+from truckee.spark.jvm.projection import Given, selected
+from truckee.spark.read.partition_conditions import files_of_partitions
+from truckee.spark.session.settings import session_settings
+from truckee.spark.write.layout import CHANGE_TYPE
+from truckee.spark.write.writer import WrittenFiles
+from truckee.storage.base import Storage
+
+_WHAT = "the condition of DELETE"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeletedRows:
+    """The changes that take rows out of a table, and their numbers.
+
+    `num_deleted` is None where whole files go and nobody knows how many rows they have.
+    """
+
+    changes: RowChanges
+    num_deleted: int | None
+    condition: Expression | None
+    scan_ms: int = 0
+    rewrite_ms: int = 0
+
+    @property
+    def num_copied(self) -> int:
+        """The number of rows that were written anew, since they shared a file with deleted ones."""
+        return sum(files.num_rows for files in self.changes.written)
+
+
+def delete(
+    spark: SparkSession,
+    storage: Storage,
+    condition: str | Column | None = None,
+    *,
+    alias: str | None = None,
+    shown: ShownColumns | None = None,
+) -> DataFrame:
+    """Delete the rows that a condition is true of, all rows without one.
+
+    The condition may be made of columns of DataFrames that the table was `shown` as.
+
+    Returns one row with `num_affected_rows`, which is -1 where nobody knows. Without such rows
+    there is no commit. Raises the errors of `truckee.errors.dml` before anything is written, and
+    those of `truckee.errors.transaction` if others changed the same rows meanwhile.
+    """
+    settings = dml_settings("delete", session_settings(spark))
+    if shown is not None:
+        condition = shown.by_name(spark, condition, alias, what=_WHAT)
+
+    def prepare(snapshot: Snapshot) -> Prepared:
+        return prepared_delete(spark, snapshot, condition, settings=settings, alias=alias)
+
+    done = run_command(spark, storage, "DELETE", prepare, settings)
+    return metrics_frame(spark, done, ("num_affected_rows",))
+
+
+def prepared_delete(
+    spark: SparkSession,
+    snapshot: Snapshot,
+    condition: str | Column | None,
+    *,
+    settings: DmlSettings,
+    alias: str | None = None,
+) -> Prepared:
+    """Return a DELETE with all its files written, ready to be committed."""
+    start = time.monotonic()
+    found = delete_rows(spark, snapshot, condition, settings=settings, alias=alias)
+    given = found.condition
+    return Prepared(
+        operation="DELETE",
+        parameters={"predicate": [] if given is None else [given.sql]},
+        changes=found.changes,
+        metrics=_metrics(found, start),
+        affected={"num_affected_rows": -1 if found.num_deleted is None else found.num_deleted},
+        matching=rows_matching(condition, alias),
+    )
+
+
+def delete_rows(
+    spark: SparkSession,
+    snapshot: Snapshot,
+    condition: str | Column | None,
+    *,
+    settings: DmlSettings | None = None,
+    alias: str | None = None,
+) -> DeletedRows:
+    """Return the changes that delete the rows a condition is true of; nothing is committed.
+
+    Deletion vectors and files that are to be part of the commit are written.
+    """
+    settings = settings or dml_settings("delete", session_settings(spark))
+    if condition is None:
+        return _whole_files(snapshot, list(snapshot.files()), None, ALWAYS_TRUE)
+    target = Target(spark, snapshot, alias)
+    found = target.condition(condition, what=_WHAT)
+    if found.constant is not VARIES:
+        files = list(snapshot.files()) if found.constant is True else []
+        return _whole_files(snapshot, files, found, ALWAYS_TRUE)
+    if target.is_about_partitions(found):
+        files = files_of_partitions(spark, snapshot, condition, alias)
+        return _whole_files(snapshot, files, found, target.predicate(found))
+    return _by_rows(target, found, settings)
+
+
+def _whole_files(
+    snapshot: Snapshot, files: list[AddFile], condition: Expression | None, predicate: Predicate
+) -> DeletedRows:
+    if not files:
+        changes = no_changes(snapshot, predicate)
+        return DeletedRows(changes=changes, num_deleted=0, condition=condition)
+    changes = RowChanges(
+        snapshot=snapshot,
+        reading=Reading.of(snapshot, predicate, files),
+        removed=tuple(files),
+    )
+    return DeletedRows(changes=changes, num_deleted=num_rows(files), condition=condition)
+
+
+def _by_rows(target: Target, condition: Expression, settings: DmlSettings) -> DeletedRows:
+    start = time.monotonic()
+    snapshot = target.snapshot
+    touched = touched_files(target, row_bitmaps(target.rows.where(condition.column)))
+    scanned = time.monotonic()
+    # Marked rows are in the feed for nothing; a single file written anew would mean change rows
+    # for all of them.
+    by_cost = not snapshot.properties.enable_change_data_feed
+    fate = fates(snapshot, touched, settings, operation="DELETE", rewrites_by_cost=by_cost)
+    written = _rewritten(target, fate, condition)
+    changes = row_changes(target, touched, fate, written)
+    return DeletedRows(
+        changes=changes,
+        num_deleted=num_touched(touched),
+        condition=condition,
+        scan_ms=int(1000 * (scanned - start)),
+        rewrite_ms=int(1000 * (time.monotonic() - scanned)),
+    )
+
+
+def _rewritten(target: Target, fate: Fates, condition: Expression) -> tuple[WrittenFiles, ...]:
+    """Write the rows that stay, and with the feed on those that go as change rows."""
+    if not fate.rewritten:
+        return ()
+    snapshot = target.snapshot
+    has_feed = snapshot.properties.enable_change_data_feed
+    # Change rows are all or nothing: beside them, a file that is removed would tell the feed
+    # nothing of its rows.
+    files = [*fate.rewritten, *(fate.removed if has_feed else ())]
+    goes = true_only(condition.column)
+    with target.only(file.add for file in files) as rows:
+        columns = [target.old_alone(name, name) for name in target.stored_schema.names]
+        if has_feed:
+            columns.append(Given(F.lit("delete"), CHANGE_TYPE, when=goes))
+        else:
+            rows = rows.where(~goes)
+        rows = selected(rows, columns)
+        metadata, protocol = snapshot.metadata, snapshot.protocol
+        written = write_rows(target, rows, metadata=metadata, protocol=protocol)
+    live = num_live(fate.rewritten)
+    expected = None if live is None else live - num_touched(fate.rewritten)
+    check_num_written(written, expected, target, operation="DELETE")
+    return (written,)
+
+
+def _metrics(found: DeletedRows, start: float) -> Callable[[RowChanges], dict[str, object]]:
+    def metrics(changes: RowChanges) -> dict[str, object]:
+        vectors = changes.vectors
+        rows_known = bool(found.num_deleted) or not changes.removed
+        return {
+            "numRemovedFiles": len(changes.removed),
+            "numRemovedBytes": sum(file.size for file in changes.removed),
+            "numCopiedRows": found.num_copied if rows_known else None,
+            "numDeletedRows": found.num_deleted if rows_known else None,
+            "numAddedFiles": len(changes.adds) if rows_known else None,
+            "numAddedBytes": sum(add.size for add in changes.adds),
+            "numAddedChangeFiles": changes.num_change_files,
+            "numDeletionVectorsAdded": vectors.added,
+            "numDeletionVectorsRemoved": vectors.removed,
+            "numDeletionVectorsUpdated": vectors.updated,
+            "executionTimeMs": int(1000 * (time.monotonic() - start)),
+            "scanTimeMs": found.scan_ms,
+            "rewriteTimeMs": found.rewrite_ms,
+        }
+
+    return metrics

@@ -1,0 +1,107 @@
+"""What a command does to the files of a table, before it is committed.
+
+rows found  ->  files removed whole | rows marked | files written anew   ->  actions
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from truckee.commands.dml.file_fates import Fates
+from truckee.commands.dml.marked_files import MarkedFile, discard_vectors, marked_files
+from truckee.commands.dml.matched_files import TouchedFile
+from truckee.commands.removed_files import all_removed
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.actions import Action, AddFile
+from truckee.protocol.predicates import Predicate
+from truckee.spark.dml.target import Reading, Target
+from truckee.spark.write.writer import WrittenFiles
+
+
+class VectorCounts(NamedTuple):
+    """How many deletion vectors came, went, or gave way to a larger one."""
+
+    added: int
+    removed: int
+    updated: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowChanges:
+    """Files that leave the table, files with more rows marked, and new files.
+
+    `reading` is what was looked at to find them. `touched` are the rows that the outcome depends
+    on; rows of other files, and other rows of these, may come and go without changing it.
+    """
+
+    snapshot: Snapshot
+    reading: Reading
+    touched: tuple[TouchedFile, ...] = ()
+    removed: tuple[AddFile, ...] = ()
+    marked: tuple[MarkedFile, ...] = ()
+    written: tuple[WrittenFiles, ...] = ()
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """The actions of the commit: what is removed whole first, then adds before removes."""
+        return (
+            *all_removed(self.removed),
+            *(file.after for file in self.marked),
+            *all_removed(file.before for file in self.marked),
+            *(add for files in self.written for add in files.adds),
+            *(change for files in self.written for change in files.changes),
+        )
+
+    @property
+    def vectors(self) -> VectorCounts:
+        """The numbers of vectors as the metrics have them: an update adds one and removes one."""
+        updated = sum(file.before.deletion_vector is not None for file in self.marked)
+        removed = sum(file.deletion_vector is not None for file in self.removed)
+        return VectorCounts(len(self.marked), removed + updated, updated)
+
+    @property
+    def adds(self) -> list[AddFile]:
+        """The new data files."""
+        return [add for files in self.written for add in files.adds]
+
+    @property
+    def num_change_files(self) -> int:
+        """The number of files of change rows."""
+        return sum(len(files.changes) for files in self.written)
+
+    def discard(self) -> None:
+        """Delete all new files, for the commit that was to name them did not happen."""
+        discard_vectors(self.snapshot.storage, self.marked)
+        for files in self.written:
+            files.discard()
+
+
+def row_changes(
+    target: Target, touched: Iterable[TouchedFile], fate: Fates, written: tuple[WrittenFiles, ...]
+) -> RowChanges:
+    """Return what becomes of the files of a command that has written its new ones.
+
+    The deletion vectors of rows that are to be marked are written.
+    """
+    return RowChanges(
+        snapshot=target.snapshot,
+        reading=target.reading(),
+        touched=tuple(touched),
+        removed=tuple(file.add for file in (*fate.removed, *fate.rewritten)),
+        marked=tuple(marked_files(target.snapshot, fate.marked)),
+        written=written,
+    )
+
+
+def no_changes(snapshot: Snapshot, predicate: Predicate) -> RowChanges:
+    """Return changes that are none, after having looked for files and found none."""
+    return RowChanges(snapshot=snapshot, reading=Reading(predicate, no_files(snapshot)))
+
+
+def no_files(snapshot: Snapshot) -> pa.Table:
+    """Return the files of a snapshot, all of them left out."""
+    return snapshot.files_table().slice(0, 0)

@@ -1,0 +1,43 @@
+"""A command whose files are written, and whose commit is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+
+from truckee.commands.dml.outcome import RowChanges
+from truckee.protocol.actions import Metadata
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A DELETE, UPDATE or MERGE that is ready to be committed.
+
+    `affected` are the numbers for the caller, `metrics` those for the commit. `matching` keeps of
+    any rows of the table those that the command's outcome depends on. `metadata` is that of the
+    table after the commit, None if it stays as it is.
+    """
+
+    operation: str
+    parameters: Mapping[str, Any]
+    changes: RowChanges
+    metrics: Callable[[RowChanges], Mapping[str, object]]
+    affected: Mapping[str, int]
+    matching: Callable[[DataFrame], DataFrame]
+    metadata: Metadata | None = None
+    app_ids: frozenset[str] = frozenset()
+
+
+def rows_matching(
+    condition: str | Column | None, alias: str | None
+) -> Callable[[DataFrame], DataFrame]:
+    """Return what keeps, of any rows of a table, those that a condition is true of."""
+
+    def matching(rows: DataFrame) -> DataFrame:
+        named = rows if alias is None else rows.alias(alias)
+        return named if condition is None else named.where(condition)
+
+    return matching

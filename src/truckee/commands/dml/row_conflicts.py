@@ -1,0 +1,294 @@
+"""May a command land after commits that touched the same files? Told by rows, not by files.
+
+DELETE, UPDATE and MERGE depend on the rows that their condition is true of, and on no others. So
+what others committed since the table was read is in the way only if it took, changed or brought
+such rows:
+
+| since the table was read, others                  | and this command            | outcome      |
+|---------------------------------------------------|-----------------------------|--------------|
+| marked rows of a file                             | depends on one of them      | conflict     |
+|                                                   | marks other rows of it      | vectors unite|
+|                                                   | wrote the file anew         | run again    |
+| removed a file                                    | depends on no row of it     | none         |
+|                                                   | depends on rows of it, and  |              |
+|                                                   | - they are in new files now | run again    |
+|                                                   | - they are not              | conflict     |
+| added a file                                      | its condition is true of no |              |
+|                                                   | row in it                   | none         |
+|                                                   | of some row                 | conflict     |
+
+*Run again* means that the rows are as they were and have only moved: the command is prepared anew
+from the latest version, as if it had come later. Conflicts are those of `log.conflicts`, and what
+is not about files (protocol, metadata, transactions) is decided there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from truckee.commands.dml.later_commits import FileChange, file_changes
+from truckee.commands.dml.marked_files import deleted_rows, marked_files, superseded
+from truckee.commands.dml.matched_files import TouchedFile
+from truckee.commands.dml.outcome import RowChanges
+from truckee.commands.dml.plan import Prepared
+from truckee.deletion_vectors.bitmap import RowBitmap
+from truckee.log.commits import Commit, read_commits
+from truckee.log.conflicts import Candidate, IsolationLevel, Reads, check
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.actions import (
+    Action,
+    AddCDCFile,
+    AddFile,
+    CommitInfo,
+    Metadata,
+    Protocol,
+    RemoveFile,
+)
+from truckee.protocol.paths import decode_path
+from truckee.protocol.predicates import ALWAYS_TRUE
+from truckee.scan.pruning import prune
+from truckee.spark.columns import quoted
+from truckee.spark.dml.target import Target
+from truckee.spark.read.relations import FILE
+from truckee.spark.session.settings import session_zone
+
+
+@dataclass(frozen=True)
+class _Conflicts:
+    """Conflicts with commits that have won, as `log.conflicts` raises them."""
+
+    prepared: Prepared
+    commits: Sequence[Commit]
+
+    def check_all_but_files(self) -> None:
+        """Raise if a commit is in the way for another reason than the files in it."""
+        snapshot = self.prepared.changes.snapshot
+        protocol, metadata = snapshot.protocol, snapshot.metadata
+        for commit in self.commits:
+            others = tuple(a for a in commit.actions if not isinstance(a, _FILE_ACTIONS))
+            mine = self._mine(Reads(app_ids=self.prepared.app_ids), protocol, metadata)
+            check(mine, replace(commit, actions=others))
+            protocol = commit.protocol or protocol
+            metadata = commit.metadata or metadata
+
+    def removed(self, path: str) -> Exception:
+        """Return the conflict with whoever took a file that this command depends on."""
+        for commit in self.commits:
+            for action in commit.removes:
+                if decode_path(action.path) == path:
+                    return self._raised(commit, action, Reads(paths=frozenset({path})))
+        raise AssertionError(f"nobody removed {path}")
+
+    def added(self, path: str) -> Exception:
+        """Return the conflict with whoever added a file that this command should have read."""
+        for commit in reversed(self.commits):
+            for action in commit.adds:
+                if decode_path(action.path) == path:
+                    return self._raised(commit, action, Reads(predicates=(ALWAYS_TRUE,)))
+        raise AssertionError(f"nobody added {path}")
+
+    def _raised(self, commit: Commit, action: Action, reads: Reads) -> Exception:
+        snapshot = self.prepared.changes.snapshot
+        infos = tuple(a for a in commit.actions if isinstance(a, CommitInfo))
+        try:
+            check(
+                self._mine(reads, snapshot.protocol, snapshot.metadata),
+                replace(commit, actions=(*infos, action)),
+            )
+        except Exception as conflict:
+            return conflict
+        raise AssertionError("the rules see no conflict")
+
+    def _mine(self, reads: Reads, protocol: Protocol, metadata: Metadata) -> Candidate:
+        prepared = self.prepared
+        changed = () if prepared.metadata is None else (prepared.metadata,)
+        return Candidate(
+            reads=reads,
+            actions=(*changed, *prepared.changes.actions),
+            operation=prepared.operation,
+            protocol=protocol,
+            metadata=metadata,
+            table=prepared.changes.snapshot.storage.root,
+        )
+
+
+_FILE_ACTIONS = (AddFile, RemoveFile, AddCDCFile)
+
+
+def brought_together(spark: SparkSession, prepared: Prepared, newer: Snapshot) -> RowChanges | None:
+    """Return the changes of a command as they are to be committed after a newer version.
+
+    None means that rows it depends on have moved, and it has to be run again. Raises the conflict
+    if it cannot follow.
+    """
+    changes = prepared.changes
+    storage = newer.storage
+    commits = list(read_commits(storage, changes.snapshot.version + 1, newer.version))
+    conflicts = _Conflicts(prepared, commits)
+    conflicts.check_all_but_files()
+    found = file_changes(changes.snapshot, commits)
+    matters = _Matters(changes)
+
+    lost = [each for each in found if each.is_gone and matters.any_of(each.path)]
+    new = [each.after for each in found if each.is_new and each.after is not None]
+    new = _that_count(new, commits, newer, prepared)
+    run_again = False
+    reunited: list[TouchedFile] = []
+    for each in found:
+        if each.before is None or each.after is None:
+            continue
+        came, went = _came_and_went(newer, each)
+        if came:
+            raise conflicts.added(each.path)
+        if went and matters.overlaps(each.path, went):
+            raise conflicts.removed(each.path)
+        mine = matters.marked(each.path)
+        if mine is not None:
+            reunited.append(TouchedFile(-1, each.after, mine))
+        elif went and matters.is_removed(each.path):
+            run_again = True
+    if lost:
+        if not _only_moved(spark, prepared, newer, [each.before for each in lost], new):
+            raise conflicts.removed(lost[0].path)
+        run_again = True
+    elif (path := _first_match(spark, prepared, newer, new)) is not None:
+        raise conflicts.added(path)
+    return None if run_again else _reunited(changes, newer, reunited)
+
+
+class _Matters:
+    """The rows that a command depends on, by the decoded path of their file."""
+
+    def __init__(self, changes: RowChanges) -> None:
+        self._rows = {decode_path(file.add.path): file.rows for file in changes.touched}
+        self._removed = {decode_path(file.path) for file in changes.removed}
+        self._marked = {decode_path(file.before.path): file.rows for file in changes.marked}
+
+    def any_of(self, path: str) -> bool:
+        return path in self._rows or path in self._removed
+
+    def is_removed(self, path: str) -> bool:
+        return path in self._removed
+
+    def marked(self, path: str) -> RowBitmap | None:
+        return self._marked.get(path)
+
+    def overlaps(self, path: str, rows: RowBitmap) -> bool:
+        if path in self._rows:
+            return not self._rows[path].isdisjoint(rows)
+        # Removed for what its partition is, with every row that it had.
+        return path in self._removed
+
+
+def _came_and_went(snapshot: Snapshot, change: FileChange) -> tuple[RowBitmap, RowBitmap]:
+    """Return the rows that a new vector shows again, and those that it marks."""
+    assert change.before is not None
+    assert change.after is not None
+    if change.before.deletion_vector == change.after.deletion_vector:
+        return RowBitmap(), RowBitmap()
+    before, after = deleted_rows(snapshot, [change.before, change.after])
+    return before - after, after - before
+
+
+def _that_count(
+    new: list[AddFile], commits: Sequence[Commit], newer: Snapshot, prepared: Prepared
+) -> list[AddFile]:
+    """Return the new files whose rows this command should have seen.
+
+    With WriteSerializable, blind appends may be put after it, though they came before.
+    """
+    level = IsolationLevel(newer.properties.isolation_level)
+    if level is not IsolationLevel.WRITE_SERIALIZABLE or prepared.metadata is not None:
+        return new
+    blind = {
+        decode_path(add.path)
+        for commit in commits
+        if commit.commit_info is not None and commit.commit_info.is_blind_append is True
+        for add in commit.adds
+    }
+    return [add for add in new if decode_path(add.path) not in blind]
+
+
+def _first_match(
+    spark: SparkSession, prepared: Prepared, newer: Snapshot, new: list[AddFile]
+) -> str | None:
+    """Return the decoded path of a new file with a row that this command is about, None if none."""
+    new = _not_pruned(spark, prepared, newer, new)
+    if not new:
+        return None
+    target = Target(spark, newer)
+    with target.only(new) as rows:
+        found = prepared.matching(rows).select(FILE).limit(1).collect()
+    return decode_path(target.add_files([found[0][0]])[0].path) if found else None
+
+
+def _not_pruned(
+    spark: SparkSession, prepared: Prepared, newer: Snapshot, new: list[AddFile]
+) -> list[AddFile]:
+    paths = pa.array([add.path for add in new], pa.string())
+    table = newer.files_table()
+    table = table.filter(pc.is_in(table.column("path"), paths))
+    kept = prune(
+        table,
+        newer.schema,
+        newer.partition_columns,
+        prepared.changes.reading.predicate,
+        mode=newer.properties.column_mapping_mode,
+        session_zone=session_zone(spark),
+    )
+    return newer.add_files(table.filter(kept))
+
+
+def _only_moved(
+    spark: SparkSession,
+    prepared: Prepared,
+    newer: Snapshot,
+    lost: Iterable[AddFile | None],
+    new: list[AddFile],
+) -> bool:
+    """Whether the rows that were in removed files are, the same and as many, in new ones."""
+    before = [file for file in lost if file is not None]
+    after = _not_pruned(spark, prepared, newer, new)
+    if not after:
+        return False
+    old = _fingerprint(spark, prepared, prepared.changes.snapshot, before)
+    return old == _fingerprint(spark, prepared, newer, after)
+
+
+def _fingerprint(
+    spark: SparkSession, prepared: Prepared, snapshot: Snapshot, files: list[AddFile]
+) -> tuple[object, ...]:
+    """Return what two sets of rows have in common only if they are, in all likelihood, the same."""
+    target = Target(spark, snapshot)
+    with target.only(files) as rows:
+        columns = [quoted(name) for name in snapshot.schema.names]
+        return _sums(prepared.matching(rows).select(*columns))
+
+
+def _sums(rows: DataFrame) -> tuple[object, ...]:
+    text = F.to_json(F.struct("*"), {"ignoreNullFields": "false"})
+    sums = rows.select(F.xxhash64(text).alias("h"), F.hash(text).alias("g")).agg(
+        F.count("*"), F.sum(F.col("h").cast("decimal(38,0)")), F.bit_xor("h"), F.sum("g")
+    )
+    return tuple(sums.collect()[0])
+
+
+def _reunited(changes: RowChanges, newer: Snapshot, files: list[TouchedFile]) -> RowChanges:
+    """Return the changes with vectors that mark the rows beside those that others have marked."""
+    paths = {decode_path(file.add.path) for file in files}
+    kept = [file for file in changes.marked if decode_path(file.before.path) not in paths]
+    whole = [file.add for file in files if file.is_whole]
+    marked = marked_files(newer, [file for file in files if not file.is_whole])
+    superseded(newer.storage, old=changes.marked, kept=[*kept, *marked])
+    return replace(
+        changes,
+        snapshot=newer,
+        removed=(*changes.removed, *whole),
+        marked=(*kept, *marked),
+    )

@@ -1,0 +1,258 @@
+"""The names in a MERGE resolved: what it compares, and which values go to which columns.
+
+| clause                    | conditions and values may use |
+|---------------------------|-------------------------------|
+| WHEN MATCHED              | target and source             |
+| WHEN NOT MATCHED          | source                        |
+| WHEN NOT MATCHED BY SOURCE| target                        |
+
+With schema evolution, columns that clauses take from the source and that the table lacks become
+columns of the table, in the same commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from truckee.commands.dml.assignments import (
+    Assignment,
+    assignments,
+    check_assignable,
+    check_type,
+    name_parts,
+    new_values,
+)
+from truckee.commands.merge.clauses import Clause, Does, Kind
+from truckee.commands.schema.evolution import merged_schema
+from truckee.errors.dml import (
+    AmbiguousColumnError,
+    AssignmentTypeError,
+    UnresolvedColumnError,
+)
+from truckee.errors.write import SchemaMismatchError
+from truckee.protocol.schema import (
+    DataType,
+    FieldChain,
+    StructField,
+    StructType,
+    find_column,
+)
+from truckee.spark.columns import quoted
+from truckee.spark.dml.expressions import (
+    Expression,
+    Value,
+    explained,
+    resolved_condition,
+    resolved_value,
+)
+from truckee.spark.dml.target import Target
+from truckee.spark.read.relations import FILE, ROW
+from truckee.spark.types import from_spark
+from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
+from truckee.spark.write.identity import identity_of
+from truckee.spark.write.incoming_rows import DEFAULT_KEY
+
+_HIDDEN = (FILE, ROW)
+
+
+@dataclass(frozen=True)
+class ResolvedClause:
+    """A clause with its condition and, by column, the values that it gives."""
+
+    clause: Clause
+    condition: Expression | None
+    values: Mapping[str, Column]
+
+    @property
+    def applies(self) -> Column:
+        """The condition as a column, true if there is none."""
+        return F.lit(True) if self.condition is None else self.condition.column
+
+
+class MergeNames:
+    """The two sides of a merge, and what names in its clauses mean."""
+
+    def __init__(
+        self, target: Target, source: DataFrame, *, alias: str | None, evolves: bool
+    ) -> None:
+        self._target = target
+        self._source = source
+        self._alias = alias
+        self._evolves = evolves
+        self._source_schema = from_spark(source.schema)
+        # Never run, only looked at: on a full outer join everything may be null.
+        self._both = target.rows.join(source, F.lit(True), "full")
+
+    def on(self, given: str | Column) -> Expression:
+        """Return the condition by which rows of the two sides match."""
+        return resolved_condition(self._both, given, what="the condition of MERGE", hidden=_HIDDEN)
+
+    def clause(self, clause: Clause) -> ResolvedClause:
+        """Return a clause with all names in it resolved, or raise what is wrong with it."""
+        rows = self._rows_of(clause.kind)
+        condition = None
+        if clause.condition is not None:
+            what = f"the condition of {clause.name}"
+            condition = resolved_condition(rows, clause.condition, what=what, hidden=_HIDDEN)
+        return ResolvedClause(clause, condition, self._values(clause, rows))
+
+    def _rows_of(self, kind: Kind) -> DataFrame:
+        match kind:
+            case Kind.MATCHED:
+                return self._both
+            case Kind.NOT_MATCHED:
+                return self._source
+            case Kind.NOT_MATCHED_BY_SOURCE:
+                return self._target.rows
+
+    def _values(self, clause: Clause, rows: DataFrame) -> dict[str, Column]:
+        if clause.does is Does.DELETE:
+            return {}
+        inserts = clause.does is Does.INSERT
+        if clause.values is None:
+            found = list(self._star(clause))
+        else:
+            found = assignments(
+                clause.values,
+                self._target.schema,
+                lambda value, what: resolved_value(rows, value, what=what, hidden=_HIDDEN),
+                what=clause.name,
+                alias=self._alias,
+                inserts=inserts,
+            )
+        return new_values(found, self._target.old)
+
+    def _star(self, clause: Clause) -> Iterator[Assignment]:
+        """Yield for each column of the table the source's column of its name."""
+        for field in self._target.schema.fields:
+            theirs = self._source_field(field.name, clause)
+            if theirs is None:
+                if not self._evolves and not _has_own_value(field):
+                    raise UnresolvedColumnError(
+                        what=clause.name,
+                        expression="*",
+                        column=field.name,
+                        columns=self._source_schema.names,
+                    )
+                continue
+            chain = FieldChain((field,))
+            check_assignable(
+                chain, field.name, what=clause.name, inserts=clause.does is Does.INSERT
+            )
+            value = self._source_column(theirs.name, clause)
+            kept = value
+            if clause.does is Does.UPDATE and isinstance(theirs.type, StructType):
+                kept = _with_other_fields(value, theirs.type, field, self._target.old(field.name))
+            assignment = Assignment(chain, Value(kept, theirs.type, frozenset({theirs.name})))
+            check_type(assignment, what=clause.name)
+            yield assignment
+
+    def _source_field(self, name: str, clause: Clause) -> StructField | None:
+        found = _named(self._source_schema, name)
+        if len(found) > 1:
+            raise AmbiguousColumnError(
+                what=clause.name,
+                expression="*",
+                column=name,
+                candidates=f"[{', '.join(field.name for field in found)}]",
+            )
+        return found[0] if found else None
+
+    def _source_column(self, name: str, clause: Clause) -> Column:
+        try:
+            return self._source[quoted(name)]
+        except AnalysisException as error:
+            names = self._source_schema.names
+            raise explained(error, what=clause.name, expression=name, columns=names) from None
+
+
+def _named(schema: StructType, name: str) -> list[StructField]:
+    return [field for field in schema.fields if field.name.casefold() == name.casefold()]
+
+
+def _has_own_value(field: StructField) -> bool:
+    keys = (GENERATION_EXPRESSION_KEY, DEFAULT_KEY)
+    return identity_of(field) is not None or any(key in field.metadata for key in keys)
+
+
+def _with_other_fields(
+    value: Column, value_type: DataType, field: StructField, old: Column
+) -> Column:
+    """Return a struct from the source with the fields that only the target has kept as they are."""
+    if not isinstance(value_type, StructType) or not isinstance(field.type, StructType):
+        return value
+    if not _lacks_fields(value_type, field.type):
+        return value
+    parts = []
+    for inner in field.type.fields:
+        found = _named(value_type, inner.name)
+        part = old.getField(inner.name)
+        if found:
+            given = value.getField(found[0].name)
+            part = _with_other_fields(given, found[0].type, inner, part)
+        parts.append(part.alias(inner.name))
+    return F.when(value.isNotNull(), F.struct(*parts))
+
+
+def _lacks_fields(value: DataType, table: DataType) -> bool:
+    assert isinstance(value, StructType)
+    assert isinstance(table, StructType)
+    for field in table.fields:
+        found = _named(value, field.name)
+        if not found:
+            return True
+        mine, theirs = field.type, found[0].type
+        are_structs = isinstance(mine, StructType) and isinstance(theirs, StructType)
+        if are_structs and _lacks_fields(theirs, mine):
+            return True
+    return False
+
+
+def evolved_schema(
+    schema: StructType,
+    source: StructType,
+    clauses: Sequence[Clause],
+    *,
+    table: str,
+    alias: str | None = None,
+) -> StructType:
+    """Return a table's schema with the columns added that clauses take from the source."""
+    wanted = _taken_from_source(schema, source, clauses, alias)
+    known = {field.name.casefold() for field in wanted}
+    both = StructType(tuple(f for f in schema.fields if f.name.casefold() in known))
+    try:
+        merged = merged_schema(both, StructType(tuple(wanted)), add_columns=True, name=table)
+    except SchemaMismatchError as error:
+        first = error.differences[0]
+        raise AssignmentTypeError(
+            what="MERGE",
+            column=first.column,
+            found=str(first.in_data),
+            expected=str(first.in_table),
+        ) from None
+    changed = {field.name: field for field in merged.fields[: len(both.fields)]}
+    added = merged.fields[len(both.fields) :]
+    return StructType((*(changed.get(f.name, f) for f in schema.fields), *added))
+
+
+def _taken_from_source(
+    schema: StructType, source: StructType, clauses: Iterable[Clause], alias: str | None
+) -> list[StructField]:
+    taken: dict[str, StructField] = {}
+    for clause in clauses:
+        if clause.is_star:
+            taken |= {field.name.casefold(): field for field in source.fields}
+        for name in clause.values or ():
+            parts = name_parts(name, what=clause.name)
+            if len(parts) == 2 and alias is not None and parts[0].casefold() == alias.casefold():
+                parts = parts[1:]
+            fields = _named(source, parts[0])
+            if len(parts) == 1 and fields and find_column(schema, parts) is None:
+                taken[parts[0].casefold()] = replace(fields[0], name=parts[0])
+    return list(taken.values())

@@ -1,0 +1,70 @@
+"""The columns that a table is clustered by, recorded in a metadata domain of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from truckee.commands.schema.column_rules import checked_clustering_columns
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.actions import DomainMetadata, Metadata
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.schema import StructType, nested_fields
+
+CLUSTERING_DOMAIN = "delta.clustering"
+
+
+def clustering_features() -> tuple[str, ...]:
+    """Return the features of a table that records clustering columns."""
+    return ("clustering", "domainMetadata")
+
+
+def clustering_domain(
+    schema: StructType, columns: Iterable[tuple[str, ...]], metadata: Metadata
+) -> DomainMetadata:
+    """Return the domain that records these columns, by their physical names.
+
+    Raises ClusteringColumnError if the table cannot be clustered by them.
+    """
+    paths = checked_clustering_columns(
+        schema,
+        tuple(columns),
+        partition_columns=tuple(metadata.partition_columns),
+        properties=TableProperties.from_configuration(metadata.configuration),
+    )
+    return _domain(paths)
+
+
+def clustering_columns(snapshot: Snapshot) -> tuple[tuple[str, ...], ...] | None:
+    """Return the physical paths of a table's clustering columns, None if it records none."""
+    domain = snapshot.domain_metadata.get(CLUSTERING_DOMAIN)
+    if domain is None:
+        return None
+    found: dict[str, Any] = msgspec.json.decode(domain.configuration)
+    return tuple(tuple(path) for path in found.get("clusteringColumns", ()))
+
+
+def kept_clustering(snapshot: Snapshot | None, schema: StructType) -> DomainMetadata | None:
+    """Return the domain without columns where a new schema has lost one of them, else None."""
+    columns = None if snapshot is None else clustering_columns(snapshot)
+    if not columns:
+        return None
+    known = {chain.physical_path for chain in nested_fields(schema)}
+    return None if known >= set(columns) else no_clustering()
+
+
+def no_clustering() -> DomainMetadata:
+    """Return the domain of a table that is clustered by nothing, though it could be."""
+    return _domain(())
+
+
+def _domain(paths: Iterable[tuple[str, ...]]) -> DomainMetadata:
+    configuration = {
+        "clusteringColumns": [list(path) for path in paths],
+        "domainName": CLUSTERING_DOMAIN,
+    }
+    return DomainMetadata(
+        domain=CLUSTERING_DOMAIN, configuration=msgspec.json.encode(configuration).decode()
+    )

@@ -1,0 +1,212 @@
+"""The schema that a table has after a write: pure.
+
+Columns are matched by name, in any case, at every depth. A table's column keeps its type, into
+which values are stored as SQL's INSERT would: any number into any number type, anything simple
+into text, dates and timestamps into one another. What the data has beyond the table is added if
+that was asked for, behind the columns of its struct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from truckee.commands.schema.edits import is_wider, with_type
+from truckee.errors.write import (
+    ColumnDifference,
+    MissingNotNullColumnError,
+    SchemaMismatchError,
+)
+from truckee.protocol.schema import (
+    CHAR_VARCHAR_KEY,
+    VOID,
+    ArrayType,
+    DataType,
+    DecimalType,
+    MapType,
+    PrimitiveType,
+    StructField,
+    StructType,
+    UserDefinedType,
+    type_text,
+)
+
+_NUMBERS = frozenset({"byte", "short", "integer", "long", "float", "double"})
+_DATES = frozenset({"date", "timestamp", "timestamp_ntz"})
+_SIMPLE = _NUMBERS | _DATES | {"string", "boolean", "binary"}
+_INTEGERS = ("byte", "short", "integer", "long")
+_SAME_FAMILY = frozenset(
+    {(a, b) for i, a in enumerate(_INTEGERS) for b in _INTEGERS[i + 1 :]} | {("float", "double")}
+)
+# What other tables, and Spark itself, have noted at columns that are now written to this one.
+_FOREIGN_KEYS = ("delta.", "__", "CURRENT_DEFAULT", "EXISTS_DEFAULT", "parquet.field.id", "spark.")
+
+
+def stored_schema(data: StructType) -> StructType:
+    """Return the schema of a table that is created from data: everything may be null."""
+    return StructType(tuple(_stored_field(field) for field in data.fields))
+
+
+def _stored_field(field: StructField) -> StructField:
+    return StructField(field.name, _stored_type(field.type), True, _own_metadata(field.metadata))
+
+
+def _own_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: value
+        for key, value in metadata.items()
+        if key == CHAR_VARCHAR_KEY or not key.startswith(_FOREIGN_KEYS)
+    }
+
+
+def _stored_type(data_type: DataType) -> DataType:
+    match data_type:
+        case StructType():
+            return stored_schema(data_type)
+        case ArrayType(element_type):
+            return ArrayType(_stored_type(element_type))
+        case MapType(key_type, value_type):
+            return MapType(_stored_type(key_type), _stored_type(value_type))
+        case UserDefinedType(sql_type):
+            return _stored_type(sql_type)
+        case _:
+            return data_type
+
+
+def merged_schema(
+    table: StructType,
+    data: StructType,
+    *,
+    add_columns: bool,
+    name: str,
+    widening: bool = False,
+) -> StructType:
+    """Return the schema of a table after data was written to it.
+
+    Raises SchemaMismatchError, which shows all differences at once, unless the data fits; `name`
+    is what the table is called there. Columns that the data lacks are no difference, but for
+    those that are NOT NULL and have no value of their own. With `widening`, where the table has
+    type widening on, columns that are added to may also become wider, as from int to bigint.
+    """
+    merge = _Merge(add_columns, widening=widening and add_columns)
+    result = merge.structs(table, data, ())
+    if merge.differences:
+        raise SchemaMismatchError(
+            table=name, differences=tuple(merge.differences), hint=merge.hint()
+        )
+    for field in _missing(table, data):
+        if not field.nullable and not _has_own_value(field):
+            raise MissingNotNullColumnError(table=name, column=field.name)
+    return result
+
+
+def _missing(table: StructType, data: StructType) -> Iterator[StructField]:
+    given = {field.name.casefold() for field in data.fields}
+    return (field for field in table.fields if field.name.casefold() not in given)
+
+
+def _has_own_value(field: StructField) -> bool:
+    keys = ("delta.identity.step", "delta.generationExpression", "CURRENT_DEFAULT")
+    return any(key in field.metadata for key in keys)
+
+
+class _Merge:
+    """One merge, and the differences that it has met."""
+
+    def __init__(self, add_columns: bool, *, widening: bool = False) -> None:
+        self._add_columns = add_columns
+        self._widening = widening
+        self.differences: list[ColumnDifference] = []
+
+    def structs(self, table: StructType, data: StructType, path: tuple[str, ...]) -> StructType:
+        given = {field.name.casefold(): field for field in data.fields}
+        known = {field.name.casefold() for field in table.fields}
+        kept = [self._field(f, given.get(f.name.casefold()), path) for f in table.fields]
+        new = [field for field in data.fields if field.name.casefold() not in known]
+        if not self._add_columns:
+            for field in new:
+                self._differ((*path, field.name), None, field.type, "not in the table")
+            new = []
+        return StructType((*kept, *(_stored_field(field) for field in new)))
+
+    def _field(
+        self, table: StructField, data: StructField | None, path: tuple[str, ...]
+    ) -> StructField:
+        if data is None:
+            return table
+        if self._widening and _widens(table.type, data.type):
+            return with_type(table, data.type, widening=True)
+        return replace(table, type=self._type(table.type, data.type, (*path, table.name)))
+
+    def _type(self, table: DataType, data: DataType, path: tuple[str, ...]) -> DataType:
+        match table, data:
+            case UserDefinedType(sql_type), _:
+                self._type(sql_type, data, path)
+                return table
+            case _, UserDefinedType(sql_type):
+                return self._type(table, sql_type, path)
+            case StructType(), StructType():
+                return self.structs(table, data, path)
+            case ArrayType(), ArrayType():
+                element = (*path, "element")
+                inner = self._type(table.element_type, data.element_type, element)
+                return replace(table, element_type=inner)
+            case MapType(), MapType():
+                key = self._type(table.key_type, data.key_type, (*path, "key"))
+                value = self._type(table.value_type, data.value_type, (*path, "value"))
+                return replace(table, key_type=key, value_type=value)
+        if table == VOID and self._add_columns:
+            return _stored_type(data)
+        if not can_store(data, table):
+            self._differ(path, table, data, "types differ")
+        return table
+
+    def _differ(
+        self, path: tuple[str, ...], table: DataType | None, data: DataType, problem: str
+    ) -> None:
+        in_table = None if table is None else type_text(table)
+        difference = ColumnDifference(".".join(path), in_table, type_text(data), problem)
+        self.differences.append(difference)
+
+    def hint(self) -> str:
+        """Return what would allow the write."""
+        hints = []
+        if any(difference.in_table is not None for difference in self.differences):
+            hints.append(
+                "cast the columns whose types differ, or replace the table and its schema with "
+                'mode("overwrite") and option("overwriteSchema", "true")'
+            )
+        if any(difference.in_table is None for difference in self.differences):
+            hints.append(
+                'add the columns that are not in the table with option("mergeSchema", "true")'
+            )
+        return "; ".join(hints)
+
+
+def _widens(table: DataType, data: DataType) -> bool:
+    """Return whether data has a wider type of the same family: integers, fractions, decimals."""
+    if isinstance(table, DecimalType) and isinstance(data, DecimalType):
+        return table != data and is_wider(table, data)
+    return (_name(table), _name(data)) in _SAME_FAMILY
+
+
+def can_store(data: DataType, table: DataType) -> bool:
+    """Return whether SQL's INSERT would cast values of one simple type to another."""
+    if data in (table, VOID):
+        return True
+    source, target = _name(data), _name(table)
+    if target == "string":
+        return source in _SIMPLE or isinstance(data, DecimalType)
+    if source in _DATES:
+        return target in _DATES
+    return _is_number(data) and _is_number(table)
+
+
+def _name(data_type: DataType) -> str:
+    return data_type.name if isinstance(data_type, PrimitiveType) else ""
+
+
+def _is_number(data_type: DataType) -> bool:
+    return isinstance(data_type, DecimalType) or _name(data_type) in _NUMBERS

@@ -1,0 +1,52 @@
+"""Generated columns, looked at when a table gets them rather than when its first row comes."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from truckee.commands.schema.evolution import can_store
+from truckee.errors.columns import InvalidGeneratedColumnError, InvalidIdentityColumnError
+from truckee.protocol.schema import PrimitiveType, StructField, StructType, type_text
+from truckee.spark.write.conditions import parse_expression
+from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
+from truckee.spark.write.identity import IDENTITY_STEP_KEY
+
+
+def check_generated_columns(
+    spark: SparkSession, schema: StructType, partition_columns: tuple[str, ...]
+) -> None:
+    """Raise unless each generated column has an expression over columns that are not generated."""
+    plain = StructType(
+        tuple(f for f in schema.fields if GENERATION_EXPRESSION_KEY not in f.metadata)
+    )
+    for field in schema.fields:
+        if IDENTITY_STEP_KEY in field.metadata:
+            _check_identity(field, partition_columns)
+        if GENERATION_EXPRESSION_KEY in field.metadata:
+            _check_expression(spark, plain, field)
+
+
+def _check_identity(field: StructField, partition_columns: tuple[str, ...]) -> None:
+    if field.type != PrimitiveType("long"):
+        reason = f"it is of type {type_text(field.type)}"
+        raise InvalidIdentityColumnError(column=field.name, reason=reason)
+    if int(field.metadata[IDENTITY_STEP_KEY]) == 0:
+        raise InvalidIdentityColumnError(column=field.name, reason="its step is 0")
+    if field.name in partition_columns:
+        raise InvalidIdentityColumnError(column=field.name, reason="the table is partitioned by it")
+    if GENERATION_EXPRESSION_KEY in field.metadata:
+        raise InvalidIdentityColumnError(column=field.name, reason="it has an expression as well")
+
+
+def _check_expression(spark: SparkSession, schema: StructType, field: StructField) -> None:
+    sql = field.metadata[GENERATION_EXPRESSION_KEY]
+    found = parse_expression(spark, sql, schema)
+    reason = None
+    if isinstance(found, str):
+        reason = found
+    elif not found.is_deterministic:
+        reason = "its result is not the same each time"
+    elif not can_store(found.type, field.type):
+        reason = f"it gives {type_text(found.type)}, and the column is {type_text(field.type)}"
+    if reason is not None:
+        raise InvalidGeneratedColumnError(column=field.name, expression=sql, reason=reason)

@@ -1,0 +1,32 @@
+"""The high-water marks of identity columns, which a commit that gives numbers away moves on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from truckee.protocol.actions import Metadata
+from truckee.protocol.schema import StructField, StructType, parse_schema
+from truckee.spark.write.identity import IDENTITY_HIGH_WATER_MARK_KEY, IDENTITY_STEP_KEY
+
+
+def with_identity_marks(metadata: Metadata, marks: Mapping[str, int]) -> Metadata:
+    """Return metadata in which the last numbers given are noted, by physical name.
+
+    A mark never goes back: what is written may be numbers that were given before.
+    """
+    if not marks:
+        return metadata
+    fields = tuple(
+        _marked(field, marks[field.physical_name]) if field.physical_name in marks else field
+        for field in parse_schema(metadata.schema_string).fields
+    )
+    return replace(metadata, schema_string=StructType(fields).to_json())
+
+
+def _marked(field: StructField, mark: int) -> StructField:
+    before = field.metadata.get(IDENTITY_HIGH_WATER_MARK_KEY, mark)
+    farthest = max if int(field.metadata[IDENTITY_STEP_KEY]) > 0 else min
+    noted = {**field.metadata, IDENTITY_HIGH_WATER_MARK_KEY: farthest(int(before), mark)}
+    return replace(field, metadata=noted)

@@ -1,0 +1,124 @@
+"""What a table will be after a command, checked before the command does anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from uuid import uuid4
+
+from msgspec.structs import replace
+
+from truckee.commands.removed_files import now_ms
+from truckee.errors.log import NotADeltaTableError
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.log.transaction import Transaction
+from truckee.log.verification import verify
+from truckee.protocol.actions import Action, DomainMetadata, Metadata, Protocol
+from truckee.protocol.features import check_writable, protocol_for, protocol_request, upgraded
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.schema import StructType, parse_schema
+from truckee.storage.base import Storage
+
+
+def existing_table(storage: Storage) -> Snapshot | None:
+    """Return the latest version of the table in a storage, None if there is no table."""
+    try:
+        return load_snapshot(storage)
+    except NotADeltaTableError:
+        return None
+
+
+def new_metadata(
+    schema: StructType,
+    *,
+    partition_columns: Iterable[str] = (),
+    configuration: Mapping[str, str] | None = None,
+    description: str | None = None,
+    name: str | None = None,
+) -> Metadata:
+    """Return the metadata of a table that does not exist yet."""
+    return Metadata(
+        id=str(uuid4()),
+        name=name,
+        description=description,
+        schema_string=schema.to_json(),
+        partition_columns=list(partition_columns),
+        configuration=dict(configuration or {}),
+        created_time=now_ms(),
+    )
+
+
+@dataclass(frozen=True)
+class PlannedTable:
+    """A table as it will be: `snapshot` is what is there now, None if nothing.
+
+    Properties that ask for features or protocol versions are in `protocol`, not in `metadata`.
+    """
+
+    storage: Storage
+    snapshot: Snapshot | None
+    metadata: Metadata
+    protocol: Protocol
+    domains: tuple[DomainMetadata, ...] = field(default=())
+
+    @cached_property
+    def schema(self) -> StructType:
+        """The columns that the table will have."""
+        return parse_schema(self.metadata.schema_string)
+
+    @cached_property
+    def properties(self) -> TableProperties:
+        """The properties that the table will have."""
+        return TableProperties.from_configuration(self.metadata.configuration)
+
+    @property
+    def changes_metadata(self) -> bool:
+        """Whether the table will have other metadata than now."""
+        return self.snapshot is None or self.snapshot.metadata != self.metadata
+
+    def check(self, operation: str, actions: Sequence[Action] = ()) -> None:
+        """Raise what the commit would raise, as far as it can be told by now."""
+        table = self.storage.root
+        check_writable(self.protocol, self.metadata, table)
+        verify(
+            (*self.domains, *actions),
+            table=table,
+            operation=operation,
+            before=None if self.snapshot is None else self.snapshot.metadata,
+            metadata=self.metadata,
+            protocol=self.protocol,
+        )
+
+    def transaction(self) -> Transaction:
+        """Return a transaction that will make the table what it is planned to be."""
+        transaction = Transaction(self.storage, self.snapshot)
+        if self.changes_metadata:
+            transaction.set_metadata(self.metadata)
+        if self.snapshot is None or self.snapshot.protocol != self.protocol:
+            transaction.set_protocol(self.protocol)
+        transaction.stage(*self.domains)
+        return transaction
+
+
+def planned_table(
+    storage: Storage,
+    snapshot: Snapshot | None,
+    metadata: Metadata,
+    *,
+    features: Iterable[str] = (),
+    domains: Iterable[DomainMetadata] = (),
+) -> PlannedTable:
+    """Return a table with new metadata, and the smallest protocol that covers it.
+
+    `features` are wanted beyond those that the metadata and its properties ask for.
+    """
+    request = protocol_request(metadata.configuration)
+    clean = replace(metadata, configuration=dict(request.configuration))
+    wanted = (*request.features, *features)
+    versions = (request.min_reader_version, request.min_writer_version)
+    if snapshot is None:
+        protocol = protocol_for(clean, wanted, versions=versions)
+    else:
+        protocol = upgraded(snapshot.protocol, clean, wanted, versions=versions)
+    return PlannedTable(storage, snapshot, clean, protocol, tuple(domains))

@@ -1,0 +1,156 @@
+"""Options of a write, and settings of the session that stand in for them, typed and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from truckee.errors.options import IllegalOptionError
+from truckee.errors.write import (
+    DynamicOverwriteSchemaError,
+    DynamicReplaceWhereError,
+    IdempotentWriteOptionsError,
+    ReplaceWhereOverwriteSchemaError,
+    UnknownSaveModeError,
+)
+from truckee.options.text import Options
+from truckee.protocol.properties import validated
+from truckee.spark.write.writer import FileOptions
+
+_CONF = "spark.databricks.delta."
+_PROPERTY_DEFAULTS = f"{_CONF}properties.defaults."
+_MODES = {
+    "append": "Append",
+    "overwrite": "Overwrite",
+    "ignore": "Ignore",
+    "error": "ErrorIfExists",
+    "errorifexists": "ErrorIfExists",
+    "default": "ErrorIfExists",
+}
+_CODECS = ("none", "uncompressed", "snappy", "gzip", "lzo", "brotli", "lz4", "lz4_raw", "zstd")
+
+
+def save_mode(mode: str) -> str:
+    """Return the name that commitInfo has for a save mode; UnknownSaveModeError for others."""
+    if mode.lower() not in _MODES:
+        raise UnknownSaveModeError(mode=mode)
+    return _MODES[mode.lower()]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteOptions:
+    """What a write was asked to do, beyond its mode.
+
+    `dynamic_overwrite` is None where neither an option nor the session says anything.
+    `properties` are the `delta.*` options, which become properties of a table that is created.
+    """
+
+    merge_schema: bool = False
+    overwrite_schema: bool = False
+    replace_where: str | None = None
+    check_replace_where: bool = True
+    dynamic_overwrite: bool = False
+    data_change: bool = True
+    user_metadata: str | None = None
+    txn_app_id: str | None = None
+    txn_version: int | None = None
+    files: FileOptions = field(default_factory=FileOptions)
+    properties: Mapping[str, str] = field(default_factory=dict)
+    store: Mapping[str, str] = field(default_factory=dict)
+
+
+def write_options(options: Options, settings: Mapping[str, str]) -> WriteOptions:
+    """Return the options of a write; names are the same in any case.
+
+    `settings` are the session's. Options that mean nothing to a write are left alone, since Spark
+    and stores have options of their own.
+    """
+    parsed = WriteOptions(
+        merge_schema=_merges_schema(options, settings),
+        overwrite_schema=options.boolean("overwriteSchema"),
+        replace_where=options.get("replaceWhere"),
+        check_replace_where=_setting(settings, "replaceWhere.constraintCheck.enabled", True),
+        dynamic_overwrite=_is_dynamic(options, settings),
+        data_change=options.boolean("dataChange", True),
+        user_metadata=options.get("userMetadata", settings.get(f"{_CONF}commitInfo.userMetadata")),
+        txn_app_id=options.get("txnAppId", settings.get(f"{_CONF}write.txnAppId")),
+        txn_version=_txn_version(options, settings),
+        files=_file_options(options),
+        properties=validated({k: v for k, v in options.items() if k.lower().startswith("delta.")}),
+        store={k: v for k, v in options.items() if k.startswith(("fs.", "spark.hadoop.fs."))},
+    )
+    _check_together(parsed)
+    return parsed
+
+
+def default_properties(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties that the session gives to every table that it creates."""
+    return validated(
+        {
+            f"delta.{key[len(_PROPERTY_DEFAULTS) :]}": value
+            for key, value in settings.items()
+            if key.startswith(_PROPERTY_DEFAULTS)
+        }
+    )
+
+
+def _merges_schema(options: Options, settings: Mapping[str, str]) -> bool:
+    return options.boolean("mergeSchema", _setting(settings, "schema.autoMerge.enabled", False))
+
+
+def _setting(settings: Mapping[str, str], name: str, default: bool) -> bool:
+    return Options(settings).boolean(f"{_CONF}{name}", default)
+
+
+def _is_dynamic(options: Options, settings: Mapping[str, str]) -> bool:
+    if "partitionOverwriteMode" not in options:
+        if "replaceWhere" in options or options.boolean("overwriteSchema"):
+            return False  # the session only says how a plain overwrite is meant
+        return settings.get("spark.sql.sources.partitionOverwriteMode", "").lower() == "dynamic"
+    text = options["partitionOverwriteMode"]
+    if text.lower() not in ("static", "dynamic"):
+        raise IllegalOptionError(
+            option="partitionOverwriteMode", value=text, needs="static or dynamic"
+        )
+    return text.lower() == "dynamic"
+
+
+def _txn_version(options: Options, settings: Mapping[str, str]) -> int | None:
+    name = f"{_CONF}write.txnVersion"
+    if "txnVersion" not in options and name in settings:
+        return Options(settings).version(name)
+    return options.version("txnVersion")
+
+
+def _file_options(options: Options) -> FileOptions:
+    compression = options.get("compression", options.get("parquet.compression"))
+    if compression is not None and compression.lower() not in _CODECS:
+        needs = f"one of {', '.join(_CODECS)}"
+        raise IllegalOptionError(option="compression", value=compression, needs=needs)
+    return FileOptions(
+        compression=compression,
+        max_records_per_file=_max_records(options),
+        parquet={k: v for k, v in options.items() if k.lower().startswith("parquet.")},
+    )
+
+
+def _max_records(options: Options) -> int | None:
+    if "maxRecordsPerFile" not in options:
+        return None
+    text = options["maxRecordsPerFile"]
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise IllegalOptionError(option="maxRecordsPerFile", value=text, needs="an integer above 0")
+    return int(text)
+
+
+def _check_together(options: WriteOptions) -> None:
+    if options.txn_app_id is not None and options.txn_version is None:
+        raise IdempotentWriteOptionsError(given="txnAppId", missing="txnVersion")
+    if options.txn_version is not None and options.txn_app_id is None:
+        raise IdempotentWriteOptionsError(given="txnVersion", missing="txnAppId")
+    if options.dynamic_overwrite and options.replace_where is not None:
+        raise DynamicReplaceWhereError
+    if options.dynamic_overwrite and options.overwrite_schema:
+        raise DynamicOverwriteSchemaError
+    if options.overwrite_schema and options.replace_where is not None:
+        raise ReplaceWhereOverwriteSchemaError

@@ -1,0 +1,169 @@
+"""Which files an overwrite replaces, and what it has to have read to know.
+
+| asked for    | what goes                               | conflicts with                  |
+|--------------|-----------------------------------------|---------------------------------|
+| overwrite    | all files                               | any change of data              |
+| replaceWhere | rows for which it is true, as by DELETE | files added to such partitions  |
+| dynamic      | files of the partitions in the new data | files added to those partitions |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from msgspec.structs import replace as msgspec_replace
+from pyspark.sql import SparkSession
+
+from truckee.commands.dml.delete import delete_rows
+from truckee.commands.dml.outcome import RowChanges
+from truckee.commands.removed_files import all_removed
+from truckee.errors.protocol import InvalidPartitionValueError
+from truckee.log.snapshot import Snapshot
+from truckee.log.transaction import Transaction
+from truckee.protocol.actions import Action, AddFile, RemoveFile
+from truckee.protocol.partition_values import parse
+from truckee.protocol.predicates import (
+    ALWAYS_FALSE,
+    UNKNOWN,
+    Column,
+    Comparison,
+    Predicate,
+    all_of,
+    any_of,
+)
+from truckee.protocol.schema import StructField
+from truckee.spark.session.settings import session_zone
+
+# Beyond this many partitions their values are not compared one by one with those of other commits.
+_MOST_PARTITIONS_TOLD = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replaced:
+    """What gives way to new rows: files that go, and what is left of files that go in part.
+
+    `predicate` tells which partitions were looked at, None for all; `read` are the files that were.
+    `copied` are new files with the rows that stay of files that went, `num_copied` those rows, and
+    `num_deleted` the rows that go, None if nobody knows. By default nothing gives way.
+    """
+
+    actions: tuple[Action, ...] = ()
+    removed: tuple[AddFile, ...] = ()
+    copied: tuple[AddFile, ...] = ()
+    predicate: Predicate | None = ALWAYS_FALSE
+    read: tuple[AddFile, ...] = ()
+    num_deleted: int | None = None
+    num_copied: int = 0
+    num_change_files: int = 0
+    changes: RowChanges | None = None
+
+    @property
+    def looked_at_table(self) -> bool:
+        """Whether rows of the table mattered at all."""
+        return self.predicate != ALWAYS_FALSE
+
+    def note(self, transaction: Transaction) -> None:
+        """Tell a transaction what was read."""
+        if self.predicate is None:
+            transaction.read_whole_table()
+        elif self.looked_at_table:
+            transaction.read_partitions(self.predicate)
+            transaction.read_files(self.read)
+
+    def with_data_change(self, data_change: bool) -> Replaced:
+        """Return the same, with the actions saying whether data changes."""
+        if data_change:
+            return self
+        actions = tuple(
+            msgspec_replace(action, data_change=False)
+            if isinstance(action, AddFile | RemoveFile)
+            else action
+            for action in self.actions
+        )
+        return replace(self, actions=actions)
+
+    def discard(self) -> None:
+        """Delete the files that were written, for the commit that was to name them failed."""
+        if self.changes is not None:
+            self.changes.discard()
+
+
+def every_file(snapshot: Snapshot) -> Replaced:
+    """Return all files of a table."""
+    files = tuple(snapshot.files())
+    return Replaced(actions=tuple(all_removed(files)), removed=files, predicate=None)
+
+
+def rows_where(spark: SparkSession, snapshot: Snapshot, condition: str) -> Replaced:
+    """Return the rows for which a condition is true, as DELETE would take them out.
+
+    Deletion vectors, and files with the rows that stay, are written.
+    """
+    found = delete_rows(spark, snapshot, condition)
+    changes = found.changes
+    return Replaced(
+        actions=changes.actions,
+        removed=changes.removed,
+        copied=tuple(changes.adds),
+        predicate=changes.reading.predicate,
+        read=tuple(snapshot.add_files(changes.reading.files)),
+        num_deleted=found.num_deleted,
+        num_copied=found.num_copied,
+        num_change_files=changes.num_change_files,
+        changes=changes,
+    )
+
+
+def files_beside(spark: SparkSession, snapshot: Snapshot, new: Iterable[AddFile]) -> Replaced:
+    """Return the files of all partitions that new files lie in.
+
+    Values are compared, not their texts: other writers may spell a timestamp in another way.
+    """
+    fields = _partition_fields(snapshot)
+    zone = session_zone(spark)
+    wanted = {_values(file.partition_values, fields, zone) for file in new}
+    files = tuple(
+        file for file in snapshot.files() if _values(file.partition_values, fields, zone) in wanted
+    )
+    return Replaced(
+        actions=tuple(all_removed(files)),
+        removed=files,
+        predicate=_predicate_of(fields, wanted),
+        read=files,
+    )
+
+
+def _partition_fields(snapshot: Snapshot) -> list[StructField]:
+    fields = [snapshot.schema.field(name) for name in snapshot.partition_columns]
+    return [field for field in fields if field is not None]
+
+
+def _values(
+    texts: Mapping[str, str | None], fields: Sequence[StructField], zone: str
+) -> tuple[Any, ...]:
+    return tuple(_value(texts.get(field.physical_name), field, zone) for field in fields)
+
+
+def _value(text: str | None, field: StructField, zone: str) -> Any:
+    try:
+        return parse(text, field.type, zone)
+    except InvalidPartitionValueError:  # a date that Python cannot hold is compared as it is told
+        return text
+
+
+def _predicate_of(fields: Sequence[StructField], wanted: set[tuple[Any, ...]]) -> Predicate:
+    if len(wanted) > _MOST_PARTITIONS_TOLD:
+        return UNKNOWN
+    return any_of(
+        *(
+            all_of(
+                *(
+                    Comparison("<=>", Column((field.name,)), value)
+                    for field, value in zip(fields, values, strict=True)
+                )
+            )
+            for values in wanted
+        )
+    )

@@ -1,0 +1,129 @@
+"""What a table will be after a write: its columns, its partitions and its properties."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from truckee.commands.schema.clustering import (
+    clustering_domain,
+    clustering_features,
+    kept_clustering,
+)
+from truckee.commands.schema.column_mapping import with_column_mapping
+from truckee.commands.schema.column_rules import check_columns, checked_partition_columns
+from truckee.commands.schema.evolution import merged_schema, stored_schema
+from truckee.commands.schema.row_tracking import with_row_tracking
+from truckee.commands.table_plan import PlannedTable, new_metadata, planned_table
+from truckee.commands.write.options import WriteOptions, default_properties
+from truckee.errors.write import DataChangeWithMetadataError, PartitioningMismatchError
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.actions import Metadata
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.schema import StructType, check_distinct_names
+from truckee.storage.base import Storage
+
+
+@dataclass(frozen=True, kw_only=True)
+class Write:
+    """One write: to which table, in which mode (as commitInfo names it), and how.
+
+    `partition_by` is None where nothing was said, and () where no partitions were asked for.
+    `operation` is what commitInfo will say; a write that creates or replaces a table by its name
+    has one of its own, and `is_managed` says whether the table is the catalog's.
+    """
+
+    storage: Storage
+    mode: str = "ErrorIfExists"
+    partition_by: tuple[str, ...] | None = None
+    cluster_by: tuple[tuple[str, ...], ...] = ()
+    options: WriteOptions = field(default_factory=WriteOptions)
+    operation: str = "WRITE"
+    is_managed: bool | None = None
+
+    @property
+    def is_overwrite(self) -> bool:
+        """Whether rows that are there now are replaced."""
+        return self.mode == "Overwrite"
+
+
+def table_after(
+    write: Write, data: StructType, snapshot: Snapshot | None, settings: Mapping[str, str]
+) -> PlannedTable:
+    """Return the table as it will be after the write; `snapshot` is what is there now.
+
+    `data` are the columns of the rows, and `settings` those of the session. Raises what is wrong
+    with the columns, or with the partitions asked for.
+    """
+    check_distinct_names(data)
+    if snapshot is None:
+        configuration = {**default_properties(settings), **write.options.properties}
+        return _created(write, None, new_metadata(data, configuration=configuration), data)
+    if write.is_overwrite and write.options.overwrite_schema:
+        return _created(write, snapshot, _without_schema(snapshot, write), data)
+    _check_partitioning(write, snapshot)
+    schema = merged_schema(
+        snapshot.schema,
+        data,
+        add_columns=write.options.merge_schema,
+        name=write.storage.root,
+        widening=snapshot.properties.enable_type_widening,
+    )
+    if schema == snapshot.schema:
+        return planned_table(write.storage, snapshot, snapshot.metadata)
+    if not write.options.data_change:
+        raise DataChangeWithMetadataError(table=write.storage.root)
+    metadata = replace(snapshot.metadata, schema_string=schema.to_json())
+    return _checked_plan(write, snapshot, with_column_mapping(metadata))
+
+
+def _created(
+    write: Write, snapshot: Snapshot | None, metadata: Metadata, data: StructType
+) -> PlannedTable:
+    """Return the plan of a table whose schema is that of the data."""
+    if not write.options.data_change and snapshot is not None:
+        raise DataChangeWithMetadataError(table=write.storage.root)
+    partition_by = checked_partition_columns(data, write.partition_by or ())
+    metadata = with_column_mapping(
+        replace(
+            metadata,
+            schema_string=stored_schema(data).to_json(),
+            partition_columns=list(partition_by),
+        )
+    )
+    return _checked_plan(write, snapshot, with_row_tracking(metadata))
+
+
+def _checked_plan(write: Write, snapshot: Snapshot | None, metadata: Metadata) -> PlannedTable:
+    table = planned_table(write.storage, snapshot, metadata)
+    properties = TableProperties.from_configuration(metadata.configuration)
+    check_columns(
+        table.schema, mapping_mode=properties.column_mapping_mode, table=write.storage.root
+    )
+    domain = (
+        clustering_domain(table.schema, write.cluster_by, table.metadata)
+        if write.cluster_by
+        else kept_clustering(snapshot, table.schema)
+    )
+    if domain is None:
+        return table
+    return planned_table(
+        write.storage, snapshot, metadata, features=clustering_features(), domains=[domain]
+    )
+
+
+def _without_schema(snapshot: Snapshot, write: Write) -> Metadata:
+    configuration = {**snapshot.metadata.configuration, **write.options.properties}
+    return replace(snapshot.metadata, configuration=configuration)
+
+
+def _check_partitioning(write: Write, snapshot: Snapshot) -> None:
+    asked = write.partition_by
+    if asked is None or not asked:
+        return
+    if [n.casefold() for n in asked] != [n.casefold() for n in snapshot.partition_columns]:
+        raise PartitioningMismatchError(
+            table=write.storage.root, expected=snapshot.partition_columns, found=asked
+        )

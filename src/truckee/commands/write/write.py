@@ -1,0 +1,184 @@
+"""Append and overwrite: rows of a DataFrame become rows of a table, in one commit.
+
+    options  ->  schema after the write  ->  checks  ->  data files  ->  commit
+                 (write_plan)                (planned)   (spark.writer)   (log.transaction)
+
+Everything that can be told from the schema and the options is told before a file is written.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import msgspec
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from truckee.commands.catalog import creation_parameters
+from truckee.commands.commit import NewFiles, commit_files, discarding
+from truckee.commands.removed_files import all_removed
+from truckee.commands.schema.identity_marks import with_identity_marks
+from truckee.commands.table_plan import PlannedTable, existing_table
+from truckee.commands.write.options import WriteOptions
+from truckee.commands.write.overwrite import Replaced, every_file, files_beside, rows_where
+from truckee.commands.write.plan import Write, table_after
+from truckee.errors.write import OverwriteOptionError, StreamingFrameError, TableExistsError
+from truckee.log.snapshot import Snapshot
+from truckee.log.transaction import Transaction
+from truckee.protocol.actions import RemoveFile
+from truckee.spark.session.settings import session_settings
+from truckee.spark.types import from_spark
+from truckee.spark.write.conditions import check_condition
+from truckee.spark.write.constraints import replace_where_rule
+from truckee.spark.write.incoming_rows import RowsToWrite, rows_to_write
+from truckee.spark.write.layout import CHANGE_TYPE
+from truckee.spark.write.writer import WrittenFiles, write_files
+
+
+def write_table(df: DataFrame, write: Write) -> int | None:
+    """Write the rows of `df`, and return the version that has them.
+
+    None means that nothing was written: the table was there and the mode says to leave it, or this
+    very write was committed before, told by `txnAppId` and `txnVersion`.
+    """
+    snapshot = existing_table(write.storage)
+    if snapshot is not None and write.mode == "Ignore":
+        return None
+    _check_request(df, write, snapshot)
+    settings = session_settings(df.sparkSession)
+    table = table_after(write, from_spark(df.schema), snapshot, settings)
+    transaction = table.transaction()
+    if not _is_news(transaction, write.options):
+        return None
+    table.check(write.operation, _sample_removes(write, snapshot))
+    rows = rows_to_write(df, table.schema)
+
+    replaced = _replaced(df, write, snapshot)
+    with discarding(replaced):
+        written = _write_files(rows, write, table, has_changes=replaced.num_change_files > 0)
+        with discarding(written):
+            if snapshot is not None and _is_dynamic(write, snapshot):
+                replaced = files_beside(df.sparkSession, snapshot, written.adds)
+            replaced = replaced.with_data_change(write.options.data_change)
+            _stage(transaction, table, written, replaced)
+    return commit_files(
+        transaction,
+        NewFiles((written, replaced)),
+        write.operation,
+        parameters=_parameters(write, table),
+        metrics=_metrics(write, written, replaced),
+        user_metadata=write.options.user_metadata,
+    )
+
+
+def _check_request(df: DataFrame, write: Write, snapshot: Snapshot | None) -> None:
+    if df.isStreaming:
+        raise StreamingFrameError
+    if snapshot is not None and write.mode == "ErrorIfExists":
+        raise TableExistsError(path=write.storage.root)
+    condition = write.options.replace_where
+    if condition is None:
+        return
+    if not write.is_overwrite:
+        raise OverwriteOptionError(option="replaceWhere", mode=write.mode.lower())
+    if snapshot is not None:
+        check_condition(df.sparkSession, condition, snapshot.schema, what="replaceWhere")
+
+
+def _is_news(transaction: Transaction, options: WriteOptions) -> bool:
+    if options.txn_app_id is None or options.txn_version is None:
+        return True
+    return transaction.set_transaction(options.txn_app_id, options.txn_version)
+
+
+def _sample_removes(write: Write, snapshot: Snapshot | None) -> list[RemoveFile]:
+    """Return the removal of one file, since an overwrite removes some, whichever they are."""
+    if snapshot is None or not write.is_overwrite:
+        return []
+    return all_removed(islice(snapshot.files(), 1), data_change=write.options.data_change)
+
+
+def _is_dynamic(write: Write, snapshot: Snapshot) -> bool:
+    return (
+        write.is_overwrite and write.options.dynamic_overwrite and bool(snapshot.partition_columns)
+    )
+
+
+def _replaced(df: DataFrame, write: Write, snapshot: Snapshot | None) -> Replaced:
+    """Return what gives way to the new rows, as far as it can be told before they are written."""
+    if snapshot is None or not write.is_overwrite or _is_dynamic(write, snapshot):
+        return Replaced()
+    if write.options.replace_where is None:
+        return every_file(snapshot)
+    return rows_where(df.sparkSession, snapshot, write.options.replace_where)
+
+
+def _write_files(
+    rows: RowsToWrite, write: Write, table: PlannedTable, *, has_changes: bool
+) -> WrittenFiles:
+    condition = write.options.replace_where
+    checks = condition is not None and write.options.check_replace_where
+    df = rows.df
+    if has_changes:
+        # Change rows are all or nothing: with those of the rows that went, there must be those of
+        # the rows that came.
+        kinds = sf.explode(sf.array(sf.lit(None).cast("string"), sf.lit("insert")))
+        df = df.withColumn(CHANGE_TYPE, kinds)
+    return write_files(
+        df,
+        storage=table.storage,
+        metadata=table.metadata,
+        protocol=table.protocol,
+        options=write.options.files,
+        data_change=write.options.data_change,
+        rules=[replace_where_rule(condition)] if condition is not None and checks else [],
+        computed=rows.computed,
+        identities=rows.identities,
+    )
+
+
+def _stage(
+    transaction: Transaction, table: PlannedTable, written: WrittenFiles, replaced: Replaced
+) -> None:
+    if written.identity_marks:
+        transaction.set_metadata(with_identity_marks(table.metadata, written.identity_marks))
+    replaced.note(transaction)
+    transaction.stage(*written.adds, *written.changes, *replaced.actions)
+
+
+def _parameters(write: Write, table: PlannedTable) -> dict[str, Any]:
+    options = write.options
+    if write.is_managed is not None:
+        overwrites = {"isV1SaveAsTableOverwrite": True} if write.is_overwrite else {}
+        return overwrites | creation_parameters(
+            table.metadata, cluster_by=write.cluster_by, is_managed=write.is_managed
+        )
+    return {
+        "mode": write.mode,
+        "partitionBy": msgspec.json.encode(list(write.partition_by or ())).decode(),
+        "predicate": options.replace_where,
+        "isDynamicPartitionOverwrite": True if options.dynamic_overwrite else None,
+        "canOverwriteSchema": True if options.overwrite_schema and write.is_overwrite else None,
+        "canMergeSchema": True if options.merge_schema else None,
+    }
+
+
+def _metrics(write: Write, written: WrittenFiles, replaced: Replaced) -> dict[str, object]:
+    metrics: dict[str, object] = {
+        "numFiles": len(written.adds) + len(replaced.copied),
+        "numOutputRows": written.num_rows,
+        "numOutputBytes": written.num_bytes + sum(add.size for add in replaced.copied),
+    }
+    if not replaced.looked_at_table:
+        return metrics
+    metrics["numRemovedFiles"] = len(replaced.removed)
+    metrics["numRemovedBytes"] = sum(file.size for file in replaced.removed)
+    if write.options.replace_where is not None:
+        metrics["numAddedChangeFiles"] = replaced.num_change_files + len(written.changes)
+        if replaced.num_deleted is not None:
+            metrics |= {
+                "numDeletedRows": replaced.num_deleted,
+                "numCopiedRows": replaced.num_copied,
+            }
+    return metrics

@@ -1,0 +1,208 @@
+"""What a read of `format("truckee")` asks for: a version of a table, or a range of its feed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from truckee.arrow.read import TableRead
+from truckee.changes.columns import feed_schema
+from truckee.changes.feed_pruning import may_match_by_constants
+from truckee.changes.plan import open_feed
+from truckee.errors.options import IllegalOptionError
+from truckee.errors.stream_schema import SchemaLogOfBatchReadError
+from truckee.log.history import version_as_of
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.options.feed import FEED_SWITCHES, Bound, feed_options, is_feed_read
+from truckee.options.stream import SCHEMA_LOG, STREAM_OPTIONS, stream_options
+from truckee.options.text import Options
+from truckee.options.time_travel import split_path, time_travel
+from truckee.protocol.predicates import Predicate
+from truckee.protocol.properties import parse_column_names
+from truckee.protocol.schema import StructType
+from truckee.scan.scan_file import ScanFile
+from truckee.scan.snapshot_scan import scan_files
+from truckee.storage import open_storage
+from truckee.storage.base import Storage
+from truckee.streaming.table_stream import open_stream
+
+READ_OPTIONS = (
+    *STREAM_OPTIONS,
+    *FEED_SWITCHES,
+    "versionAsOf",
+    "timestampAsOf",
+    "columns",
+    "timeZone",
+)
+"""What a read of `format("truckee")` understands, batch and stream together."""
+
+_BATCH_ONLY = ("versionAsOf", "timestampAsOf", "endingVersion", "endingTimestamp")
+_STORE_OPTIONS = ("fs.", "spark.hadoop.fs.")
+
+
+@dataclass(frozen=True)
+class ReadRequest:
+    """The options of a read, and what its path says: where the table is, and as of when."""
+
+    options: Options
+    path: str
+    as_of: Bound | None = None
+
+    @property
+    def zone(self) -> str:
+        """The zone of timestamps that name none."""
+        return self.options.get("timeZone", "UTC")
+
+    @property
+    def is_feed(self) -> bool:
+        """Whether changes are read rather than rows."""
+        return is_feed_read(self.options)
+
+    @property
+    def store_options(self) -> Mapping[str, str]:
+        """Credentials and endpoints of the table's store."""
+        return {k: v for k, v in self.options.items() if k.lower().startswith(_STORE_OPTIONS)}
+
+    def storage(self) -> Storage:
+        """Return the storage of the table."""
+        return self.open_storage(self.path)
+
+    def open_storage(self, url: str) -> Storage:
+        """Return the storage of another folder, reached as the table is."""
+        return open_storage(url, self.store_options)
+
+    def columns(self, schema: StructType) -> tuple[str, ...] | None:
+        """Return the columns to read by their names in the schema, None for all."""
+        if "columns" not in self.options:
+            return None
+        text = self.options["columns"]
+        try:
+            paths = parse_column_names(text)
+        except ValueError as error:
+            raise IllegalOptionError(
+                option="columns", value=text, needs="names of columns, with commas between them"
+            ) from error
+        fields = [schema.field(".".join(path)) for path in paths]
+        found = tuple(field.name for field in fields if field is not None)
+        if len(found) < len(paths):
+            names = ", ".join(schema.names)
+            raise IllegalOptionError(option="columns", value=text, needs=f"some of {names}")
+        return found
+
+
+def read_request(options: Mapping[str, object]) -> ReadRequest:
+    """Return what is read.
+
+    A path that ends in `@v7` is version 7 of a table, unless there is a table of that very name.
+    """
+    text = Options(options)
+    if "path" not in text:
+        raise IllegalOptionError(option="path", value="", needs="the path of a table")
+    asked = ReadRequest(text, text["path"])
+    at = time_travel(text, time_zone=asked.zone)
+    if at is None and "@" in asked.path and not any(asked.storage().list_from("_delta_log/")):
+        path, at = split_path(asked.path, time_zone=asked.zone)
+        return ReadRequest(text, path, at)
+    return ReadRequest(text, asked.path, at)
+
+
+def read_schema(request: ReadRequest) -> tuple[int, StructType]:
+    """Return the columns of what is read, and the latest version when that was looked up.
+
+    Batch reads and streams of the same options have the same columns. What only a batch read may
+    be told, where it ends or which version it shows, makes it one.
+    """
+    storage = request.storage()
+    latest = load_snapshot(storage)
+    is_batch = any(name in request.options for name in _BATCH_ONLY)
+    if request.is_feed and is_batch:
+        feed = feed_options(request.options, time_zone=request.zone)
+        schema = open_feed(storage, feed, snapshot=latest).schema
+    elif not is_batch and any(name in request.options for name in SCHEMA_LOG):
+        parsed = stream_options(request.options, time_zone=request.zone)
+        schema = open_stream(storage, parsed, request.open_storage).schema
+    elif request.is_feed:
+        schema = feed_schema(latest.schema)
+    else:
+        schema = _snapshot(request, latest.version).schema
+    columns = request.columns(schema)
+    if columns is not None:
+        fields = (schema.field(name) for name in columns)
+        schema = StructType(tuple(field for field in fields if field is not None))
+    return latest.version, schema
+
+
+def check_no_schema_log(request: ReadRequest) -> None:
+    """Raise `SchemaLogOfBatchReadError` for a batch read with the schema log of a stream.
+
+    Its columns would be those that the stream has come to, whichever the table has by now.
+    """
+    for name in SCHEMA_LOG:
+        if name in request.options:
+            raise SchemaLogOfBatchReadError(option=name)
+
+
+def planned_read(
+    request: ReadRequest, version: int | None, predicate: Predicate
+) -> tuple[TableRead, list[ScanFile]]:
+    """Return what to read, without the files that cannot have a row the predicate is true of.
+
+    `version` is the latest one when the columns were looked up, None for the latest now.
+    """
+    if request.is_feed:
+        return _planned_feed(request, version, predicate)
+    snapshot = _snapshot(request, version)
+    read = _table_read(
+        request,
+        schema=snapshot.schema,
+        partition_columns=snapshot.partition_columns,
+        mapping_mode=snapshot.properties.column_mapping_mode,
+    )
+    return read, scan_files(snapshot, predicate, session_zone=request.zone)
+
+
+def _planned_feed(
+    request: ReadRequest, version: int | None, predicate: Predicate
+) -> tuple[TableRead, list[ScanFile]]:
+    storage = request.storage()
+    options = feed_options(request.options, time_zone=request.zone)
+    plan = open_feed(storage, options, snapshot=load_snapshot(storage, version)).plan()
+    read = _table_read(
+        request,
+        schema=plan.schema,
+        partition_columns=plan.partition_columns,
+        mapping_mode=plan.column_mapping_mode,
+    )
+    may_match = may_match_by_constants(predicate, read, request.zone)
+    return read, [file for file in plan.files if may_match(file)]
+
+
+def _table_read(
+    request: ReadRequest,
+    *,
+    schema: StructType,
+    partition_columns: tuple[str, ...],
+    mapping_mode: str,
+) -> TableRead:
+    shown = feed_schema(schema) if request.is_feed else schema
+    return TableRead(
+        url=request.storage().root,
+        store_options=request.store_options,
+        schema=schema,
+        partition_columns=partition_columns,
+        mapping_mode=mapping_mode,
+        is_feed=request.is_feed,
+        columns=request.columns(shown),
+        zone=request.zone,
+    )
+
+
+def _snapshot(request: ReadRequest, latest: int | None) -> Snapshot:
+    """Return the version that the options ask for, else the one given."""
+    storage, at = request.storage(), request.as_of
+    if at is None:
+        return load_snapshot(storage, latest)
+    if at.version is not None:
+        return load_snapshot(storage, at.version)
+    assert at.timestamp_ms is not None
+    return load_snapshot(storage, version_as_of(storage, at.timestamp_ms))

@@ -1,0 +1,262 @@
+"""`format("truckee")`: PySpark's Python Data Source over tables, feeds and streams.
+
+It is the door that users expect, in a classic session and over Spark Connect alike. Nothing of it
+runs in the session's process: Spark starts Python workers that look up columns, plan reads and
+batches, and read files. So there are no settings of a session here, only options, and timestamps
+without a zone are those of UTC unless the option `timeZone` says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    DataSourceStreamWriter,
+    DataSourceWriter,
+    Filter,
+    InputPartition,
+)
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxFiles,
+    SupportsTriggerAvailableNow,
+)
+from pyspark.sql.types import StructType
+
+from truckee.arrow.read import FilePart, TableRead, read_parts, tasks
+from truckee.changes.read_schema import ReadSchema
+from truckee.datasource.pushed_filters import predicate_of
+from truckee.datasource.read_request import (
+    READ_OPTIONS,
+    ReadRequest,
+    check_no_schema_log,
+    planned_read,
+    read_request,
+    read_schema,
+)
+from truckee.datasource.writers import StreamWriter, TableWriter
+from truckee.errors.stream_schema import GivenSchemaError, MetadataEvolvedError
+from truckee.errors.streaming import TimeTravelOfStreamError
+from truckee.log.snapshot import load_snapshot
+from truckee.options.stream import stream_options
+from truckee.options.unknown import warn_of_unknown
+from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
+from truckee.protocol.schema import StructType as TableSchema
+from truckee.protocol.schema import type_text
+from truckee.scan.scan_file import ScanFile
+from truckee.spark.shown_schema import shown_schema
+from truckee.spark.types import from_spark
+from truckee.streaming.offset import StreamOffset, parse_offset
+from truckee.streaming.table_stream import StreamRead, TableStream, open_stream
+
+
+class TruckeeSource(DataSource):
+    """A table, its feed or a stream of either, as the options say."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        super().__init__(dict(options))
+        # Which version the columns were looked up at. Spark keeps this object, and makes the
+        # readers of all queries of one DataFrame from it.
+        self._version: int | None = None
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the name of the format."""
+        return "truckee"
+
+    def schema(self) -> StructType:
+        """Return the columns, and keep in mind at which version they were looked up."""
+        request = read_request(self.options)
+        warn_of_unknown(request.options, READ_OPTIONS, what="a read")
+        self._version, schema = read_schema(request)
+        return shown_schema(schema)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Return what plans and runs a batch read."""
+        request = read_request(self.options)
+        check_no_schema_log(request)
+        if self._version is None:
+            # The user gave the columns, so Spark has not asked for them.
+            _check_given(schema, read_schema(request)[1], table=request.path)
+        return TableReader(request, self._version)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        """Return what plans and runs the batches of a stream."""
+        return StreamReader(self.options, schema, self._version)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        """Return what writes rows to a table and commits them."""
+        return TableWriter(self.options, schema, overwrite)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
+        """Return what writes and commits the batches of a stream."""
+        return StreamWriter(self.options, schema, overwrite)
+
+
+class DeltaSource(TruckeeSource):
+    """The same by the name that pipelines use already."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the name of the format."""
+        return "delta"
+
+
+def _check_given(given: StructType, found: TableSchema, *, table: str) -> None:
+    """Raise `GivenSchemaError` unless the columns that a user gave are the table's."""
+    if given != shown_schema(found):
+        raise GivenSchemaError(
+            table=table, given=type_text(from_spark(given)), found=type_text(found)
+        )
+
+
+class FilesPartition(InputPartition):
+    """One task: parts of files, and how to read them."""
+
+    def __init__(self, read: TableRead, parts: Sequence[FilePart]) -> None:
+        super().__init__(None)
+        self.read = read
+        self.parts = tuple(parts)
+
+
+def _partitions(read: TableRead, files: Iterable[ScanFile]) -> list[InputPartition]:
+    return [FilesPartition(read, parts) for parts in tasks(files)]
+
+
+def _read(partition: InputPartition) -> Iterator[pa.RecordBatch]:
+    # A read without any file is one partition that is not ours.
+    if isinstance(partition, FilesPartition):
+        yield from read_parts(partition.read, partition.parts)
+
+
+class TableReader(DataSourceReader):
+    """A batch read of a version of a table, or of a range of its feed."""
+
+    def __init__(self, request: ReadRequest, version: int | None) -> None:
+        self._request = request
+        self._version = version
+        self.predicate: Predicate = ALWAYS_TRUE
+        self.pushFilters = _PushedFilters(self)  # type: ignore[method-assign]
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Return the tasks of the read."""
+        return _partitions(*planned_read(self._request, self._version, self.predicate))
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a task."""
+        return _read(partition)
+
+
+class _PushedFilters:
+    """`pushFilters` of a reader, in sessions that push filters and in those that do not.
+
+    Spark refuses a reader with a `pushFilters` of its own where
+    `spark.sql.python.filterPushdown.enabled` is off, as it is by default. What it looks at is the
+    function behind the method, so that is the one of the base class.
+    """
+
+    __func__ = staticmethod(DataSourceReader.pushFilters)
+
+    def __init__(self, reader: TableReader) -> None:
+        self._reader = reader
+
+    def __call__(self, filters: list[Filter]) -> Iterable[Filter]:
+        """Take note of filters that leave out files; Spark still applies them to rows."""
+        self._reader.predicate = predicate_of(filters)
+        return filters
+
+
+class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """A stream of a table, or of its feed."""
+
+    def __init__(self, options: Mapping[str, str], schema: StructType, version: int | None) -> None:
+        self._options = dict(options)
+        self._schema = schema
+        self._version = version
+        self._opened: tuple[ReadRequest, TableStream] | None = None
+
+    def initialOffset(self) -> dict[str, Any]:
+        """Return where a stream stands that has read nothing yet."""
+        return self._stream.initial_offset().to_dict()
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
+        """Return where the next batch ends: `start` itself if there is nothing new."""
+        previous = self._offset(start)
+        is_limited = not isinstance(limit, ReadAllAvailable)
+        found = self._stream.latest_offset(previous, is_limited=is_limited)
+        return start if found is None or found == previous else found.to_dict()
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        """Return that there is a limit. Which one, the options say, of bytes too."""
+        return ReadMaxFiles(self._stream.options.max_files)
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        """Go no further from now on than what is there."""
+        self._stream.prepare_for_available_now()
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        """Return the tasks of a batch."""
+        stream = self._stream
+        files = stream.plan(self._offset(start), self._offset(end))
+        return _partitions(self._table_read(), files)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a task."""
+        return _read(partition)
+
+    def _offset(self, offset: dict[str, Any]) -> StreamOffset:
+        stream = self._stream
+        return parse_offset(offset, table=stream.storage.root, table_id=stream.table_id)
+
+    @property
+    def _stream(self) -> TableStream:
+        return self._open()[1]
+
+    def _open(self) -> tuple[ReadRequest, TableStream]:
+        # Readers also travel to where nothing but `read` is called, so a table is opened late.
+        if self._opened is None:
+            options = stream_options(self._options, time_zone=self._options.get("timezone", "UTC"))
+            request = read_request(self._options)
+            if request.as_of is not None:
+                raise TimeTravelOfStreamError(option="path")
+            opened = open_stream(request.storage(), options, request.open_storage)
+            self._opened = request, TableStream(self._settled(request, opened))
+        return self._opened
+
+    def _settled(self, request: ReadRequest, opened: StreamRead) -> StreamRead:
+        """Return the stream with the schema that its columns were looked up with.
+
+        With a schema log, the last entry has to be the one that was looked at. Where the user gave
+        the columns, they must be those of the table.
+        """
+        if self._version is not None and opened.options.schema_location is None:
+            snapshot = load_snapshot(opened.storage, self._version)
+            read = ReadSchema(snapshot.version, snapshot.metadata)
+            return StreamRead(opened.storage, opened.options, read)
+        found = read_schema(request)[1]
+        if self._version is not None and self._schema != shown_schema(found):
+            raise MetadataEvolvedError(
+                table=opened.storage.root, version=opened.read.version, schema=type_text(found)
+            )
+        _check_given(self._schema, found, table=request.path)
+        return opened
+
+    def _table_read(self) -> TableRead:
+        request, stream = self._open()
+        opened = StreamRead(stream.storage, stream.options, stream.read)
+        return TableRead(
+            url=stream.storage.root,
+            store_options=request.store_options,
+            schema=stream.read.schema,
+            partition_columns=stream.read.partition_columns,
+            mapping_mode=stream.read.column_mapping_mode,
+            is_feed=stream.options.is_feed,
+            columns=request.columns(opened.schema),
+            zone=request.zone,
+        )

@@ -1,0 +1,213 @@
+"""Conditions and values as Spark resolves them, looked at before they are used.
+
+What is checked here is said as an error of ours before any row is read: names that are not there,
+subqueries, aggregates, functions that never say the same thing twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType as SparkStruct
+
+from truckee.errors.dml import (
+    AggregateNotSupportedError,
+    AmbiguousColumnError,
+    ArgumentTypeError,
+    ForeignColumnError,
+    InvalidExpressionError,
+    NonDeterministicError,
+    SubqueryNotSupportedError,
+    UnresolvedColumnError,
+)
+from truckee.protocol.schema import DataType
+from truckee.spark.jvm.bridge import java_class, java_half, to_column
+from truckee.spark.types import from_spark
+
+_CATALYST = "org.apache.spark.sql.catalyst"
+_AGGREGATES = ("INVALID_WHERE_CONDITION", "UNSUPPORTED_EXPR_FOR_OPERATOR", "MISSING_AGGREGATION")
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A condition, resolved: `column` can be used on the frame that it was resolved for.
+
+    `columns` are the names of the columns that it reads; `constant` is its value, if it has one
+    that is the same for every row, else `VARIES`.
+    """
+
+    column: Column
+    sql: str
+    columns: frozenset[str]
+    constant: object
+
+
+VARIES = object()
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value computed from a row, resolved: `column` can be used on the frame it is for."""
+
+    column: Column
+    type: DataType
+    columns: frozenset[str]
+
+
+def resolved_condition(
+    rows: DataFrame, given: str | Column, *, what: str, hidden: Iterable[str] = ()
+) -> Expression:
+    """Return a condition on rows, or raise what is wrong with it.
+
+    `what` names it in errors, as in `the condition of DELETE`, where the columns in `hidden` are
+    not offered.
+    """
+    checked_type(given, what=what)
+    plan = _analyzed(rows, given, given, what=what, hidden=hidden)
+    found = _settled(rows, plan, "ComputeCurrentTime", "ConstantFolding").condition()
+    if _has_subquery(rows, found):
+        raise SubqueryNotSupportedError(what=what, expression=as_written(given))
+    if not found.deterministic():
+        raise NonDeterministicError(what=what, expression=as_written(given))
+    return Expression(
+        column=to_column(rows.sparkSession, found),
+        sql=str(found.sql()),
+        columns=_names(rows, found),
+        constant=found.eval(None) if found.foldable() else VARIES,
+    )
+
+
+def resolved_value(
+    rows: DataFrame, given: str | Column, *, what: str, hidden: Iterable[str] = ()
+) -> Value:
+    """Return a value computed from each of the rows, or raise what is wrong with it."""
+    checked_type(given, what=what)
+    column = F.expr(given) if isinstance(given, str) else given
+    # As part of a condition it may not speak of many rows, or make several of one.
+    condition = column.isNull() | F.lit(True)
+    plan = _analyzed(rows, condition, given, what=what, hidden=hidden)
+    found = _settled(rows, plan, "ComputeCurrentTime").condition().left().child()
+    if _has_subquery(rows, found):
+        raise SubqueryNotSupportedError(what=what, expression=as_written(given))
+    java_type = found.dataType()
+    return Value(
+        column=to_column(rows.sparkSession, found),
+        type=from_spark(_struct(java_type.json())).fields[0].type,
+        columns=_names(rows, found),
+    )
+
+
+def checked_type(given: object, *, what: str) -> None:
+    """Raise unless an expression is given as SQL or as a Column."""
+    if not isinstance(given, str | Column):
+        raise ArgumentTypeError(what=what, found=type(given).__name__, expected="text or a Column")
+
+
+def as_written(given: str | Column) -> str:
+    """Return an expression as people read it."""
+    if isinstance(given, str):
+        return given
+    return str(given).removeprefix("Column<'").removesuffix("'>")
+
+
+def _analyzed(
+    rows: DataFrame,
+    condition: str | Column,
+    given: str | Column,
+    *,
+    what: str,
+    hidden: Iterable[str],
+) -> Any:
+    try:
+        return rows.where(condition)._jdf.queryExecution().analyzed()
+    except (AnalysisException, ParseException) as error:
+        names = tuple(dict.fromkeys(name for name in rows.columns if name not in set(hidden)))
+        raise explained(error, what=what, expression=as_written(given), columns=names) from None
+
+
+def _has_subquery(rows: DataFrame, expression: Any) -> bool:
+    subqueries = java_class(rows.sparkSession, f"{_CATALYST}.expressions.SubqueryExpression")
+    return bool(subqueries.hasSubquery(expression))
+
+
+def _struct(type_json: str) -> SparkStruct:
+    field = f'{{"name":"value","type":{type_json},"nullable":true,"metadata":{{}}}}'
+    return SparkStruct.fromJson(json.loads(f'{{"type":"struct","fields":[{field}]}}'))
+
+
+def explained(
+    error: AnalysisException, *, what: str, expression: str, columns: tuple[str, ...]
+) -> InvalidExpressionError:
+    """Return what Spark has against an expression as an error of ours."""
+    condition = error.getCondition() or ""
+    words = error.getMessageParameters() or {}
+    if condition == "FIELD_NOT_FOUND":
+        columns = tuple(name.strip("` ") for name in words.get("fields", "").split(","))
+        condition = "UNRESOLVED_COLUMN"
+    if condition.startswith(("UNRESOLVED_COLUMN", "UNRESOLVED_FIELD")):
+        name = words.get("objectName") or words.get("fieldName") or ""
+        return UnresolvedColumnError(what=what, expression=expression, column=name, columns=columns)
+    if condition.startswith("AMBIGUOUS_REFERENCE"):
+        return AmbiguousColumnError(
+            what=what,
+            expression=expression,
+            column=words.get("name", ""),
+            candidates=words.get("referenceNames", ""),
+        )
+    if condition.startswith("MISSING_ATTRIBUTES"):
+        name = words.get("missingAttributes", "")
+        return ForeignColumnError(what=what, expression=expression, column=name, columns=columns)
+    if condition.startswith(_AGGREGATES):
+        return AggregateNotSupportedError(what=what, expression=expression)
+    return InvalidExpressionError(what=what, expression=expression, reason=_reason(error))
+
+
+def _reason(error: AnalysisException) -> str:
+    first_line = str(error).strip().splitlines()[0]
+    return first_line.partition(" SQLSTATE:")[0]
+
+
+def pushed_filters(rows: DataFrame) -> list[str]:
+    """Return, as JSON, the filters that Spark's optimizer puts right above the first relation.
+
+    Columns go by the names that they have in data files there.
+    """
+    plan = rows._jdf.queryExecution().optimizedPlan()
+    filters = []
+    while not plan.children().isEmpty():
+        if plan.nodeName() == "Filter":
+            filters.append(java_half(rows.sparkSession).json(plan.condition()))
+        plan = plan.children().head()
+    return filters[-1:]
+
+
+def _settled(rows: DataFrame, plan: Any, *rules: str) -> Any:
+    """Return the plan after rules of Spark's optimizer.
+
+    They turn the current time, in all its forms, and whatever else is constant into literals.
+    """
+    for rule in rules:
+        plan = java_class(rows.sparkSession, f"{_CATALYST}.optimizer.{rule}").apply(plan)
+    return plan
+
+
+def _names(rows: DataFrame, expression: Any) -> frozenset[str]:
+    return frozenset(json.loads(java_half(rows.sparkSession).names(expression)))
+
+
+def are_of(rows: DataFrame, values: Sequence[Column], *, beside: DataFrame) -> bool:
+    """Return whether values of the join of two DataFrames are made of columns of the first."""
+    both = beside.join(rows, F.lit(True), "full").select(*values)
+    used = both._jdf.queryExecution().analyzed().references()
+    return bool(used.subsetOf(rows._jdf.queryExecution().analyzed().outputSet()))
+
+
+def true_only(condition: Column) -> Column:
+    """Return whether a condition is true, where null is as good as false."""
+    return condition.eqNullSafe(F.lit(True))

@@ -1,0 +1,107 @@
+"""Columns that were taken from a DataFrame of a table, as conditions on the table may have them.
+
+`table.delete(table.toDF()["x"] == 1)` names a column of one DataFrame, while the command scans the
+table by another one. What such a column is called is all that matters, so it is turned into a
+column by that name, under the alias of the table.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from truckee.errors.dml import AmbiguousColumnError
+from truckee.spark.columns import quoted
+from truckee.spark.dml.expressions import as_written
+from truckee.spark.jvm.bridge import scala_seq, to_column, to_expression
+
+_KEPT = 32
+
+
+class ShownColumns:
+    """The columns of the DataFrames that a table was lately shown as."""
+
+    def __init__(self) -> None:
+        # What Spark calls attributes; they keep no plan and no files alive.
+        self._outputs: deque[Any] = deque(maxlen=_KEPT)
+
+    def __bool__(self) -> bool:
+        return bool(self._outputs)
+
+    def remember(self, frame: DataFrame) -> DataFrame:
+        """Return a DataFrame of the table, whose columns are known from now on."""
+        self._outputs.append(_output_of(frame))
+        return frame
+
+    def by_name(
+        self,
+        spark: SparkSession,
+        given: Any,
+        alias: str | None,
+        *,
+        what: str,
+        source: DataFrame | None = None,
+    ) -> Any:
+        """Return a condition or value with columns of the table by name; others stay as they are.
+
+        Raises AmbiguousColumnError for a column that `source` was made of, too.
+        """
+        if not isinstance(given, Column) or not self._outputs:
+            return given
+        # Down to the attributes, where `to_expression` stops at the Column as a whole.
+        expression = spark._jsparkSession.expression(given._jc)
+        # Asked of sets, so that the cost follows the condition and not the width of the table.
+        shown = {
+            number: attribute
+            for number, attribute in _attributes(expression.references().toSeq()).items()
+            if any(output.contains(attribute) for output in self._outputs)
+        }
+        if not shown:
+            return given
+        names = {number: str(attribute.name()) for number, attribute in shown.items()}
+        if source is not None:
+            output = _output_of(source)
+            for number, attribute in shown.items():
+                if output.contains(attribute):
+                    raise _ambiguous(names[number], what=what, expression=as_written(given))
+        prefix = "" if alias is None else f"{quoted(alias)}."
+        columns = {number: F.col(prefix + quoted(name)) for number, name in names.items()}
+        return to_column(spark, _replaced(spark, expression, columns))
+
+
+def _output_of(frame: DataFrame) -> Any:
+    """Return the columns of a DataFrame as Spark's set of attributes."""
+    return frame._jdf.queryExecution().analyzed().outputSet()
+
+
+def _ambiguous(column: str, *, what: str, expression: str) -> AmbiguousColumnError:
+    return AmbiguousColumnError(
+        what=what,
+        expression=expression,
+        column=column,
+        candidates="[the table's, the source's], for the source was made of the table",
+    )
+
+
+def _attributes(references: Any) -> dict[int, Any]:
+    """Return the resolved attributes of a Scala `Seq` by their numbers."""
+    found = {}
+    for index in range(references.size()):
+        attribute = references.apply(index)
+        if attribute.getClass().getSimpleName() == "AttributeReference":
+            found[int(attribute.exprId().id())] = attribute
+    return found
+
+
+def _replaced(spark: SparkSession, expression: Any, columns: dict[int, Column]) -> Any:
+    if expression.getClass().getSimpleName() == "AttributeReference":
+        column = columns.get(int(expression.exprId().id()))
+        return expression if column is None else to_expression(spark, column)
+    children = expression.children()
+    if children.isEmpty():
+        return expression
+    new = [_replaced(spark, children.apply(i), columns) for i in range(children.size())]
+    return expression.withNewChildren(scala_seq(spark, new))

@@ -1,0 +1,225 @@
+"""The table that a command changes: its rows with where each of them is, and conditions on them.
+
+One DataFrame serves all passes over the table. Which files it reads is asked each time a query
+runs, and can be narrowed in between: first all that may have rows of interest, then only those
+that do. What a condition was resolved to in the first pass is what it is in the second, with
+`current_timestamp()` and its like fixed to the moment when the command began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import IntegerType, LongType
+from pyspark.sql.types import StructField as SparkField
+from pyspark.sql.types import StructType as SparkStruct
+
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.actions import AddFile
+from truckee.protocol.predicates import ALWAYS_FALSE, Predicate, any_of
+from truckee.protocol.schema import StructType
+from truckee.scan.pruning import prune
+from truckee.scan.scan_file import ScanFile
+from truckee.scan.snapshot_scan import scan_files_of
+from truckee.spark.columns import bare_schema, quoted
+from truckee.spark.dml.expressions import (
+    Expression,
+    Value,
+    pushed_filters,
+    resolved_condition,
+    resolved_value,
+)
+from truckee.spark.jvm.projection import Given, Item, Named
+from truckee.spark.read.catalyst_predicates import predicate_of
+from truckee.spark.read.frames import snapshot_scan
+from truckee.spark.read.relations import FILE, ROW
+from truckee.spark.read.row_id_columns import (
+    commit_version,
+    row_id,
+    row_id_columns,
+    without_row_id_stats,
+)
+from truckee.spark.read.scan import Scan, scan_frame
+from truckee.spark.session.settings import session_zone
+from truckee.spark.types import to_spark
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What queries have looked at: the files that they read, and the predicate of those."""
+
+    predicate: Predicate
+    files: pa.Table
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, predicate: Predicate, files: Iterable[AddFile]) -> Reading:
+        """Return that these files of a snapshot were read for a predicate."""
+        table = snapshot.files_table()
+        wanted = pa.array([file.path for file in files], pa.string())
+        return cls(predicate, table.filter(pc.is_in(table.column("path"), wanted)))
+
+
+class Target:
+    """The rows of a snapshot, to be looked at in several passes.
+
+    `schema` is that of the snapshot with columns added; they are null in all rows.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        snapshot: Snapshot,
+        alias: str | None = None,
+        *,
+        schema: StructType | None = None,
+    ) -> None:
+        self.spark = spark
+        self.snapshot = snapshot
+        self.schema = schema or snapshot.schema
+        self._ids = row_id_columns(snapshot)
+        self._scan: Scan = replace(
+            snapshot_scan(snapshot), files=self._files, schema=self._stored(snapshot.schema)
+        )
+        self._zone = session_zone(spark)
+        self._narrowed: pa.Table | None = None
+        self._answers: dict[Predicate, list[ScanFile]] = {}
+        self._located: dict[str, tuple[pa.Table, int]] = {}
+        self._read: list[tuple[Predicate, pa.Table]] = []
+        frame = scan_frame(spark, self._scan, row_ids=True)
+        if schema is not None and schema != snapshot.schema:
+            frame = frame.to(_with_places(self.stored_schema))
+        self.rows: DataFrame = frame if alias is None else frame.alias(alias)
+
+    @property
+    def stored_schema(self) -> StructType:
+        """The columns that data files have: those of the table, and the ids of rows if tracked."""
+        return self._stored(self.schema)
+
+    def _stored(self, schema: StructType) -> StructType:
+        return schema if self._ids is None else self._ids.added_to(schema)
+
+    def old(self, name: str) -> Column:
+        """Return a column of the table's rows, whatever they are joined with.
+
+        Ids of rows are only known of the files of an `only` block.
+        """
+        column = self.rows[quoted(name)]
+        if self._ids is not None and name == self._ids.row_id:
+            return row_id(self._narrowed_files(), column)
+        if self._ids is not None and name == self._ids.commit_version:
+            return commit_version(self._narrowed_files(), column)
+        return column
+
+    def old_beside(self, name: str, alias: str) -> Item:
+        """Return the same under another name, of rows that were joined."""
+        return Given(self.old(name), alias)
+
+    def old_alone(self, name: str, alias: str) -> Item:
+        """Return the same of rows that were not joined, where a name says enough."""
+        is_id = self._ids is not None and name in (self._ids.row_id, self._ids.commit_version)
+        return self.old_beside(name, alias) if is_id else Named(name, alias)
+
+    def with_new_version(self, values: Mapping[str, Column]) -> Mapping[str, Column]:
+        """Return new values of a row; that it changes in this very commit goes with them."""
+        if self._ids is None:
+            return values
+        return {**values, self._ids.commit_version: F.lit(None).cast("bigint")}
+
+    def new_files(self, adds: Iterable[AddFile]) -> tuple[AddFile, ...]:
+        """Return files that were written with `stored_schema` as the log is to name them."""
+        ids = self._ids
+        return tuple(add if ids is None else without_row_id_stats(add, ids) for add in adds)
+
+    def _narrowed_files(self) -> dict[int, AddFile]:
+        assert self._narrowed is not None
+        files = scan_files_of(self._narrowed, self.snapshot.version)
+        numbers = [self._scan.registry.file_id(file) for file in files]
+        return dict(zip(numbers, self.snapshot.add_files(self._narrowed), strict=True))
+
+    def condition(self, given: str | Column, *, what: str) -> Expression:
+        """Return a condition on the table's rows; raises the errors of `truckee.errors.dml`."""
+        return resolved_condition(self.rows, given, what=what, hidden=(FILE, ROW))
+
+    def value(self, given: str | Column, *, what: str) -> Value:
+        """Return a value computed from a row of the table; raises like `condition`."""
+        return resolved_value(self.rows, given, what=what, hidden=(FILE, ROW))
+
+    def is_about_partitions(self, condition: Expression) -> bool:
+        """Return whether partition columns alone decide a condition."""
+        partitions = {name.casefold() for name in self.snapshot.partition_columns}
+        return {name.casefold() for name in condition.columns} <= partitions
+
+    def predicate(self, condition: Expression) -> Predicate:
+        """Return as much of a condition as can be compared with partition values in the log."""
+        filters = pushed_filters(self.rows.where(condition.column))
+        return predicate_of(filters, self.snapshot.schema, self._zone)
+
+    @contextmanager
+    def only(self, files: Iterable[AddFile]) -> Iterator[DataFrame]:
+        """Yield the rows, of which queries inside the block see those of these files alone."""
+        table = self.snapshot.files_table()
+        wanted = pa.array([file.path for file in files], pa.string())
+        self._narrow(table.filter(pc.is_in(table.column("path"), wanted)))
+        try:
+            yield self.rows
+        finally:
+            self._narrow(None)
+
+    def add_files(self, ids: Sequence[int]) -> list[AddFile]:
+        """Return the files with these ids, in order."""
+        paths = [self._scan.registry.file(number).path for number in ids]
+        found: list[AddFile] = []
+        for path in paths:
+            files, row = self._located[path]
+            found += self.snapshot.add_files(files.slice(row, 1))
+        return found
+
+    def reading(self) -> Reading:
+        """Return what the queries up to now have looked at."""
+        if not self._read:
+            return Reading(ALWAYS_FALSE, self.snapshot.files_table().slice(0, 0))
+        if len(self._read) == 1:
+            return Reading(*self._read[0])
+        table = self.snapshot.files_table()
+        paths = pa.concat_tables([files.select(["path"]) for _, files in self._read])
+        files = table.filter(pc.is_in(table.column("path"), paths.column("path").combine_chunks()))
+        return Reading(any_of(*(predicate for predicate, _ in self._read)), files)
+
+    def _narrow(self, files: pa.Table | None) -> None:
+        self._narrowed = files
+        self._answers = {}
+
+    def _files(self, predicate: Predicate, _: str | None) -> list[ScanFile]:
+        if predicate not in self._answers:
+            found = self._pruned(predicate)
+            if self._narrowed is None:
+                self._read.append((predicate, found))
+            files = scan_files_of(found, self.snapshot.version)
+            for row, file in enumerate(files):
+                self._located.setdefault(file.path, (found, row))
+            self._answers[predicate] = files
+        return self._answers[predicate]
+
+    def _pruned(self, predicate: Predicate) -> pa.Table:
+        snapshot = self.snapshot
+        files = snapshot.files_table() if self._narrowed is None else self._narrowed
+        kept = prune(
+            files,
+            snapshot.schema,
+            snapshot.partition_columns,
+            predicate,
+            mode=snapshot.properties.column_mapping_mode,
+            session_zone=self._zone,
+        )
+        return files.filter(kept)
+
+
+def _with_places(schema: StructType) -> SparkStruct:
+    fields = to_spark(bare_schema(schema)).fields
+    return SparkStruct([*fields, SparkField(FILE, IntegerType()), SparkField(ROW, LongType())])

@@ -1,0 +1,95 @@
+"""What Spark says when it cannot read a file, said in terms of the table.
+
+Spark names the file by its URL. Which table that belongs to, and at which version, only the scan
+knows that asked for it, so the scans that are alive are remembered here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import Protocol
+from urllib.parse import unquote
+from weakref import ref
+
+from truckee.errors.base import DeltaError
+from truckee.errors.spark import DataFileNotFoundError, DataFileUnreadableError
+from truckee.scan.scan_file import ScanFile
+from truckee.spark.jvm.bridge import translate_with
+from truckee.storage.base import Storage
+
+_FAILED = re.compile(
+    r"\[(FAILED_READ_FILE[.\w]*|CANNOT_READ_FILE_FOOTER)\] .*? file:? (\S+?)\.? (.*)", re.DOTALL
+)
+_STATE = re.compile(r" SQLSTATE: \w+.*", re.DOTALL)
+
+
+class Explains(Protocol):
+    """The part of a scan that errors need."""
+
+    @property
+    def storage(self) -> Storage: ...
+
+    @property
+    def listed(self) -> deque[Sequence[ScanFile]]: ...
+
+    @property
+    def missing_file_error(self) -> Callable[[], DeltaError | None] | None: ...
+
+
+_scans: list[ref[Explains]] = []
+_lock = Lock()
+
+
+def explain_failures_of(scan: Explains) -> None:
+    """From now on, let a file of this scan that Spark cannot read be told as an error of ours.
+
+    Of several scans that have the file, that counts for which this was called last: it is called
+    whenever a query asks for files.
+    """
+    with _lock:
+        others = [known for known in _scans if known() not in (None, scan)]
+        _scans[:] = [*others, ref(scan)]
+    translate_with(_explained)
+
+
+def _explained(texts: list[str]) -> DeltaError | None:
+    matches = ((place, _FAILED.search(text)) for place, text in enumerate(texts))
+    position, found = next(((p, m) for p, m in matches if m is not None), (0, None))
+    if found is None:
+        return None
+    url = _plain(unquote(found[2]))
+    detail = found[3] if "NO_HINT" not in found[1] else _innermost(texts[position:])
+    for known in reversed(list(_scans)):
+        scan = known()
+        file = None if scan is None else _listed_file(scan, url)
+        if scan is not None and file is not None:
+            return _error(scan, file, found[1], detail)
+    return None
+
+
+def _listed_file(scan: Explains, url: str) -> ScanFile | None:
+    root = _plain(scan.storage.root)
+    paths = {url, url.removeprefix(f"{root}/")}
+    return next((f for files in scan.listed for f in files if _plain(f.path) in paths), None)
+
+
+def _error(scan: Explains, file: ScanFile, kind: str, detail: str) -> DeltaError:
+    if kind.endswith("FILE_NOT_EXIST"):
+        explained = scan.missing_file_error and scan.missing_file_error()
+        return explained or DataFileNotFoundError(path=file.path, version=file.version)
+    reason = _STATE.sub("", detail).strip().rstrip(".")
+    return DataFileUnreadableError(path=file.path, version=file.version, reason=reason)
+
+
+def _innermost(texts: list[str]) -> str:
+    """Return the first line of the last cause, without the class of the exception."""
+    first_line = texts[-1].partition("\n")[0]
+    return re.sub(r"^[\w.$]+: ", "", first_line)
+
+
+def _plain(url: str) -> str:
+    """Return a path or URL without `file:`, of which there are several spellings."""
+    return re.sub(r"^file:/*", "/", url)

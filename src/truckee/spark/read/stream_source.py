@@ -1,0 +1,123 @@
+"""A stream in Python: Spark's own `Source`, whose batches are DataFrames of the native scan.
+
+Spark knows two kinds of sources. Those of a public interface hand over rows, which a Python worker
+would have to make. The older kind, on which this stands, hands over a DataFrame: a batch is read
+like any table, by Spark's vectorized Parquet reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from truckee.errors.base import DeltaError
+from truckee.spark.jvm.bridge import Callback, compiled, gateway
+from truckee.spark.types import to_java
+
+
+class StreamSource(Protocol):
+    """What a running stream is asked. Offsets are the JSON of a checkpoint."""
+
+    def latest_offset(self, start: str | None, *, is_limited: bool) -> str | None:
+        """Return where the next batch ends: `start` itself if there is nothing new."""
+        ...
+
+    def batch(self, start: str | None, end: str) -> DataFrame:
+        """Return the rows between two offsets, the first excluded."""
+        ...
+
+    def prepare_for_available_now(self) -> None:
+        """Go no further from now on than what is there."""
+        ...
+
+    def commit(self, end: str) -> None:
+        """Take note that everything up to an offset is done."""
+        ...
+
+
+def streaming_frame(
+    spark: SparkSession, name: str, schema: StructType, start: Callable[[str], StreamSource]
+) -> DataFrame:
+    """Return a streaming DataFrame.
+
+    `start` is called each time that a query starts, with the folder in its checkpoint that belongs
+    to the source. An error that a source raises is the one that the query ends with.
+    """
+    jvm = gateway(spark).jvm
+    java_schema = to_java(spark, schema)
+    output = jvm.org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes(java_schema)
+    session = spark._jsparkSession
+
+    def create_source(_: str, checkpoint: str) -> Callback:
+        return Callback(_Explained(_Answers(spark, start(checkpoint))))
+
+    sources = Callback(_Explained(create_source))
+    plan = compiled(spark, "TruckeeStream").relation(session, name, java_schema, output, sources)
+    return _frame(spark, plan)
+
+
+def ending_with_its_error(
+    function: Callable[[DataFrame, int], None],
+) -> Callable[[DataFrame, int], None]:
+    """Return a function for `foreachBatch` whose error is the one that the query ends with."""
+    explained = _Explained(function)
+
+    def write(batch: DataFrame, number: int) -> None:
+        mark = Callback(explained).apply(batch, number)
+        if mark is not None:
+            raise RuntimeError(f"{mark} {explained.last}")
+
+    return write
+
+
+class _Explained:
+    """A function that can be asked what its last error was."""
+
+    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+        self._function = function
+        self.last = ""
+
+    def __call__(self, question: Any, about: Any) -> Any:
+        if isinstance(question, str) and question == "explain":
+            return self.last
+        try:
+            return self._function(question, about)
+        except DeltaError as error:
+            self.last = f"[{error.code}] {error}"
+            raise
+        except BaseException as error:
+            self.last = repr(error)
+            raise
+
+
+class _Answers:
+    """The questions of `TruckeeStream.java`, by name."""
+
+    def __init__(self, spark: SparkSession, source: StreamSource) -> None:
+        self._spark = spark
+        self._source = source
+
+    def __call__(self, question: str, text: str) -> Any:
+        first, _, second = text.partition("\n")
+        match question:
+            case "latestOffset":
+                return self._source.latest_offset(second or None, is_limited=first == "limited")
+            case "getBatch":
+                return self._streaming(self._source.batch(first or None, second))
+            case "prepareForTriggerAvailableNow":
+                self._source.prepare_for_available_now()
+            case "commit":
+                self._source.commit(text)
+        return None
+
+    def _streaming(self, batch: DataFrame) -> Any:
+        plan = batch._jdf.queryExecution().analyzed()
+        return _frame(self._spark, compiled(self._spark, "TruckeeStream").streaming(plan))._jdf
+
+
+def _frame(spark: SparkSession, plan: Any) -> DataFrame:
+    dataset = getattr(gateway(spark).jvm, "org.apache.spark.sql.classic.Dataset")
+    return DataFrame(dataset.ofRows(spark._jsparkSession, plan), spark)

@@ -1,0 +1,117 @@
+"""Tables by name, in Spark's own catalog: where they lie, and who reads them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pyspark.errors import ParseException
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType as SparkStruct
+
+from truckee.errors.create import InvalidTableNameError
+from truckee.spark.columns import quoted
+from truckee.spark.jvm.bridge import gateway
+from truckee.spark.session.named_source import PROVIDER
+from truckee.spark.types import to_java
+
+DELTA_PROVIDERS = frozenset({PROVIDER, "delta"})
+_SESSION_CATALOG = "spark_catalog"
+
+
+class NamedTable(NamedTuple):
+    """A table of the catalog; `location` is None for those that lie nowhere, such as views."""
+
+    name: str
+    provider: str
+    location: str | None
+    is_managed: bool
+
+
+def named_table(spark: SparkSession, name: str) -> NamedTable | None:
+    """Return what the catalog says of a table, None if it has none of this name."""
+    catalog = _catalog(spark)
+    identifier = _identifier(spark, name)
+    if not catalog.tableExists(identifier):
+        return None
+    found = catalog.getTableMetadata(identifier)
+    provider, location = found.provider(), found.storage().locationUri()
+    return NamedTable(
+        name=str(found.identifier().unquotedString()),
+        provider=str(provider.get()).lower() if provider.isDefined() else "view",
+        location=_path(spark, location.get()) if location.isDefined() else None,
+        is_managed=str(found.tableType().name()) == "MANAGED",
+    )
+
+
+def default_location(spark: SparkSession, name: str) -> str:
+    """Return where a table of this name lies if nobody says where."""
+    identifier = _identifier(spark, name)
+    return _path(spark, _catalog(spark).defaultTablePath(identifier))
+
+
+def register_table(
+    spark: SparkSession, name: str, schema: SparkStruct, *, location: str | None = None
+) -> None:
+    """Enter a table into the catalog; without a location, where it lies by default.
+
+    The catalog deletes a table without a location of its own when its name is dropped, and so
+    refuses one whose folder has files already.
+    """
+    columns = to_java(spark, schema).toDDL()
+    place = "" if location is None else f" LOCATION {_text(location)}"
+    target = quoted_name(spark, name)
+    spark.sql(f"CREATE TABLE {target} ({columns}) USING {PROVIDER}{place}")
+
+
+def drop_table(spark: SparkSession, name: str) -> None:
+    """Take a table out of the catalog, and delete it if it lies where it does by default."""
+    spark.sql(f"DROP TABLE IF EXISTS {quoted_name(spark, name)}")
+
+
+def update_columns(spark: SparkSession, name: str, schema: SparkStruct) -> None:
+    """Tell the catalog the columns that a table has now."""
+    identifier = _catalog(spark).qualifyIdentifier(_identifier(spark, name))
+    external = spark._jsparkSession.sharedState().externalCatalog()
+    external.alterTableDataSchema(
+        identifier.database().get(), identifier.table(), to_java(spark, schema)
+    )
+    _catalog(spark).refreshTable(identifier)
+
+
+def _text(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def quoted_name(spark: SparkSession, name: str) -> str:
+    """Return the name of a table as SQL takes it; InvalidTableNameError if it is none."""
+    return ".".join(quoted(part) for part in _parts(spark, name))
+
+
+def _parts(spark: SparkSession, name: str) -> list[str]:
+    try:
+        parts = spark._jsparkSession.sessionState().sqlParser().parseMultipartIdentifier(name)
+    except ParseException as error:
+        raise InvalidTableNameError(table=name) from error
+    found = [str(parts.apply(index)) for index in range(parts.size())]
+    if len(found) == 3 and found[0] == _SESSION_CATALOG:
+        found = found[1:]
+    if len(found) > 2:
+        raise InvalidTableNameError(table=name)
+    return found
+
+
+def _identifier(spark: SparkSession, name: str) -> Any:
+    parser = spark._jsparkSession.sessionState().sqlParser()
+    return parser.parseTableIdentifier(quoted_name(spark, name))
+
+
+def _catalog(spark: SparkSession) -> Any:
+    return spark._jsparkSession.sessionState().catalog()
+
+
+def _path(spark: SparkSession, uri: Any) -> str:
+    """Return a location as people write it: a plain path if it is a local one, else its URL."""
+    path = gateway(spark).jvm.org.apache.hadoop.fs.Path(uri)
+    local = str(uri.getScheme()) in ("None", "file")
+    return str(path.toUri().getPath()) if local else str(path.toString())

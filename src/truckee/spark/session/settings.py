@@ -1,0 +1,47 @@
+"""What a session's settings say of tables and of the stores that they lie in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from pyspark.sql import SparkSession
+
+from truckee.spark.jvm.bridge import java_half
+from truckee.storage import open_storage
+from truckee.storage.base import Storage
+
+
+def session_settings(spark: SparkSession) -> dict[str, str]:
+    """Return all settings of the session.
+
+    PySpark would ask for them one by one, which takes longer than opening a table.
+    """
+    packed = java_half(spark).settings(spark._jsparkSession.conf())
+    texts = packed.split("\0")
+    return dict(zip(texts[::2], texts[1::2], strict=False))
+
+
+def packed_settings(settings: Mapping[str, str]) -> str:
+    """Return settings as the JVM's half takes them."""
+    return json.dumps(list(settings.items()))
+
+
+def session_zone(spark: SparkSession) -> str:
+    """Return the zone in which the session reads and shows timestamps."""
+    return str(spark.conf.get("spark.sql.session.timeZone"))
+
+
+def session_storage(
+    spark: SparkSession, path: str, options: Mapping[str, str] | None = None
+) -> Storage:
+    """Return the storage of the table at a path, reached as the session reaches its files.
+
+    Credentials and endpoints are Hadoop's: those of the session, then those in `options`.
+    """
+    hadoop = {
+        key.removeprefix("spark.hadoop."): value
+        for key, value in session_settings(spark).items()
+        if key.startswith(("spark.hadoop.fs.", "fs."))
+    }
+    return open_storage(path, {**hadoop, **(options or {})})

@@ -1,0 +1,89 @@
+"""A condition in SQL, looked at before it is used: the columns it reads, the partitions it hits.
+
+The columns and the predicate come from Spark's own analysis of the condition over a frame that has
+the table's columns and no rows; no job is run for that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+from pyspark.sql.types import StructType as SparkStruct
+
+from truckee.errors.write import InvalidConditionError
+from truckee.protocol.schema import DataType, PrimitiveType, StructType, type_text
+from truckee.spark.columns import bare_schema
+from truckee.spark.jvm.bridge import gateway
+from truckee.spark.types import from_spark, to_java, to_spark
+from truckee.spark.write.plain_session import COLUMN_SETTINGS, on_session
+
+_POSITION = "__position"
+
+
+def check_condition(spark: SparkSession, sql: str, schema: StructType, *, what: str) -> None:
+    """Raise InvalidConditionError unless a text is a condition on rows with this schema.
+
+    `what` names it there, as in `replaceWhere`.
+    """
+    found = parse_expression(spark, sql, schema)
+    reason = found if isinstance(found, str) else None
+    if isinstance(found, Expression) and found.type != PrimitiveType("boolean"):
+        reason = f"it gives {type_text(found.type)}"
+    if reason is not None:
+        raise InvalidConditionError(what=what, condition=sql, reason=reason)
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression over the columns of a table."""
+
+    type: DataType
+    columns: frozenset[str]
+    is_deterministic: bool
+
+
+def parse_expression(spark: SparkSession, sql: str, schema: StructType) -> Expression | str:
+    """Return what an expression over rows with this schema gives, or why it is none.
+
+    Aggregates, windows and subqueries look at more than one row, and are none.
+    """
+    rows = on_session(_no_rows(spark, to_spark(bare_schema(schema))), COLUMN_SETTINGS)
+    try:
+        found = rows.select(sf.expr(sql).alias("value"))
+        plan = found._jdf.queryExecution().analyzed()
+    except (AnalysisException, ParseException) as error:
+        return _first_line(error)
+    if plan.nodeName() != "Project" or plan.subqueries().nonEmpty():
+        return "it looks at more than one row"
+    return Expression(
+        from_spark(found.schema).fields[0].type,
+        _names(plan.references()),
+        bool(plan.deterministic()),
+    )
+
+
+def _first_line(error: Exception) -> str:
+    """Return what Spark says is wrong, without the plan that it prints below."""
+    return str(error).splitlines()[0].partition(" SQLSTATE:")[0]
+
+
+def _no_rows(spark: SparkSession, schema: SparkStruct) -> DataFrame:
+    # An RDD, for Spark's optimizer would make nothing of a condition on a list without rows.
+    from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+    java_session = spark._jsparkSession
+    rows = (
+        gateway(spark)
+        .jvm.org.apache.spark.api.java.JavaSparkContext(spark.sparkContext._jsc.sc())
+        .emptyRDD()
+    )
+    return ClassicDataFrame(java_session.createDataFrame(rows, to_java(spark, schema)), spark)
+
+
+def _names(references: Any) -> frozenset[str]:
+    found = references.toSeq()
+    return frozenset(str(found.apply(index).name()) for index in range(found.size()))

@@ -1,0 +1,77 @@
+"""Identity columns: numbers that Spark's tasks hand out side by side, no two of them the same.
+
+The protocol keeps `delta.identity.start`, `.step` and `.highWaterMark` (the last number given, if
+any) in a column's metadata. Task p of n takes every n-th number: with start 1, step 1 and two
+tasks, one has 1, 3, 5 and the other 2, 4, 6. The new high-water mark is then the largest number in
+the files that were written (the smallest, if the step is negative). Gaps are allowed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pyspark.sql import Column, SparkSession
+from pyspark.sql import functions as sf
+
+from truckee.protocol.schema import StructField
+from truckee.spark.jvm.bridge import gateway, scala_seq, to_column
+
+IDENTITY_START_KEY = "delta.identity.start"
+IDENTITY_STEP_KEY = "delta.identity.step"
+IDENTITY_HIGH_WATER_MARK_KEY = "delta.identity.highWaterMark"
+IDENTITY_ALLOWS_EXPLICIT_KEY = "delta.identity.allowExplicitInsert"
+
+# Spark's monotonically_increasing_id has the task's number above this many bits, and the number
+# of the row within the task below.
+_ROW_BITS = 33
+
+
+class Identity(NamedTuple):
+    """How the numbers of one identity column go on."""
+
+    next: int
+    step: int
+    takes_values: bool
+
+
+def identity_of(field: StructField) -> Identity | None:
+    """Return how the numbers of an identity column go on; None if the column is not one."""
+    metadata = field.metadata
+    if IDENTITY_STEP_KEY not in metadata:
+        return None
+    step = int(metadata[IDENTITY_STEP_KEY])
+    last = metadata.get(IDENTITY_HIGH_WATER_MARK_KEY)
+    first = int(metadata[IDENTITY_START_KEY]) if last is None else int(last) + step
+    return Identity(first, step, bool(metadata.get(IDENTITY_ALLOWS_EXPLICIT_KEY, False)))
+
+
+def identity_values(spark: SparkSession, identity: Identity) -> Column:
+    """Return a column with a number of its own for each row."""
+    row = sf.monotonically_increasing_id().bitwiseAND(sf.lit((1 << _ROW_BITS) - 1))
+    position = row * _number_of_tasks(spark) + sf.spark_partition_id()
+    return sf.lit(identity.next).cast("long") + position * sf.lit(identity.step).cast("long")
+
+
+def _number_of_tasks(spark: SparkSession) -> Column:
+    """Return `TaskContext.get().numPartitions()` as a column: how many tasks the stage has."""
+    jvm = gateway(spark).jvm
+    types = getattr(jvm, "org.apache.spark.sql.types")
+    objects = getattr(jvm, "org.apache.spark.sql.catalyst.expressions.objects")
+    context_class = jvm.java.lang.Class.forName("org.apache.spark.TaskContext")
+    none = getattr(jvm.scala, "None$").__getattr__("MODULE$")
+    nothing = scala_seq(spark, [])
+    # Not deterministic, so that it is never worked out on the driver, where there is no task.
+    context = objects.StaticInvoke(
+        context_class,
+        types.ObjectType(context_class),
+        "get",
+        nothing,
+        nothing,
+        False,
+        False,
+        False,
+        none,
+    )
+    integer = getattr(types, "IntegerType$").__getattr__("MODULE$")
+    count = objects.Invoke(context, "numPartitions", integer, nothing, nothing, False, False, False)
+    return to_column(spark, count)

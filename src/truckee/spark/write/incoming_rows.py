@@ -1,0 +1,91 @@
+"""A user's rows made into rows of a table: its columns, in its order, of its types.
+
+Columns are matched by name, in any case, at every depth. Values are cast as SQL's INSERT does,
+where a number that does not fit is an error. A column that the rows lack gets, in this order, its
+identity, its default, its generated value, or null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+from pyspark.sql.types import DataType, UserDefinedType
+
+from truckee.errors.write import IdentityValueGivenError
+from truckee.protocol.schema import StructField, StructType
+from truckee.spark.columns import bare_schema, column, spark_type
+from truckee.spark.jvm.projection import Given, Item, Named, selected
+from truckee.spark.types import to_spark
+from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
+from truckee.spark.write.identity import Identity, identity_of, identity_values
+from truckee.spark.write.plain_session import COLUMN_SETTINGS, on_session
+
+DEFAULT_KEY = "CURRENT_DEFAULT"
+
+
+class RowsToWrite(NamedTuple):
+    """Rows with exactly the columns of a table.
+
+    `computed` are the generated columns whose values were worked out here. `identities` are the
+    identity columns whose numbers were given here, by physical name.
+    """
+
+    df: DataFrame
+    computed: frozenset[str]
+    identities: Mapping[str, Identity]
+
+
+def rows_to_write(df: DataFrame, schema: StructType) -> RowsToWrite:
+    """Return the rows of `df` as rows of a table; nothing is run yet.
+
+    Every column of `df` must have its place in the schema, with a type that can be stored there.
+    """
+    df = on_session(df, COLUMN_SETTINGS)
+    given = {name.casefold(): name for name in df.columns}
+    present = [field for field in schema.fields if field.name.casefold() in given]
+    missing = [field for field in schema.fields if field.name.casefold() not in given]
+    assert len(present) == len(df.columns), "a column has no place in the table"
+
+    held = {field.name: field.dataType for field in df.schema.fields}
+    names = [(field.name, given[field.name.casefold()]) for field in present]
+    plain = selected(df, (_plain(name, new, held[name]) for new, name in names))
+    rows = plain.to(to_spark(bare_schema(StructType(tuple(present)))))
+    identities = _identities(present, missing)
+    generated = [field for field in missing if GENERATION_EXPRESSION_KEY in field.metadata]
+    if missing:
+        rows = rows.withColumns({f.name: _filled(df, f) for f in missing if f not in generated})
+        rows = rows.withColumns({field.name: _generated(field) for field in generated})
+        rows = selected(rows, (Named(field.name) for field in schema.fields))
+    return RowsToWrite(rows, frozenset(field.name for field in generated), identities)
+
+
+def _plain(name: str, new: str, held: DataType) -> Item:
+    """Return values of a user-defined type as what they are made of, all others as they are."""
+    if isinstance(held, UserDefinedType):
+        return Given(sf.unwrap_udt(column(name)), new)
+    return Named(name, new)
+
+
+def _identities(present: list[StructField], missing: list[StructField]) -> dict[str, Identity]:
+    for field in present:
+        identity = identity_of(field)
+        if identity is not None and not identity.takes_values:
+            raise IdentityValueGivenError(column=field.name)
+    found = {field.physical_name: identity_of(field) for field in missing}
+    return {name: identity for name, identity in found.items() if identity is not None}
+
+
+def _filled(df: DataFrame, field: StructField) -> Column:
+    identity = identity_of(field)
+    if identity is not None:
+        return identity_values(df.sparkSession, identity)
+    default = field.metadata.get(DEFAULT_KEY)
+    value = sf.lit(None) if default is None else sf.expr(default)
+    return value.cast(spark_type(field.type))
+
+
+def _generated(field: StructField) -> Column:
+    return sf.expr(field.metadata[GENERATION_EXPRESSION_KEY]).cast(spark_type(field.type))

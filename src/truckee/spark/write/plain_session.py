@@ -1,0 +1,50 @@
+"""The same rows in a session of their own, so that what the user's session says cannot bend files.
+
+Spark's Parquet writer takes how timestamps, dates and decimals are stored from the settings of the
+session that a DataFrame belongs to, and no writer option overrules them. A DataFrame is therefore
+moved to a copy of its session before it is written. Its plan is analyzed already, so expressions
+keep the time zone and the ANSI mode under which the user wrote them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+from truckee.spark.jvm.bridge import java_half
+from truckee.spark.session.settings import packed_settings
+
+_EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
+
+# How data files look, whatever the user's session says. Statistics need timestamps as INT64, for
+# Parquet keeps none of INT96.
+FILE_SETTINGS: Mapping[str, str] = {
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.writeLegacyFormat": "false",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.fieldId.write.enabled": "true",
+    "spark.sql.sources.partitionOverwriteMode": "static",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "true",
+    # Where a joined column takes the place of another of the same name, this rule loses it below
+    # an explode, and the job fails with INTERNAL_ERROR_ATTRIBUTE_NOT_FOUND: a MERGE whose source is
+    # read by the columns of its target, with the feed on, is such a plan.
+    _EXCLUDED_RULES: "org.apache.spark.sql.catalyst.optimizer.RemoveRedundantAliases",
+}
+
+# Column names of a Delta table are the same in any case.
+COLUMN_SETTINGS: Mapping[str, str] = {"spark.sql.caseSensitive": "false"}
+
+
+def on_session(df: DataFrame, settings: Mapping[str, str]) -> DataFrame:
+    """Return the rows of `df` as a DataFrame of a new session that differs by `settings` only."""
+    spark = df.sparkSession
+    settings = dict(settings)
+    if _EXCLUDED_RULES in settings and (users := spark.conf.get(_EXCLUDED_RULES, None)):
+        settings[_EXCLUDED_RULES] = f"{users},{settings[_EXCLUDED_RULES]}"
+    rows = java_half(spark).moved(df._jdf, packed_settings(settings))
+    return ClassicDataFrame(rows, SparkSession(spark.sparkContext, rows.sparkSession()))

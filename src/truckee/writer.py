@@ -1,0 +1,131 @@
+"""truckee.write: Spark's DataFrameWriter, method by method, into Delta tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from truckee.commands.catalog import delta_location
+from truckee.commands.ddl.named_write import by_position, save_as_table
+from truckee.commands.write.options import save_mode, write_options
+from truckee.commands.write.plan import Write
+from truckee.commands.write.write import write_table
+from truckee.errors.create import NoTableLocationError
+from truckee.options.text import Options
+from truckee.protocol.properties import parse_column_names
+from truckee.spark.session.settings import session_settings, session_storage
+
+
+class TableWriter:
+    """Writes a DataFrame to a table; made by `truckee.write(df)`."""
+
+    def __init__(self, df: DataFrame) -> None:
+        self._df = df
+        self._mode = "ErrorIfExists"
+        self._options: dict[str, Any] = {}
+        self._partition_by: tuple[str, ...] | None = None
+        self._cluster_by: tuple[tuple[str, ...], ...] = ()
+
+    def format(self, source: str) -> TableWriter:  # noqa: ARG002
+        """Take the format's name, for code that names one; it changes nothing."""
+        return self
+
+    def mode(self, saveMode: str | None) -> TableWriter:
+        """Say what happens if there is a table: append, overwrite, ignore, or error (default)."""
+        if saveMode is not None:
+            self._mode = save_mode(saveMode)
+        return self
+
+    def option(self, key: str, value: Any) -> TableWriter:
+        """Set one option, such as `mergeSchema` or `replaceWhere`."""
+        self._options[key] = value
+        return self
+
+    def options(self, **options: Any) -> TableWriter:
+        """Set several options."""
+        self._options.update(options)
+        return self
+
+    def partitionBy(self, *cols: str | Iterable[str]) -> TableWriter:
+        """Partition a new table by these columns, given one by one or as a list."""
+        self._partition_by = tuple(_names(cols))
+        return self
+
+    def clusterBy(self, *cols: str | Iterable[str]) -> TableWriter:
+        """Record for a new table that it is clustered by these columns."""
+        self._cluster_by = tuple(parse_column_names(name)[0] for name in _names(cols))
+        return self
+
+    def save(
+        self,
+        path: str | None = None,
+        format: str | None = None,  # noqa: ARG002
+        mode: str | None = None,
+        partitionBy: str | list[str] | None = None,
+        **options: Any,
+    ) -> None:
+        """Write the rows to the table at a path, which is created if there is none."""
+        self._with(mode, partitionBy, options)
+        where = path if path is not None else Options(self._options).get("path")
+        if where is None:
+            raise NoTableLocationError
+        write_table(self._df, self._write(where))
+
+    def saveAsTable(
+        self,
+        name: str,
+        format: str | None = None,  # noqa: ARG002
+        mode: str | None = None,
+        partitionBy: str | list[str] | None = None,
+        **options: Any,
+    ) -> None:
+        """Write the rows to the table of a name, which is created if there is none.
+
+        A new table lies where the option `path` says, else where the catalog puts it.
+        """
+        self._with(mode, partitionBy, options)
+        save_as_table(self._df, name, self._write, path=Options(self._options).get("path"))
+
+    def insertInto(self, tableName: str, overwrite: bool | None = None) -> None:
+        """Append the rows to the table of a name, or replace its rows; columns go by position."""
+        if overwrite is not None:
+            self._mode = "Overwrite" if overwrite else "Append"
+        if self._mode != "Overwrite":
+            self._mode = "Append"
+        spark = self._df.sparkSession
+        location = delta_location(spark, tableName)
+        write = self._write(location)
+        write_table(by_position(self._df, write.storage), write)
+
+    def _with(
+        self, mode: str | None, partition_by: str | list[str] | None, options: dict[str, Any]
+    ) -> None:
+        self.mode(mode).options(**options)
+        if partition_by is not None:
+            self.partitionBy(partition_by)
+
+    def _write(self, path: str) -> Write:
+        spark = self._df.sparkSession
+        options = write_options(Options(self._options), session_settings(spark))
+        return Write(
+            storage=session_storage(spark, path, options.store),
+            mode=self._mode,
+            partition_by=self._partition_by,
+            cluster_by=self._cluster_by,
+            options=options,
+        )
+
+
+def write(df: DataFrame) -> TableWriter:
+    """Return a writer of Delta tables, used like `df.write`."""
+    return TableWriter(df)
+
+
+def _names(given: Iterable[str | Iterable[str]]) -> Iterable[str]:
+    for names in given:
+        if isinstance(names, str):
+            yield names
+        else:
+            yield from names

@@ -1,0 +1,144 @@
+"""Parts of files and rows of parts, read without a session."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from changes.tables import vector
+from truckee.arrow.read import FilePart, TableRead, read_parts, tasks
+from truckee.errors.spark import DataFileNotFoundError, DataFileUnreadableError
+from truckee.protocol.schema import StructType, simple_schema
+from truckee.scan.scan_file import Change, RowSelection, ScanFile
+
+IDS = simple_schema("id long")
+
+
+def file(path: str = "f", size: int = 100, **fields: Any) -> ScanFile:
+    given = {"partition_values": {}, **fields}
+    return ScanFile(path=path, size=size, modification_time=0, version=3, **given)
+
+
+def written(folder: Path, count: int = 10, *, group: int = 100) -> int:
+    """Write a file of so many rows, in row groups of so many, and return its size."""
+    table = pa.table({"id": pa.array(range(count), pa.int64())})
+    pq.write_table(table, folder / "f", row_group_size=group)
+    return (folder / "f").stat().st_size
+
+
+def read(folder: Path, *parts: FilePart, schema: StructType = IDS, **fields: Any) -> pa.Table:
+    of = TableRead(
+        url=str(folder),
+        store_options={},
+        schema=schema,
+        **{"partition_columns": (), "mapping_mode": "none", **fields},
+    )
+    batches = list(read_parts(of, parts))
+    return pa.Table.from_batches(batches) if batches else pa.table({})
+
+
+def whole(of: ScanFile) -> FilePart:
+    return FilePart(of, 0, 1 << 62)
+
+
+@given(st.lists(st.integers(1, 1 << 31), max_size=40))
+def test_tasks_have_every_byte_of_every_file_once(sizes: list[int]) -> None:
+    files = [file(f"f{number}", size) for number, size in enumerate(sizes)]
+
+    found = tasks(files)
+
+    by_path: dict[str, list[tuple[int, int]]] = {}
+    for task in found:
+        for part in task:
+            by_path.setdefault(part.file.path, []).append((part.start, part.end))
+    assert set(by_path) == {of.path for of in files}
+    for ranges in by_path.values():
+        ranges.sort()
+        assert ranges[0][0] == 0
+        assert ranges[-1][1] == 1 << 62
+        assert all(before[1] == after[0] for before, after in pairwise(ranges))
+
+
+def test_small_files_share_a_task() -> None:
+    assert len(tasks([file(f"f{number}", 10) for number in range(200)])) < 50
+
+
+def test_every_row_group_is_read_by_one_part(tmp_path: Path) -> None:
+    size = written(tmp_path, 1000, group=100)
+    of = file(size=size)
+    cuts = [0, size // 3, size // 2, 1 << 62]
+    parts = [FilePart(of, a, b) for a, b in pairwise(cuts)]
+
+    found = [read(tmp_path, part) for part in parts]
+
+    assert all(table.num_rows < 1000 for table in found)
+    ids = [number for table in found if table.num_rows for number in table["id"].to_pylist()]
+    assert sorted(ids) == list(range(1000))
+
+
+def test_rows_that_a_vector_marks_are_left_out_in_any_row_group(tmp_path: Path) -> None:
+    written(tmp_path, 10, group=3)
+
+    live = read(tmp_path, whole(file(rows=RowSelection(without=vector(0, 4, 9)))))
+    gone = read(tmp_path, whole(file(rows=RowSelection(within=vector(0, 4, 9)))))
+    fresh = RowSelection(within=vector(0, 4, 9), without=vector(4))
+
+    assert live["id"].to_pylist() == [1, 2, 3, 5, 6, 7, 8]
+    assert gone["id"].to_pylist() == [0, 4, 9]
+    assert read(tmp_path, whole(file(rows=fresh)))["id"].to_pylist() == [0, 9]
+
+
+def test_constants_stand_beside_the_rows(tmp_path: Path) -> None:
+    written(tmp_path, 2)
+    of = file(partition_values={"day": "2024-01-02"}, change=Change("insert", 3, 1500))
+
+    found = read(
+        tmp_path,
+        whole(of),
+        schema=simple_schema("id long", "day date"),
+        partition_columns=("day",),
+        is_feed=True,
+    )
+
+    assert [tuple(map(str, row.values())) for row in found.to_pylist()] == [
+        ("0", "2024-01-02", "insert", "3", "1970-01-01 00:00:01.500000+00:00"),
+        ("1", "2024-01-02", "insert", "3", "1970-01-01 00:00:01.500000+00:00"),
+    ]
+
+
+def test_partition_columns_alone_need_no_column_of_the_file(tmp_path: Path) -> None:
+    written(tmp_path, 3)
+    of = file(partition_values={"day": "x"})
+
+    found = read(
+        tmp_path,
+        whole(of),
+        schema=simple_schema("id long", "day string"),
+        partition_columns=("day",),
+        columns=("day",),
+    )
+
+    assert found.to_pylist() == [{"day": "x"}] * 3
+
+
+def test_a_file_that_is_gone(tmp_path: Path) -> None:
+    with pytest.raises(DataFileNotFoundError) as raised:
+        read(tmp_path, whole(file("nothing")))
+
+    assert (raised.value.path, raised.value.version) == ("nothing", 3)
+
+
+def test_a_file_that_is_no_parquet(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"text")
+
+    with pytest.raises(DataFileUnreadableError) as raised:
+        read(tmp_path, whole(file()))
+
+    assert raised.value.path == "f"

@@ -1,0 +1,318 @@
+"""Tables made by the builder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.types import DateType, LongType, StringType, StructType
+from pyspark.sql.types import StructField as SparkField
+
+from truckee.commands.ddl.create import Creation
+from truckee.commands.ddl.table_builder import DeltaTableBuilder, IdentityGenerator
+from truckee.errors.base import DeltaError
+from truckee.errors.columns import (
+    InvalidGeneratedColumnError,
+    InvalidIdentityColumnError,
+    NoColumnsError,
+    PartitionColumnNotFoundError,
+)
+from truckee.errors.create import (
+    BuilderArgumentError,
+    NoTableLocationError,
+    TableAlreadyExistsError,
+    TableNotFoundError,
+)
+from truckee.errors.protocol import UnknownTablePropertyError
+from truckee.errors.write import IdentityValueGivenError, NonEmptyFolderError
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.storage import LocalStorage
+from truckee.storage.base import Storage
+from truckee.writer import write
+from writing import actions, commit_info, last_version, rust_rows
+
+
+def builder(
+    spark: SparkSession, creation: Creation = Creation.CREATE
+) -> DeltaTableBuilder[Snapshot]:
+    def opened(_: SparkSession, storage: Storage) -> Snapshot:
+        return load_snapshot(storage)
+
+    return DeltaTableBuilder(spark, creation, opened)
+
+
+def refusal(kind: type[DeltaError], build: DeltaTableBuilder[Any]) -> str:
+    with pytest.raises(kind) as caught:
+        build.execute()
+    return str(caught.value)
+
+
+def test_a_table_has_what_the_builder_was_told(spark: SparkSession, tmp_path: Path) -> None:
+    snapshot = (
+        builder(spark)
+        .location(str(tmp_path))
+        .addColumn("id", "bigint", comment="the id")
+        .addColumn("name", "varchar(5)", nullable=False)
+        .addColumn("twice", LongType(), generatedAlwaysAs="id * 2")
+        .addColumns(StructType([SparkField("day", DateType(), True, {"comment": "when"})]))
+        .partitionedBy("day")
+        .property("delta.enableChangeDataFeed", "true")
+        .property("owner", "me")
+        .comment("a table")
+        .execute()
+    )
+
+    fields = {field.name: field for field in snapshot.schema.fields}
+    assert snapshot.version == 0
+    assert list(fields) == ["id", "name", "twice", "day"]
+    assert fields["id"].metadata == {"comment": "the id"}
+    assert fields["name"].metadata == {"__CHAR_VARCHAR_TYPE_STRING": "varchar(5)"}
+    assert not fields["name"].nullable
+    assert fields["twice"].metadata == {"delta.generationExpression": "id * 2"}
+    assert fields["day"].metadata == {"comment": "when"}
+    assert snapshot.partition_columns == ("day",)
+    assert snapshot.metadata.description == "a table"
+    assert snapshot.metadata.configuration == {
+        "delta.enableChangeDataFeed": "true",
+        "owner": "me",
+    }
+    assert snapshot.protocol.min_writer_version == 7
+    assert set(snapshot.protocol.writer_features or ()) == {
+        "appendOnly",
+        "invariants",
+        "changeDataFeed",
+        "generatedColumns",
+    }
+    info = commit_info(tmp_path, 0)
+    assert info["operation"] == "CREATE TABLE"
+    assert info["operationParameters"] == {
+        "partitionBy": '["day"]',
+        "clusterBy": "[]",
+        "description": "a table",
+        "isManaged": "false",
+        "properties": '{"delta.enableChangeDataFeed":"true","owner":"me"}',
+    }
+
+
+def test_generated_and_identity_columns_are_filled(spark: SparkSession, tmp_path: Path) -> None:
+    (
+        builder(spark)
+        .location(str(tmp_path))
+        .addColumn("n", "bigint", generatedAlwaysAs=IdentityGenerator(start=10, step=5))
+        .addColumn("id", "bigint")
+        .addColumn("twice", "bigint", generatedAlwaysAs="id * 2")
+        .execute()
+    )
+    rows = spark.range(0, 3, 1, 1)
+
+    write(rows).mode("append").save(str(tmp_path))
+    write(rows).mode("append").save(str(tmp_path))
+
+    found = [(row["n"], row["id"], row["twice"]) for row in rust_rows(tmp_path)]
+    assert sorted(found) == [
+        (10, 0, 0),
+        (15, 1, 2),
+        (20, 2, 4),
+        (25, 0, 0),
+        (30, 1, 2),
+        (35, 2, 4),
+    ]
+    field = load_snapshot(LocalStorage(str(tmp_path))).schema.fields[0]
+    assert field.metadata["delta.identity.highWaterMark"] == 35
+    with pytest.raises(IdentityValueGivenError):
+        write(rows.selectExpr("id", "id as n")).mode("append").save(str(tmp_path))
+
+
+def test_numbers_of_ones_own_are_taken_by_default(spark: SparkSession, tmp_path: Path) -> None:
+    (
+        builder(spark)
+        .location(str(tmp_path))
+        .addColumn("n", "bigint", generatedByDefaultAs=IdentityGenerator())
+        .addColumn("id", "bigint")
+        .execute()
+    )
+
+    write(spark.sql("select 100L as n, 1L as id")).mode("append").save(str(tmp_path))
+    write(spark.sql("select 2L as id")).mode("append").save(str(tmp_path))
+
+    assert {row["id"]: row["n"] for row in rust_rows(tmp_path)} == {1: 100, 2: 1}
+
+
+def test_clustering_columns_are_recorded(spark: SparkSession, tmp_path: Path) -> None:
+    build = (
+        builder(spark).location(str(tmp_path)).addColumn("id", "bigint").addColumn("s", "string")
+    )
+
+    snapshot = build.clusterBy("id", "s").execute()
+
+    assert actions(tmp_path, 0, "domainMetadata") == [
+        {
+            "domain": "delta.clustering",
+            "configuration": '{"clusteringColumns":[["id"],["s"]],"domainName":"delta.clustering"}',
+            "removed": False,
+        }
+    ]
+    assert {"clustering", "domainMetadata"} <= set(snapshot.protocol.writer_features or ())
+    assert commit_info(tmp_path, 0)["operationParameters"]["clusterBy"] == '["id","s"]'
+    write(spark.sql("select 1L as id, 'x' as s")).mode("append").save(str(tmp_path))
+    assert "delta.clustering" in load_snapshot(LocalStorage(str(tmp_path))).domain_metadata
+
+
+def test_mapped_columns_get_ids_and_names(spark: SparkSession, tmp_path: Path) -> None:
+    snapshot = (
+        builder(spark)
+        .location(str(tmp_path))
+        .addColumn("a b", "bigint")
+        .property("delta.columnMapping.mode", "name")
+        .execute()
+    )
+
+    (field,) = snapshot.schema.fields
+    assert field.column_id == 1
+    assert field.physical_name.startswith("col-")
+    assert snapshot.properties.max_column_id == 1
+
+
+def test_create_refuses_a_table_that_is_there(spark: SparkSession, tmp_path: Path) -> None:
+    write(spark.range(3)).save(str(tmp_path))
+
+    assert refusal(
+        TableAlreadyExistsError, builder(spark).location(str(tmp_path)).addColumn("id", "int")
+    ) == (
+        f"the table {tmp_path} exists already\n"
+        "hint: use DeltaTable.createIfNotExists to keep it, or DeltaTable.createOrReplace"
+    )
+
+
+def test_create_if_not_exists_keeps_a_table_that_is_there(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    build = builder(spark, Creation.CREATE_IF_NOT_EXISTS).location(str(tmp_path / "t"))
+
+    first = build.addColumn("id", "int").execute()
+    again = build.execute()
+
+    assert (first.version, again.version) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("creation", "operation"),
+    [
+        (Creation.REPLACE, "REPLACE TABLE"),
+        (Creation.CREATE_OR_REPLACE, "CREATE OR REPLACE TABLE"),
+    ],
+)
+def test_replace_makes_a_new_table_of_an_old_one(
+    spark: SparkSession, tmp_path: Path, creation: Creation, operation: str
+) -> None:
+    write(spark.range(3)).option("delta.enableDeletionVectors", "true").save(str(tmp_path))
+    before = load_snapshot(LocalStorage(str(tmp_path)))
+
+    after = builder(spark, creation).location(str(tmp_path)).addColumn("s", "string").execute()
+
+    assert after.version == 1
+    assert after.schema.names == ("s",)
+    assert after.num_files == 0
+    assert after.metadata.id != before.metadata.id
+    assert after.metadata.configuration == {}
+    assert after.protocol == before.protocol
+    assert commit_info(tmp_path, 1)["operation"] == operation
+    assert rust_rows(tmp_path, version=0) == [{"id": 0}, {"id": 1}, {"id": 2}]
+
+
+def test_replace_needs_a_table(spark: SparkSession, tmp_path: Path) -> None:
+    build = builder(spark, Creation.REPLACE).location(str(tmp_path)).addColumn("id", "int")
+
+    assert refusal(TableNotFoundError, build) == (
+        f"there is no table {tmp_path}\nhint: use DeltaTable.createOrReplace to create it"
+    )
+
+
+def test_create_or_replace_creates_where_there_is_nothing(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    build = builder(spark, Creation.CREATE_OR_REPLACE).location(str(tmp_path / "new"))
+
+    assert build.addColumn("id", "int").execute().version == 0
+
+
+def test_a_folder_with_other_files_is_not_made_a_table(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "readme.txt").write_text("hello")
+
+    build = builder(spark).location(str(tmp_path)).addColumn("id", "int")
+
+    assert refusal(NonEmptyFolderError, build) == (
+        f"{tmp_path} is not a Delta table, but not empty either: it has readme.txt\n"
+        "hint: choose another path, or make a table of Parquet files that are there with "
+        "DeltaTable.convertToDelta"
+    )
+
+
+def test_a_table_lies_somewhere_and_has_columns(spark: SparkSession, tmp_path: Path) -> None:
+    assert refusal(NoTableLocationError, builder(spark).addColumn("id", "int")) == (
+        "the table has neither a name nor a location\nhint: call tableName or location, or both"
+    )
+    assert refusal(NoColumnsError, builder(spark).location(str(tmp_path / "t"))).startswith(
+        f"the table {tmp_path / 't'} cannot be created without columns"
+    )
+    assert not (tmp_path / "t").exists()
+
+
+def test_bad_columns_are_refused_before_anything_is_written(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "t")
+
+    def start() -> DeltaTableBuilder[Snapshot]:
+        return builder(spark).location(path).addColumn("id", "bigint")
+
+    assert "month" in refusal(PartitionColumnNotFoundError, start().partitionedBy("month"))
+    refusal(UnknownTablePropertyError, start().property("delta.nope", "1"))
+    assert refusal(
+        InvalidGeneratedColumnError, start().addColumn("g", "date", generatedAlwaysAs="id + 1")
+    ) == (
+        "column g cannot be generated as (id + 1): it gives bigint, and the column is date\n"
+        "hint: use other columns of the table that are not generated themselves, and functions "
+        "that give the same result each time"
+    )
+    for sql in ("rand()", "sum(id)", "nope + 1", "(select 1)", "g + 1"):
+        refusal(
+            InvalidGeneratedColumnError, start().addColumn("g", "double", generatedAlwaysAs=sql)
+        )
+    assert refusal(
+        InvalidIdentityColumnError,
+        start().addColumn("n", "int", generatedAlwaysAs=IdentityGenerator()),
+    ) == (
+        "column n cannot be an identity column: it is of type int\n"
+        "hint: an identity column is a bigint that no partition or expression depends on, with a "
+        "step other than 0"
+    )
+    refusal(
+        InvalidIdentityColumnError,
+        start().addColumn("n", "bigint", generatedAlwaysAs=IdentityGenerator(step=0)),
+    )
+    assert not (tmp_path / "t").exists()
+
+
+def test_arguments_that_mean_nothing_are_refused(spark: SparkSession) -> None:
+    with pytest.raises(BuilderArgumentError) as caught:
+        builder(spark).addColumn("id", "no such type")
+    assert str(caught.value) == (
+        "dataType is 'no such type', but needs to be a type such as 'bigint' or 'date'\n"
+        "hint: pass such one"
+    )
+    with pytest.raises(BuilderArgumentError):
+        builder(spark).addColumn("id")
+    with pytest.raises(BuilderArgumentError):
+        builder(spark).addColumn("id", StringType(), generatedByDefaultAs=7)  # type: ignore[arg-type]
+
+
+def test_a_created_table_takes_rows(spark: SparkSession, tmp_path: Path) -> None:
+    builder(spark).location(str(tmp_path)).addColumn("s", "char(3)").execute()
+
+    write(spark.sql("select 'a' as s")).mode("append").save(str(tmp_path))
+
+    assert rust_rows(tmp_path) == [{"s": "a  "}]
+    assert last_version(tmp_path) == 1

@@ -1,0 +1,392 @@
+"""What is wrong with a command is told before anything is written, whole sentences each time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from dml_tables import FEED, VECTORS, Table, create_table
+from truckee.commands.dml.delete import delete
+from truckee.commands.dml.update import update
+from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
+from truckee.errors.base import DeltaError
+from truckee.errors.dml import (
+    AggregateNotSupportedError,
+    AmbiguousColumnError,
+    ArgumentTypeError,
+    AssignmentTypeError,
+    ConflictingAssignmentsError,
+    InvalidExpressionError,
+    NoAssignmentsError,
+    NonDeterministicError,
+    SubqueryNotSupportedError,
+    UnknownTargetColumnError,
+    UnresolvedColumnError,
+)
+from truckee.errors.merge import (
+    MergeWithoutClauseError,
+    NestedInsertError,
+    NonLastMatchedClauseError,
+    NonLastNotMatchedBySourceClauseError,
+    NonLastNotMatchedClauseError,
+    StreamingSourceError,
+)
+from truckee.errors.options import IllegalOptionError
+
+
+@pytest.fixture(scope="module")
+def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Table:
+    rows = spark.sql("select 1L id, 10 v, named_struct('a', 1, 'b', 'x') s")
+    path: Path = tmp_path_factory.mktemp("bad") / "t"
+    return create_table(spark, path, rows, properties=VECTORS | FEED)
+
+
+def refusal(kind: type[DeltaError], table: Table, call: Callable[[], object]) -> str:
+    before = table.version, table.files_on_disk()
+    with pytest.raises(kind) as caught:
+        call()
+    assert type(caught.value) is kind
+    assert (table.version, table.files_on_disk()) == before
+    return str(caught.value)
+
+
+def merge(table: Table, on: Any = "t.id = src.id") -> DeltaMergeBuilder:
+    source = table.spark.createDataFrame([(1, 5)], "id long, w int").alias("src")
+    return merge_builder(table.spark, table.storage, source, on, alias="t")
+
+
+@pytest.mark.parametrize(
+    ("condition", "kind", "message"),
+    [
+        (
+            "nix = 1",
+            UnresolvedColumnError,
+            "the condition of DELETE (nix = 1) names `nix`, which is not a column here\n"
+            "hint: use one of [id, v, s]",
+        ),
+        (
+            lambda: F.col("t.id") == 1,
+            UnresolvedColumnError,
+            "the condition of DELETE (=(t.id, 1)) names `t`.`id`, which is not a column here\n"
+            "hint: use one of [id, v, s]",
+        ),
+        (
+            "s.nix = 1",
+            UnresolvedColumnError,
+            "the condition of DELETE (s.nix = 1) names `nix`, which is not a column here\n"
+            "hint: use one of [a, b]",
+        ),
+        (
+            "id in (select 1)",
+            SubqueryNotSupportedError,
+            "the condition of DELETE (id in (select 1)) has a subquery, which is not supported\n"
+            "hint: use merge with the subquery as its source",
+        ),
+        (
+            "rand() < 0.5",
+            NonDeterministicError,
+            "the condition of DELETE (rand() < 0.5) is not deterministic\n"
+            "hint: write the values to a table first, and compare with those",
+        ),
+        (
+            "max(id) = 1",
+            AggregateNotSupportedError,
+            "the condition of DELETE (max(id) = 1) has an aggregate or window function, but it is "
+            "about one row at a time\nhint: compute the value first, and compare with that",
+        ),
+        (
+            "id",
+            InvalidExpressionError,
+            "the condition of DELETE (id) cannot be used: [DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN] "
+            'Cannot resolve "id" due to data type mismatch: Filter expression "id" of type '
+            '"BIGINT" is not a boolean.',
+        ),
+        (
+            17,
+            ArgumentTypeError,
+            "the condition of DELETE is of type int, and has to be text or a Column",
+        ),
+    ],
+    ids=lambda value: value[:20] if isinstance(value, str) else "",
+)
+def test_conditions_that_are_none(
+    table: Table, condition: Any, kind: type[DeltaError], message: str
+) -> None:
+    given = condition() if callable(condition) else condition
+    told = refusal(kind, table, lambda: delete(table.spark, table.storage, given))
+
+    assert told == message
+
+
+def test_a_condition_that_is_no_sql(table: Table) -> None:
+    told = refusal(
+        InvalidExpressionError, table, lambda: delete(table.spark, table.storage, "id = = 1")
+    )
+
+    assert told.startswith(
+        "the condition of DELETE (id = = 1) cannot be used: [PARSE_SYNTAX_ERROR]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "message"),
+    [
+        (None, NoAssignmentsError, "UPDATE gives no column a value\nhint: name columns and their "
+         "new values"),
+        ({}, NoAssignmentsError, "UPDATE gives no column a value\nhint: name columns and their "
+         "new values"),
+        (["v"], ArgumentTypeError, "the set of UPDATE is of type list, and has to be a dict"),
+        (
+            {"nix": "1"},
+            UnknownTargetColumnError,
+            "UPDATE gives a value to nix, which is not a column of the table\n"
+            "hint: use one of [id, v, s]",
+        ),
+        (
+            {"s.nix": "1"},
+            UnknownTargetColumnError,
+            "UPDATE gives a value to s.nix, which is not a column of the table\n"
+            "hint: use one of [id, v, s]",
+        ),
+        (
+            {"v": "w + 1"},
+            UnresolvedColumnError,
+            "the value of v in UPDATE (w + 1) names `w`, which is not a column here\n"
+            "hint: use one of [id, v, s]",
+        ),
+        (
+            {"v": "1", "V": "2"},
+            ConflictingAssignmentsError,
+            "UPDATE gives values to both v and v\n"
+            "hint: give each column one value; a struct is set as a whole or field by field",
+        ),
+        (
+            {"s": "s", "s.a": "2"},
+            ConflictingAssignmentsError,
+            "UPDATE gives values to both s and s.a\n"
+            "hint: give each column one value; a struct is set as a whole or field by field",
+        ),
+        (
+            {"v": "array(1)"},
+            AssignmentTypeError,
+            "UPDATE gives v a value of type array<int>, but the column is int\n"
+            "hint: cast the value",
+        ),
+        (
+            {"v": "'7'"},
+            AssignmentTypeError,
+            "UPDATE gives v a value of type string, but the column is int\nhint: cast the value",
+        ),
+        (
+            {"s": "named_struct('a', 1, 'c', 2)"},
+            AssignmentTypeError,
+            "UPDATE gives s a value of type struct<a:int,c:int>, but the column is "
+            "struct<a:int,b:string>\nhint: cast the value",
+        ),
+        (
+            {"v": "max(v)"},
+            AggregateNotSupportedError,
+            "the value of v in UPDATE (max(v)) has an aggregate or window function, but it is "
+            "about one row at a time\nhint: compute the value first, and compare with that",
+        ),
+        (
+            {"v": "explode(array(1, 2))"},
+            InvalidExpressionError,
+            None,
+        ),
+        ({"v": 5}, ArgumentTypeError, "the value of v in UPDATE is of type int, and has to be "
+         "text or a Column"),
+        ({5: "v"}, ArgumentTypeError, "the name of a column in UPDATE is of type int, and has to "
+         "be text"),
+        ({"a b.": "1"}, InvalidExpressionError, "UPDATE (a b.) cannot be used: it is not the name "
+         "of a column"),
+    ],
+)  # fmt: skip
+def test_assignments_that_are_none(
+    table: Table, values: Any, kind: type[DeltaError], message: str | None
+) -> None:
+    told = refusal(kind, table, lambda: update(table.spark, table.storage, "id = 1", values))
+
+    if message is not None:
+        assert told == message
+
+
+@pytest.mark.parametrize(
+    ("build", "kind", "message"),
+    [
+        (
+            lambda m: m,
+            MergeWithoutClauseError,
+            "the merge has no WHEN clause\n"
+            "hint: say what to do, for example with whenMatchedUpdateAll() or "
+            "whenNotMatchedInsertAll()",
+        ),
+        (
+            lambda m: m.whenMatchedDelete().whenMatchedUpdate(set={"v": "1"}),
+            NonLastMatchedClauseError,
+            "WHEN MATCHED THEN DELETE has no condition, so the clauses of its kind that follow are "
+            "never reached\nhint: give it a condition, or make it the last one",
+        ),
+        (
+            lambda m: m.whenNotMatchedInsertAll().whenNotMatchedInsertAll(),
+            NonLastNotMatchedClauseError,
+            "WHEN NOT MATCHED THEN INSERT has no condition, so the clauses of its kind that follow "
+            "are never reached\nhint: give it a condition, or make it the last one",
+        ),
+        (
+            lambda m: m.whenNotMatchedBySourceDelete().whenNotMatchedBySourceDelete("true"),
+            NonLastNotMatchedBySourceClauseError,
+            "WHEN NOT MATCHED BY SOURCE THEN DELETE has no condition, so the clauses of its kind "
+            "that follow are never reached\nhint: give it a condition, or make it the last one",
+        ),
+        (
+            lambda m: m.whenMatchedUpdate(),
+            NoAssignmentsError,
+            "WHEN MATCHED THEN UPDATE gives no column a value\n"
+            "hint: name columns and their new values",
+        ),
+        (
+            lambda m: m.whenMatchedUpdateAll(),
+            UnresolvedColumnError,
+            "WHEN MATCHED THEN UPDATE (*) names v, which is not a column here\n"
+            "hint: use one of [id, w]",
+        ),
+        (
+            lambda m: m.whenNotMatchedInsertAll(),
+            UnresolvedColumnError,
+            "WHEN NOT MATCHED THEN INSERT (*) names v, which is not a column here\n"
+            "hint: use one of [id, w]",
+        ),
+        (
+            lambda m: m.whenMatchedDelete("id = 1"),
+            AmbiguousColumnError,
+            "the condition of WHEN MATCHED THEN DELETE (id = 1) names `id`, which may be any of "
+            "[`src`.`id`, `t`.`id`]\nhint: put the alias of the table before the name",
+        ),
+        (
+            lambda m: m.whenNotMatchedInsert("t.v = 1", {"id": "src.id"}),
+            UnresolvedColumnError,
+            "the condition of WHEN NOT MATCHED THEN INSERT (t.v = 1) names `t`.`v`, which is not a "
+            "column here\nhint: use one of [id, w]",
+        ),
+        (
+            lambda m: m.whenNotMatchedBySourceUpdate(set={"v": "src.w"}),
+            UnresolvedColumnError,
+            "the value of v in WHEN NOT MATCHED BY SOURCE THEN UPDATE (src.w) names `src`.`w`, "
+            "which is not a column here\nhint: use one of [id, v, s]",
+        ),
+        (
+            lambda m: m.whenNotMatchedInsert(values={"s.a": "1"}),
+            NestedInsertError,
+            "WHEN NOT MATCHED THEN INSERT gives a value to s.a, which is a part of a column\n"
+            "hint: give the whole column a value, made with struct or named_struct",
+        ),
+        (
+            lambda m: m.whenMatchedUpdate(set={"w": "src.w"}),
+            UnknownTargetColumnError,
+            "WHEN MATCHED THEN UPDATE gives a value to w, which is not a column of the table\n"
+            "hint: use one of [id, v, s]",
+        ),
+        (
+            lambda m: m.whenMatchedUpdate(set={"v": "array(src.w)"}),
+            AssignmentTypeError,
+            "WHEN MATCHED THEN UPDATE gives v a value of type array<int>, but the column is int\n"
+            "hint: cast the value",
+        ),
+        (
+            lambda m: m.whenNotMatchedInsert(values={"id": "src.id", "v": "'7'"}),
+            AssignmentTypeError,
+            "WHEN NOT MATCHED THEN INSERT gives v a value of type string, but the column is int\n"
+            "hint: cast the value",
+        ),
+        (
+            lambda m: m.whenMatchedUpdate(set={"v": "1", "t.v": "2"}),
+            ConflictingAssignmentsError,
+            "WHEN MATCHED THEN UPDATE gives values to both v and v\n"
+            "hint: give each column one value; a struct is set as a whole or field by field",
+        ),
+        (
+            lambda m: m.whenNotMatchedInsert(values={"nix": "src.id"}),
+            UnknownTargetColumnError,
+            "WHEN NOT MATCHED THEN INSERT gives a value to nix, which is not a column of the "
+            "table\nhint: use one of [id, v, s]",
+        ),
+        (
+            lambda m: m.whenMatchedDelete("src.id in (select 1)"),
+            SubqueryNotSupportedError,
+            "the condition of WHEN MATCHED THEN DELETE (src.id in (select 1)) has a subquery, "
+            "which is not supported\nhint: use merge with the subquery as its source",
+        ),
+        (
+            lambda m: m.whenMatchedUpdate("src.w > rand()", {"v": "1"}),
+            NonDeterministicError,
+            "the condition of WHEN MATCHED THEN UPDATE (src.w > rand()) is not deterministic\n"
+            "hint: write the values to a table first, and compare with those",
+        ),
+    ],
+)
+def test_merges_that_are_none(
+    table: Table,
+    build: Callable[[DeltaMergeBuilder], DeltaMergeBuilder],
+    kind: type[DeltaError],
+    message: str,
+) -> None:
+    told = refusal(kind, table, lambda: build(merge(table)).execute())
+
+    assert told == message
+
+
+def test_conditions_of_a_merge_that_are_none(table: Table) -> None:
+    def run(on: Any) -> Callable[[], object]:
+        return lambda: merge(table, on).whenMatchedDelete().execute()
+
+    assert refusal(UnresolvedColumnError, table, run("t.id = src.nix")) == (
+        "the condition of MERGE (t.id = src.nix) names `src`.`nix`, which is not a column here\n"
+        "hint: use one of [id, v, s, w]"
+    )
+    assert refusal(NonDeterministicError, table, run("t.id = src.id and rand() < 1")) == (
+        "the condition of MERGE (t.id = src.id and rand() < 1) is not deterministic\n"
+        "hint: write the values to a table first, and compare with those"
+    )
+    assert refusal(ArgumentTypeError, table, run(None)) == (
+        "the condition of MERGE is of type NoneType, and has to be text or a Column"
+    )
+
+
+def test_sources_of_a_merge_that_are_none(table: Table) -> None:
+    spark = table.spark
+    stream = spark.readStream.format("rate").load()
+
+    def run(source: Any) -> Callable[[], object]:
+        builder = merge_builder
+        return lambda: (
+            builder(spark, table.storage, source, "value = id").whenMatchedDelete().execute()
+        )
+
+    assert refusal(StreamingSourceError, table, run(stream)) == (
+        "the source of the merge is a streaming DataFrame\n"
+        "hint: merge each batch of it with writeStream.foreachBatch"
+    )
+    assert refusal(ArgumentTypeError, table, run("table")) == (
+        "the source of MERGE is of type str, and has to be a DataFrame"
+    )
+
+
+def test_a_setting_that_means_nothing(table: Table) -> None:
+    table.spark.conf.set("spark.truckee.dml.rewriteRatio", "half")
+    try:
+        told = refusal(
+            IllegalOptionError, table, lambda: delete(table.spark, table.storage, "id = 1")
+        )
+    finally:
+        table.spark.conf.unset("spark.truckee.dml.rewriteRatio")
+
+    assert told == (
+        "option spark.truckee.dml.rewriteRatio is 'half', but needs to be a number of 0 or more\n"
+        "hint: set spark.truckee.dml.rewriteRatio to such a value, or leave it out"
+    )

@@ -1,0 +1,179 @@
+"""Edits of a schema."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from truckee.commands.schema.edits import (
+    changed_column,
+    moved_column,
+    with_column,
+    with_type,
+    without_column,
+)
+from truckee.errors.alter import ColumnChangeError, ColumnExistsError, ColumnNotFoundError
+from truckee.protocol.schema import (
+    ArrayType,
+    MapType,
+    PrimitiveType,
+    StructField,
+    StructType,
+    parse_type,
+    simple_schema,
+    type_text,
+)
+
+SCHEMA = StructType(
+    (
+        *simple_schema("id long", "name string").fields,
+        StructField("s", simple_schema("x long", "y long")),
+        StructField("l", ArrayType(simple_schema("x long"))),
+        StructField("m", MapType(simple_schema("k long"), simple_schema("v long"))),
+    )
+)
+NEW = StructField("new", PrimitiveType("date"))
+
+
+@pytest.mark.parametrize(
+    ("path", "position", "expected"),
+    [
+        (("new",), None, "id,name,s,l,m,new"),
+        (("new",), "first", "new,id,name,s,l,m"),
+        (("new",), "AFTER Id", "id,new,name,s,l,m"),
+    ],
+)
+def test_a_column_is_added_where_it_was_asked_for(
+    path: tuple[str, ...], position: str | None, expected: str
+) -> None:
+    assert ",".join(with_column(SCHEMA, path, NEW, position).names) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "column", "expected"),
+    [
+        (("S", "new"), "s", "struct<x:bigint,y:bigint,new:date>"),
+        (("l", "element", "new"), "l", "array<struct<x:bigint,new:date>>"),
+        (("m", "key", "new"), "m", "map<struct<k:bigint,new:date>,struct<v:bigint>>"),
+        (("m", "value", "new"), "m", "map<struct<k:bigint>,struct<v:bigint,new:date>>"),
+    ],
+)
+def test_a_field_is_added_inside_a_column(
+    path: tuple[str, ...], column: str, expected: str
+) -> None:
+    field = with_column(SCHEMA, path, NEW).field(column)
+
+    assert field is not None
+    assert type_text(field.type) == expected
+
+
+def test_a_name_that_is_taken_is_refused() -> None:
+    with pytest.raises(ColumnExistsError) as caught:
+        with_column(SCHEMA, ("s", "X"), replace(NEW, name="X"))
+
+    assert str(caught.value) == (
+        "the table has a column s.X already\n"
+        "hint: choose another name; names that differ in case only are the same"
+    )
+
+
+@pytest.mark.parametrize("path", [("nope", "new"), ("id", "new"), ("l", "new"), ("s", "q", "new")])
+def test_there_must_be_a_struct_around_a_new_field(path: tuple[str, ...]) -> None:
+    with pytest.raises(ColumnNotFoundError) as caught:
+        with_column(SCHEMA, path, NEW)
+
+    assert str(caught.value) == (
+        f"the table has no column {'.'.join(path)}; it has [id, name, s, l, m]\n"
+        "hint: name one of these, or a field of a struct as s.x"
+    )
+
+
+def test_a_position_beside_no_column_is_refused() -> None:
+    with pytest.raises(ColumnChangeError) as caught:
+        moved_column(SCHEMA, ("id",), "after nope")
+
+    assert str(caught.value) == (
+        "column id cannot be changed: there is no position 'after nope'\n"
+        "hint: say 'first', or 'after' and the name of another column of the same struct"
+    )
+
+
+def test_a_column_is_renamed_moved_and_dropped() -> None:
+    renamed = changed_column(SCHEMA, ("s", "x"), lambda field: replace(field, name="z"))
+    moved = moved_column(renamed, ("S",), "first")
+    dropped = without_column(moved, ("name",))
+
+    assert dropped.names == ("s", "id", "l", "m")
+    assert dropped.fields[0].type == simple_schema("z long", "y long")
+
+
+def test_a_rename_to_another_columns_name_is_refused() -> None:
+    with pytest.raises(ColumnExistsError):
+        changed_column(SCHEMA, ("s", "x"), lambda field: replace(field, name="Y"))
+
+
+def test_a_rename_may_change_case_only() -> None:
+    renamed = changed_column(SCHEMA, ("id",), lambda field: replace(field, name="ID"))
+
+    assert renamed.names[0] == "ID"
+
+
+def test_the_last_field_stays() -> None:
+    with pytest.raises(ColumnChangeError) as caught:
+        without_column(SCHEMA, ("l", "element", "x"))
+
+    assert str(caught.value) == (
+        "column l.element.x cannot be changed: it is the only one that is left\n"
+        "hint: drop the whole struct, or the table"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_noted"),
+    [
+        ("byte", "short", False),
+        ("short", "integer", False),
+        ("integer", "long", True),
+        ("float", "double", True),
+        ("integer", "decimal(10,0)", True),
+        ("long", "decimal(22,2)", True),
+        ("decimal(10,2)", "decimal(12,3)", True),
+        ("date", "timestamp_ntz", True),
+    ],
+)
+def test_wider_types_are_noted_unless_files_hold_them_alike(
+    old: str, new: str, is_noted: bool
+) -> None:
+    field = StructField("c", parse_type(old))
+
+    changed = with_type(field, parse_type(new), widening=True)
+
+    note = [{"fromType": old, "toType": new}]
+    assert changed.type == parse_type(new)
+    assert changed.metadata == ({"delta.typeChanges": note} if is_noted else {})
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("long", "integer"),
+        ("integer", "decimal(9,0)"),
+        ("decimal(10,2)", "decimal(10,3)"),
+        ("string", "long"),
+    ],
+)
+def test_other_types_are_refused(old: str, new: str) -> None:
+    with pytest.raises(ColumnChangeError) as caught:
+        with_type(StructField("c", parse_type(old)), parse_type(new), widening=True)
+
+    shown = [type_text(parse_type(name)) for name in (old, new)]
+    assert str(caught.value) == (
+        f"column c cannot be changed: {shown[0]} cannot become {shown[1]}\n"
+        "hint: set the table property 'delta.enableTypeWidening' to 'true' for a wider type; for "
+        "any other, write the table anew with overwriteSchema"
+    )
+
+
+def test_a_wider_type_needs_the_feature() -> None:
+    with pytest.raises(ColumnChangeError):
+        with_type(StructField("c", parse_type("integer")), parse_type("long"), widening=False)

@@ -1,0 +1,185 @@
+"""The schema of a table after a write."""
+
+from __future__ import annotations
+
+import pytest
+
+from truckee.commands.schema.evolution import can_store, merged_schema, stored_schema
+from truckee.errors.write import MissingNotNullColumnError, SchemaMismatchError
+from truckee.protocol.schema import (
+    ArrayType,
+    MapType,
+    PrimitiveType,
+    StructField,
+    StructType,
+    parse_type,
+    simple_schema,
+)
+
+TABLE = simple_schema("id long", "name string", "day date")
+
+
+def merged(table: StructType, data: StructType, *, add_columns: bool = False) -> StructType:
+    return merged_schema(table, data, add_columns=add_columns, name="/t")
+
+
+def test_data_with_the_same_columns_leaves_the_schema_alone() -> None:
+    assert merged(TABLE, simple_schema("day date", "ID long", "Name string")) == TABLE
+
+
+def test_columns_that_the_data_lacks_are_no_difference() -> None:
+    assert merged(TABLE, simple_schema("id long")) == TABLE
+
+
+def test_a_new_column_goes_behind_the_others_if_asked_for() -> None:
+    data = simple_schema("extra double not null", "id long")
+
+    schema = merged(TABLE, data, add_columns=True)
+
+    assert schema == StructType((*TABLE.fields, StructField("extra", PrimitiveType("double"))))
+
+
+def test_new_fields_are_added_at_every_depth() -> None:
+    def nested(*inner: str) -> StructType:
+        struct = simple_schema(*inner)
+        return StructType(
+            (
+                StructField("s", struct),
+                StructField("l", ArrayType(struct)),
+                StructField("m", MapType(PrimitiveType("string"), struct)),
+            )
+        )
+
+    schema = merged(nested("x long"), nested("y long", "X integer"), add_columns=True)
+
+    assert schema == nested("x long", "y long")
+
+
+def test_all_differences_are_shown_at_once() -> None:
+    data = StructType(
+        (
+            *simple_schema("id string", "extra integer").fields,
+            StructField("day", simple_schema("x long")),
+        )
+    )
+
+    with pytest.raises(SchemaMismatchError) as caught:
+        merged(TABLE, data)
+
+    assert str(caught.value) == (
+        "the data does not fit the schema of the table /t\n"
+        "\n"
+        "  column  in the table  in the data\n"
+        "  id      bigint        string            types differ\n"
+        "  day     date          struct<x:bigint>  types differ\n"
+        "  extra   -             int               not in the table\n"
+        "\n"
+        "hint: cast the columns whose types differ, or replace the table and its schema with "
+        'mode("overwrite") and option("overwriteSchema", "true"); add the columns that are not in '
+        'the table with option("mergeSchema", "true")'
+    )
+
+
+def test_a_column_that_may_not_be_null_cannot_be_left_out() -> None:
+    table = simple_schema("id long not null", "name string")
+
+    with pytest.raises(MissingNotNullColumnError) as caught:
+        merged(table, simple_schema("name string"))
+
+    assert str(caught.value) == (
+        "column id of the table /t is NOT NULL, but is not in the data\n"
+        "hint: add column id to the data"
+    )
+
+
+def test_a_not_null_column_with_a_default_can_be_left_out() -> None:
+    field = StructField("id", PrimitiveType("long"), False, {"CURRENT_DEFAULT": "7"})
+    table = StructType((field, *simple_schema("name string").fields))
+
+    assert merged(table, simple_schema("name string")) == table
+
+
+@pytest.mark.parametrize(
+    ("data", "table"),
+    [
+        ("integer", "long"),
+        ("long", "byte"),
+        ("decimal(10,2)", "double"),
+        ("double", "decimal(10,2)"),
+        ("date", "timestamp"),
+        ("timestamp", "date"),
+        ("timestamp", "timestamp_ntz"),
+        ("integer", "string"),
+        ("boolean", "string"),
+        ("binary", "string"),
+        ("void", "binary"),
+    ],
+)
+def test_types_that_insert_would_cast_can_be_stored(data: str, table: str) -> None:
+    assert can_store(parse_type(data), parse_type(table))
+
+
+@pytest.mark.parametrize(
+    ("data", "table"),
+    [
+        ("string", "integer"),
+        ("string", "date"),
+        ("boolean", "integer"),
+        ("integer", "boolean"),
+        ("date", "long"),
+        ("string", "binary"),
+        ("integer", "timestamp"),
+    ],
+)
+def test_types_that_insert_would_not_cast_cannot_be_stored(data: str, table: str) -> None:
+    assert not can_store(parse_type(data), parse_type(table))
+
+
+def test_a_void_column_takes_the_type_of_the_first_data() -> None:
+    table = simple_schema("id long", "x void")
+
+    assert merged(table, simple_schema("x string"), add_columns=True) == simple_schema(
+        "id long", "x string"
+    )
+
+
+def test_a_table_made_from_data_keeps_comments_and_forgets_what_other_tables_noted() -> None:
+    metadata = {
+        "comment": "the id",
+        "delta.columnMapping.id": 4,
+        "delta.generationExpression": "1",
+        "CURRENT_DEFAULT": "2",
+        "parquet.field.id": 4,
+        "__CHAR_VARCHAR_TYPE_STRING": "varchar(3)",
+        "__autoGeneratedAlias": True,
+    }
+    data = StructType(
+        (StructField("id", ArrayType(PrimitiveType("string"), False), False, metadata),)
+    )
+
+    kept = {"comment": "the id", "__CHAR_VARCHAR_TYPE_STRING": "varchar(3)"}
+    assert stored_schema(data) == StructType(
+        (StructField("id", ArrayType(PrimitiveType("string"), True), True, kept),)
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "result"),
+    [
+        ("byte", "long", "long"),
+        ("float", "double", "double"),
+        ("decimal(10,2)", "decimal(12,2)", "decimal(12,2)"),
+        ("long", "integer", "long"),
+        ("integer", "double", "integer"),
+        ("decimal(10,2)", "decimal(10,3)", "decimal(10,2)"),
+    ],
+)
+def test_columns_become_wider_where_the_table_lets_them(old: str, new: str, result: str) -> None:
+    table, data = simple_schema(f"c {old}"), simple_schema(f"c {new}")
+
+    def type_after(*, widening: bool) -> object:
+        schema = merged_schema(table, data, add_columns=True, name="/t", widening=widening)
+        return schema.fields[0].type
+
+    assert type_after(widening=True) == parse_type(result)
+    assert type_after(widening=False) == parse_type(old)

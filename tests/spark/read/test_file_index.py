@@ -1,0 +1,198 @@
+"""The file index as Spark sees it: names, sizes, and one index asked by many."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StringType
+
+import truckee
+from data_tables import DataTable, mapped, marked, vector
+from plans import files_read, plan_text, rows, size_in_bytes
+from truckee.scan.file_registry import FileRegistry
+from truckee.scan.scan_file import RowSelection, ScanFile
+from truckee.spark.read.file_index import Constant, file_url, pack
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> DataTable:
+    """Version 1 has four files of a hundred rows; at version 2, one of them has a vector."""
+    table = DataTable(tmp_path / "t", "id long", "name string")
+    files = [
+        table.file(
+            f"{n}.parquet",
+            {"id": list(range(100 * n, 100 * n + 100)), "name": [f"n{n}"] * 100},
+        )
+        for n in range(4)
+    ]
+    table.commit(*files)
+    table.commit(*marked(files[3], vector(7)))
+    return table
+
+
+@pytest.fixture
+def frame(spark: SparkSession, table: DataTable) -> DataFrame:
+    return truckee.read(spark).load(str(table))
+
+
+def test_a_plan_names_the_version_and_its_files(spark: SparkSession, table: DataTable) -> None:
+    frame = truckee.read(spark).option("versionAsOf", 1).load(str(table))
+
+    for mode in ("simple", "extended", "formatted"):
+        shown = plan_text(frame, mode)
+        assert "TruckeeFiles" in shown
+        assert "[/version 1, 4 files: files, " in shown
+        assert "$Proxy" not in shown
+
+
+def test_a_plan_with_vectors_stays_short(frame: DataFrame, spark: SparkSession) -> None:
+    frame.count()
+
+    assert "Notification[source=truckee][type=vectors]" in plan_text(frame)
+    assert len(plan_text(frame)) < 3000
+
+
+def test_a_feed_names_where_it_starts(spark: SparkSession, table: DataTable) -> None:
+    feed = truckee.table_changes(spark, str(table), 1)
+
+    formatted = plan_text(feed, "formatted")
+
+    for what in ("files", "files with vectors", "change files"):
+        assert f"[/changes from version 1, 5 files: {what}, " in formatted
+
+
+def test_the_size_is_that_of_the_files(frame: DataFrame, table: DataTable) -> None:
+    on_disk = sum(path.stat().st_size for path in table.path.glob("*.parquet"))
+
+    assert size_in_bytes(frame) == pytest.approx(on_disk, rel=0.5)
+    assert size_in_bytes(frame) >= on_disk // 2
+
+
+def test_the_size_of_a_feed_is_that_of_its_files(spark: SparkSession, table: DataTable) -> None:
+    on_disk = sum(path.stat().st_size for path in table.path.glob("*.parquet"))
+    feed = truckee.table_changes(spark, str(table), 1)
+
+    assert on_disk // 2 <= size_in_bytes(feed) <= 3 * on_disk
+
+
+def test_a_small_table_is_broadcast(spark: SparkSession, frame: DataFrame) -> None:
+    joined = spark.range(10_000_000).join(frame, "id")
+
+    assert "BroadcastHashJoin" in plan_text(joined)
+
+
+def test_input_files_are_those_of_the_table(frame: DataFrame, table: DataTable) -> None:
+    assert sorted(frame.inputFiles()) == [f"file://{table.path}/{n}.parquet" for n in range(4)]
+
+
+def test_files_without_vectors_are_in_a_scan_of_their_own(frame: DataFrame) -> None:
+    assert files_read(frame) == [3, 1]
+
+
+def test_threads_with_different_filters_get_each_their_own_rows(frame: DataFrame) -> None:
+    def read(number: int) -> list[int]:
+        low = 100 * (number % 4)
+        found: list[int] = rows(frame.where(f"id >= {low} and id < {low + 100}").select("id"))
+        return found
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(read, range(16)))
+
+    assert found == [
+        [i for i in range(100 * (n % 4), 100 * (n % 4) + 100) if i != 307] for n in range(16)
+    ]
+
+
+def test_a_frame_can_be_used_twice_in_one_query(frame: DataFrame) -> None:
+    small, large = frame.where("id < 10"), frame.where("id >= 300")
+
+    assert small.union(large).count() == 10 + 99
+    assert small.alias("a").join(frame.alias("b"), "id").count() == 10
+    assert frame.where("id in (select max(id) from range(100))").count() == 1
+
+
+def test_views_see_the_version_that_was_loaded(spark: SparkSession, table: DataTable) -> None:
+    truckee.read(spark).option("versionAsOf", 1).load(str(table)).createOrReplaceTempView("old")
+    truckee.read(spark).load(str(table)).createOrReplaceTempView("new")
+
+    found = spark.sql("select old.id from old left anti join new on old.id = new.id").collect()
+
+    assert [row.id for row in found] == [307]
+
+
+def test_a_cached_frame_keeps_its_rows(spark: SparkSession, frame: DataFrame) -> None:
+    cached = frame.cache()
+    try:
+        assert cached.count() == cached.count() == 399
+        assert cached.where("id = 307").count() == 0
+    finally:
+        cached.unpersist()
+
+
+def test_column_pruning_reaches_the_files(frame: DataFrame) -> None:
+    assert "ReadSchema: struct<name:string>" in plan_text(frame.select("name"))
+
+
+def test_settings_of_the_session_hold_for_tables_mapped_by_id(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    properties = {"delta.columnMapping.mode": "id"}
+    table = DataTable(tmp_path / "ids", mapped("id", "long", 1), properties=properties)
+    frame = truckee.read(spark).load(str(table))
+
+    assert frame.sparkSession is spark
+    assert spark.conf.get("spark.sql.parquet.fieldId.read.enabled") == "false"
+
+
+@pytest.mark.parametrize(
+    ("path", "url"),
+    [
+        ("a b/c.parquet", "file:///root/t/a b/c.parquet"),
+        ("p=x:/y.parquet", "file:///root/t/p=x:/y.parquet"),
+        ("/else/c.parquet", "file:///else/c.parquet"),
+        ("s3://bucket/c.parquet", "s3://bucket/c.parquet"),
+    ],
+)
+def test_where_a_file_is(path: str, url: str) -> None:
+    assert file_url("/root/t", path) == url
+
+
+def test_files_are_packed_into_one_text() -> None:
+    values: list[str | None] = ["", None, "a\0b"]
+    constants = [Constant("p", StringType(), lambda file: file.partition_values["p"])]
+    files = [
+        ScanFile(path=f"{n}", size=n, modification_time=5, partition_values={"p": value}, version=0)
+        for n, value in enumerate(values)
+    ]
+
+    packed = pack(files, root="s3://b", constants=constants)
+
+    assert packed.split("\0") == [
+        *("s3://b/0", "0", "5", "+"),
+        *("s3://b/1", "1", "5", "-"),
+        *("s3://b/2", "2", "5", "=610062"),
+        "",
+    ]
+
+
+def test_only_files_with_vectors_take_a_place_among_the_rows(table: DataTable) -> None:
+    registry = FileRegistry(table.storage)
+    stats = '{"numRecords":5000000000}'
+    plain = ScanFile(
+        path="a", size=1, modification_time=0, partition_values={}, version=0, stats=stats
+    )
+    with_rows = ScanFile(
+        path="b",
+        size=1,
+        modification_time=0,
+        partition_values={},
+        version=0,
+        stats='{"numRecords":10}',
+        rows=RowSelection(without=vector(1)),
+    )
+
+    assert [registry.file_id(file) for file in (plain, with_rows)] == [0, 1]
+    assert (registry.start(with_rows), registry.num_rows(with_rows)) == (0, 10)

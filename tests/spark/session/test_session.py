@@ -1,0 +1,170 @@
+"""A session that works, also where there is one already or no Java at all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import truckee
+from truckee.errors import JavaNotFoundError
+from truckee.spark.session.java import ensure_java
+
+_SOURCE = Path(__file__).resolve().parent.parent.parent / "src"
+
+
+@pytest.mark.spark
+def test_a_session_says_nothing_of_its_own() -> None:
+    # Java says which options it takes from the environment, so it gets none there.
+    given = {name: value for name, value in os.environ.items() if name != "JDK_JAVA_OPTIONS"}
+    done = subprocess.run(
+        [sys.executable, "-c", "import truckee; truckee.session().range(3).collect()"],
+        env={**given, "PYTHONPATH": str(_SOURCE)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    # This one line is the JVM's, for a module that Spark asks it for.
+    said = [line for line in done.stderr.splitlines() if "incubator modules" not in line]
+    assert (said, done.stdout) == ([], "")
+
+
+def test_the_session_is_quiet_and_local(spark: SparkSession) -> None:
+    assert spark.conf.get("spark.ui.showConsoleProgress") == "false"
+    assert spark.conf.get("spark.driver.host") == "localhost"
+    assert spark.conf.get("spark.driver.bindAddress") == "127.0.0.1"
+
+
+def test_workers_run_on_this_interpreter(spark: SparkSession) -> None:
+    versions = spark.sparkContext.parallelize([0], 1).map(lambda _: sys.version).collect()
+
+    assert versions == [sys.version]
+
+
+def test_a_running_session_is_taken_as_it_is(spark: SparkSession) -> None:
+    before = dict(spark.conf.getAll)
+    spark.conf.set("spark.sql.shuffle.partitions", "7")
+    try:
+        found = truckee.session()
+        configured = truckee.configure(SparkSession.builder).getOrCreate()
+        partitions = spark.conf.get("spark.sql.shuffle.partitions")
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", before["spark.sql.shuffle.partitions"])
+
+    assert found is spark
+    assert configured is spark
+    assert partitions == "7"
+    assert dict(spark.conf.getAll) == before
+
+
+def test_a_running_session_takes_the_settings_it_is_given(spark: SparkSession) -> None:
+    try:
+        truckee.session(**{"spark.sql.ansi.doubleQuotedIdentifiers": True})
+        assert spark.conf.get("spark.sql.ansi.doubleQuotedIdentifiers") == "true"
+    finally:
+        spark.conf.unset("spark.sql.ansi.doubleQuotedIdentifiers")
+
+
+def test_configure_leaves_alone_what_the_builder_has() -> None:
+    printed = _run(
+        "from pyspark.sql import SparkSession; import truckee;"
+        "b = SparkSession.builder.config('spark.driver.host', 'me');"
+        "b = truckee.configure(b);"
+        "print(b._options['spark.driver.host'], b._options['spark.ui.enabled']);"
+        "r = SparkSession.builder.master('yarn');"
+        "print(sorted(truckee.configure(r)._options))"
+    )
+
+    assert printed.splitlines() == [
+        "me false",
+        "['spark.driver.defaultJavaOptions', 'spark.master', 'spark.ui.showConsoleProgress']",
+    ]
+
+
+def test_options_of_java_stand_behind_ours_however_often_they_are_configured() -> None:
+    printed = _run(
+        "from pyspark.sql import SparkSession; import truckee;"
+        "b = SparkSession.builder.config('spark.driver.defaultJavaOptions', '-Xss2m');"
+        "b = truckee.configure(truckee.configure(b));"
+        "print(b._options['spark.driver.defaultJavaOptions'])"
+    )
+
+    own, *theirs = printed.split()
+    assert own.startswith("-Dlog4j2.configurationFile=")
+    assert theirs == ["-Xss2m"]
+
+
+def test_a_java_that_is_too_old_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = _java(tmp_path / "jdk8", "1.8.0_402")
+    new = _java(tmp_path / "jdk21", "21.0.2")
+    monkeypatch.setenv("JAVA_HOME", str(old))
+    monkeypatch.setenv("PATH", f"{new / 'bin'}{os.pathsep}/bin{os.pathsep}/usr/bin")
+
+    ensure_java(())
+
+    assert os.environ["JAVA_HOME"] == str(new)
+
+
+def test_a_java_of_the_system_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = _java(tmp_path / "jvm" / "java-17", "17.0.1")
+
+    ensure_java([str(tmp_path / "jvm")])
+
+    assert os.environ["JAVA_HOME"] == str(found)
+
+
+def test_no_java_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    with pytest.raises(JavaNotFoundError) as caught:
+        ensure_java([str(tmp_path)])
+
+    assert str(caught.value) == (
+        "Spark needs Java 17 or later, and none was found\n"
+        "hint: install one (Debian and Ubuntu: apt-get install openjdk-17-jre-headless) "
+        "or set JAVA_HOME to it"
+    )
+
+
+def test_only_an_old_java_says_which(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = _java(tmp_path / "jdk", "11.0.22")
+    broken = tmp_path / "jvm" / "broken"
+    (broken / "bin").mkdir(parents=True)
+    (broken / "bin" / "java").write_text("")
+    monkeypatch.setenv("JAVA_HOME", str(old))
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    with pytest.raises(JavaNotFoundError) as caught:
+        ensure_java([str(tmp_path / "jvm")])
+
+    assert str(caught.value).startswith(f"Spark needs Java 17 or later, and {old} is Java 11\n")
+
+
+def _java(home: Path, version: str) -> Path:
+    """A program that answers like a `java` of some version."""
+    program = home / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\n")
+    program.chmod(0o755)
+    return home
+
+
+def _run(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(_SOURCE)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
