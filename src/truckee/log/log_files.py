@@ -30,8 +30,12 @@ def read_log_file(storage: Storage, path: str) -> bytes:
     except FileNotFoundError as error:
         raise LogFileNotFoundError(table=storage.root, path=path) from error
     if not data:
-        raise CorruptLogFileError(table=storage.root, path=path, reason="it is empty")
+        raise _empty(storage, path)
     return data
+
+
+def _empty(storage: Storage, path: str) -> CorruptLogFileError:
+    return CorruptLogFileError(table=storage.root, path=path, reason="it is empty")
 
 
 def read_in_order(storage: Storage, paths: Sequence[str]) -> Iterator[bytes]:
@@ -75,6 +79,8 @@ def read_commit_info(storage: Storage, path: str) -> dict[str, Any] | None:
     """
     try:
         head = storage.read_range(path, 0, _HEAD_BYTES)
+        if not head:
+            raise _empty(storage, path)
         first, newline, _ = head.partition(b"\n")
         if newline and _STARTS_WITH_COMMIT_INFO.match(first):
             with suppress(msgspec.DecodeError, UnicodeDecodeError):

@@ -19,6 +19,7 @@ from truckee.storage.base import FileInfo
 from truckee.storage.durable import (
     fsync_directory,
     is_staged,
+    is_staged_name,
     make_folder,
     remove_if_there,
     staged_path,
@@ -110,12 +111,40 @@ class LocalStorage:
                     action="write", path=str(target), reason=reason
                 ) from error
 
+    def leftovers(self, folder: str) -> Iterator[FileInfo]:
+        """Yield the files of a folder that a writer had staged and not yet named.
+
+        Most belong to a writer that was killed; the newest may belong to one that is at work.
+        """
+        prefix = posixpath.join(folder, "")
+        target = self._resolve(folder)
+        with _typed_errors("list", target):
+            entries = [e for e in _entries(target) if is_staged_name(e.name) and not e.is_symlink()]
+            found = [_file_info(prefix, entry) for entry in entries]
+        yield from (info for info in found if info is not None)
+
     def delete(self, path: str) -> None:
-        """Delete the file; it is no error if there is none."""
+        """Delete a file of the table; it is no error if there is none.
+
+        Raises StorageError for a path that leaves the root, by its spelling or through a link.
+        """
         target = self._resolve(path)
         with _typed_errors("delete", target):
+            self._check_own(target)
             remove_if_there(target)
             remove_if_there(_hadoop_checksum(target))
+
+    def _check_own(self, target: Path) -> None:
+        """Raise StorageError unless a path lies below the root with no link on the way there."""
+        folder = os.path.normpath(target.parent)
+        real_root = os.path.realpath(self._root)
+        for root in (self._root, real_root):
+            below = os.path.relpath(folder, root)
+            is_below = below != os.pardir and not below.startswith(os.pardir + os.sep)
+            if is_below and os.path.realpath(folder) == os.path.normpath(f"{real_root}/{below}"):
+                return
+        reason = "it lies outside the table's folder, or behind a link"
+        raise StorageError(action="delete", path=str(target), reason=reason)
 
     def _resolve(self, path: str) -> Path:
         match scheme_of(path):
