@@ -304,8 +304,8 @@ def test_a_table_without_columns() -> None:
         stream(made.storage)
 
     assert message(raised) == (
-        f"{made.storage.root} has no columns yet, so it cannot be streamed\n"
-        "hint: write to the table first"
+        f"{made.storage.root} has no columns yet, so its rows cannot be read\n"
+        "hint: read it again after a commit has set its schema"
     )
 
 

@@ -24,6 +24,7 @@ from truckee.changes.read_schema import ReadSchema, read_schema
 from truckee.changes.version_diff import VersionDiff
 from truckee.changes.version_range import VersionRange, resolved_range
 from truckee.errors.changes import BeyondRetentionError
+from truckee.errors.stream_schema import SchemaNotSetError
 from truckee.log.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import FeedOptions
@@ -145,6 +146,8 @@ def open_feed(
     """
     latest = snapshot or load_snapshot(storage)
     analyzed = _analyzed(latest, options)
+    if analyzed.metadata.schema_string is None:
+        raise SchemaNotSetError(table=storage.root)
     versions = resolved_range(storage, options, latest=latest.version)
     if versions.is_empty:
         read = ReadSchema(analyzed.version, analyzed.metadata)

@@ -98,8 +98,11 @@ def incompatibility(read: ReadSchema, metadata: Metadata, version: int) -> str |
     """Return why data of a version cannot be read with a schema, None if it can.
 
     Whichever of the two is newer may have added columns. Renamed or dropped columns, other types
-    and columns that may be null in the data only are not compatible.
+    and columns that may be null in the data only are not compatible. A version that had no schema
+    yet has no data either.
     """
+    if metadata.schema_string is None:
+        return None
     is_newer = version > read.version
     ours, theirs = _mapped(read.metadata), _mapped(metadata)
     change = (

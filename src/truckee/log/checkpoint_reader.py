@@ -90,12 +90,12 @@ def open_checkpoint(storage: Storage, files: CheckpointFiles) -> Checkpoint:
 
 
 def _read_actions(storage: Storage, path: str) -> Iterator[Action]:
-    """Yield the actions that are not about files; metadata without a schema is none."""
+    """Yield the actions that are not about files; a struct of nothing but nulls is none."""
     with open_action_file(storage, path) as parquet:
         for kind, action_type in _KINDS.items():
             for batch in parquet.batches(kind, [kind]):
                 for row in batch.column(kind).drop_null().to_pylist(maps_as_pydicts="lossy"):
-                    if kind != "metaData" or row.get("schemaString") is not None:
+                    if any(value is not None for value in row.values()):
                         yield _action(storage, path, kind, action_type, row)
 
 

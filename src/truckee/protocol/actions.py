@@ -84,13 +84,16 @@ class Format(Struct, frozen=True, kw_only=True):
 
 
 class Metadata(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """The table's identity, schema, partitioning and properties (`metaData` on the wire)."""
+    """The table's identity, schema, partitioning and properties (`metaData` on the wire).
+
+    Pipelines create a table before they know its columns, and their first metadata has no schema.
+    """
 
     id: str
     name: str | None = None
     description: str | None = None
     format: Format = field(default_factory=lambda: Format())
-    schema_string: str
+    schema_string: str | None = None
     partition_columns: list[str] = field(default_factory=_no_columns)
     configuration: dict[str, str] = field(default_factory=_no_properties)
     created_time: int | None = None

@@ -125,8 +125,13 @@ _DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(-?\d+)\s*\)")
 
 
 @lru_cache(maxsize=128)
-def parse_schema(text: str) -> StructType:
-    """Return the schema of a JSON text; InvalidSchemaError if it is none."""
+def parse_schema(text: str | None) -> StructType:
+    """Return the schema of a JSON text; InvalidSchemaError if it is none.
+
+    Metadata without a text stands for no columns.
+    """
+    if text is None:
+        return StructType(())
     try:
         parsed = _from_wire(msgspec.json.decode(text))
     except (msgspec.DecodeError, KeyError, TypeError) as error:

@@ -88,7 +88,7 @@ def logged(
     return LoggedMetadata(
         table_id=metadata.id,
         delta_commit_version=version,
-        data_schema_json=metadata.schema_string,
+        data_schema_json=metadata.schema_string or schema.to_json(),
         partition_schema_json=partitions.to_json(),
         source_metadata_path=source_path,
         table_configurations=dict(metadata.configuration),
