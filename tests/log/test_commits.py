@@ -150,17 +150,6 @@ def test_file_times_become_monotonic(tmp_path: Path) -> None:
     assert times == [5000, 5001, 5002, 9000]
 
 
-def test_what_came_up_to_100_versions_before_counts_for_a_time(tmp_path: Path) -> None:
-    storage = LocalStorage(str(tmp_path))
-    history(storage).empty(202)
-    for version in range(202):
-        set_time(storage, version, 1000)
-    set_time(storage, 100, 8000)
-
-    assert read_commit(storage, 200).timestamp_ms == 8100
-    assert read_commit(storage, 201).timestamp_ms == 1100
-
-
 def test_an_in_commit_timestamp_wins_over_the_files_time() -> None:
     commit = history().info(in_commit_timestamp=1234).commit()
 

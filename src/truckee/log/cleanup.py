@@ -22,6 +22,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from truckee.log.checkpoint_reader import Checkpoint, open_checkpoint
+from truckee.log.file_times import monotonic
 from truckee.log.segment import CheckpointFiles, LogListing, list_log
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
@@ -93,9 +94,7 @@ def first_version_kept(listing: LogListing, cutoff_ms: int) -> int | None:
     All versions newer than the cutoff can be read from there, and so can the latest one.
     """
     last_expired = -1
-    timestamp_ms = -1
-    for version, file in listing.commits.items():
-        timestamp_ms = max(file.modified_ms, timestamp_ms + 1)
+    for version, _, timestamp_ms in monotonic(listing.commits):
         if timestamp_ms >= cutoff_ms:
             break
         last_expired = version

@@ -50,7 +50,7 @@ def commit_lines(storage: Storage, version: int) -> Iterator[dict[str, Any]]:
             earliest=earliest_version(storage),
             latest=latest_version(storage),
         )
-    path = found[0].file.path
+    path = found[version].path
     try:
         yield from msgspec.json.Decoder(dict[str, Any]).decode_lines(read_log_file(storage, path))
     except msgspec.DecodeError as error:
