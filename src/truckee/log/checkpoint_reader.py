@@ -31,6 +31,7 @@ from truckee.protocol.actions import (
     SetTransaction,
     Sidecar,
 )
+from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.paths import sidecar_path
 from truckee.storage.base import Storage
 
@@ -104,7 +105,7 @@ def _action(
 ) -> Action:
     try:
         return msgspec.convert(_without_nulls(row), action_type)
-    except msgspec.ValidationError as error:
+    except NOT_JSON as error:
         raise CorruptLogFileError(
             table=storage.root, path=path, reason=f"its {kind} action is not whole ({error})"
         ) from error

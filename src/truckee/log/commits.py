@@ -12,8 +12,6 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TypeVar
 
-import msgspec
-
 from truckee.errors.log import (
     CorruptLogFileError,
     NotADeltaTableError,
@@ -35,6 +33,7 @@ from truckee.protocol.actions import (
     SetTransaction,
     decode_actions,
 )
+from truckee.protocol.json_text import NOT_JSON
 from truckee.storage.base import FileInfo, Storage
 
 T = TypeVar("T")
@@ -158,7 +157,7 @@ def decode_commit(
     """Return the actions of a commit's bytes; a line that is no action is named in the error."""
     try:
         return decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except NOT_JSON as error:
         raise _corrupt(storage, path, data, decode) from error
 
 
@@ -168,7 +167,7 @@ def _corrupt(
     for number, line in enumerate(data.split(b"\n"), 1):
         try:
             decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except NOT_JSON as error:
             reason = str(error).replace("$[0]", "$")
             return CorruptLogFileError(table=storage.root, path=path, line=number, reason=reason)
     return CorruptLogFileError(table=storage.root, path=path, reason="it is not lines of JSON")

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from truckee.errors.log import (
+    CorruptLogFileError,
     NoCommitsFoundError,
     NotADeltaTableError,
     TimestampTooEarlyError,
@@ -25,6 +26,7 @@ from truckee.log.commits import commit_files
 from truckee.log.file_times import CommitFile, FileTimes, monotonic
 from truckee.log.log_files import read_commit_info
 from truckee.log.segment import LogListing, last_checkpoint_version, list_commits, list_log
+from truckee.protocol.json_text import LAST_MOMENT_MS
 from truckee.storage.base import FileInfo, Storage
 
 
@@ -72,7 +74,7 @@ def _last_commits(storage: Storage, limit: int | None) -> Sequence[tuple[int, Fi
 
 def _entry(storage: Storage, version: int, file: FileInfo, times: FileTimes) -> HistoryEntry:
     info = read_commit_info(storage, file.path) or {}
-    recorded = _number(info.get("inCommitTimestamp"))
+    recorded = _recorded_ms(storage, file, info)
     return HistoryEntry(
         version=version,
         timestamp_ms=times.at(version) if recorded is None else recorded,
@@ -237,5 +239,12 @@ class _Timeline:
 
 
 def _in_commit_timestamp(storage: Storage, file: FileInfo) -> int | None:
-    info = read_commit_info(storage, file.path) or {}
-    return _number(info.get("inCommitTimestamp"))
+    return _recorded_ms(storage, file, read_commit_info(storage, file.path) or {})
+
+
+def _recorded_ms(storage: Storage, file: FileInfo, info: Mapping[str, Any]) -> int | None:
+    recorded = _number(info.get("inCommitTimestamp"))
+    if recorded is not None and not 0 <= recorded <= LAST_MOMENT_MS:
+        reason = f"its inCommitTimestamp is {recorded}, which is no time"
+        raise CorruptLogFileError(table=storage.root, path=file.path, reason=reason)
+    return recorded

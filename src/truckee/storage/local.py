@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,7 +27,7 @@ from truckee.storage.durable import (
     write_and_fsync,
 )
 from truckee.storage.exclusive import Way, by_claim, by_link, by_rename, name_exclusively
-from truckee.storage.urls import file_url_path, local_root, scheme_of
+from truckee.storage.urls import file_url_path, is_file_name, local_root, scheme_of
 
 
 class LocalStorage:
@@ -47,25 +48,25 @@ class LocalStorage:
     def read(self, path: str) -> bytes:
         """Return the whole file; FileNotFoundError if there is none."""
         target = self._resolve(path)
-        with _typed_errors("read", target), target.open("rb") as file:
+        with _typed_errors("read", target), _opened(target) as file:
             return file.read()
 
     def read_range(self, path: str, offset: int, length: int) -> bytes:
         """Return `length` bytes from `offset` on, fewer if the file ends before."""
         target = self._resolve(path)
-        with _typed_errors("read", target), target.open("rb", buffering=0) as file:
+        with _typed_errors("read", target), _opened(target) as file:
+            # A buffer is made for as many bytes as are asked for, so only for those that exist.
+            length = min(length, os.fstat(file.fileno()).st_size - offset)
+            if offset < 0 or length <= 0:
+                return b""
             file.seek(offset)
-            parts: list[bytes] = []
-            while length > 0 and (part := file.read(length)):
-                parts.append(part)
-                length -= len(part)
-            return b"".join(parts)
+            return file.read(length)
 
     def open_input(self, path: str) -> BinaryIO:
         """Return the file opened for random access."""
         target = self._resolve(path)
         with _typed_errors("read", target):
-            return target.open("rb")
+            return _opened(target)
 
     def list_from(self, path: str) -> Iterator[FileInfo]:
         """Yield the files beside `path` whose name is not less than its name, in order of name."""
@@ -147,12 +148,27 @@ class LocalStorage:
         raise StorageError(action="delete", path=str(target), reason=reason)
 
     def _resolve(self, path: str) -> Path:
+        if not is_file_name(path):
+            raise StorageError(action="open", path=repr(path), reason="no file can be called that")
         match scheme_of(path):
             case None:
                 return Path(self._root, path)
             case "file":
                 return Path(file_url_path(path))
         raise StorageError(action="open", path=path, reason="it does not lie on the local disk")
+
+
+def _opened(target: Path) -> BinaryIO:
+    """Open a regular file; StorageError for a folder, a pipe or a device.
+
+    Without O_NONBLOCK, to open a pipe would wait for someone who writes to it.
+    """
+    descriptor = os.open(target, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    file = os.fdopen(descriptor, "rb")
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        file.close()
+        raise StorageError(action="read", path=str(target), reason="it is no regular file")
+    return file
 
 
 @contextmanager
