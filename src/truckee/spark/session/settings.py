@@ -37,11 +37,12 @@ def session_storage(
 ) -> Storage:
     """Return the storage of the table at a path, reached as the session reaches its files.
 
-    Credentials and endpoints are Hadoop's: those of the session, then those in `options`.
+    Credentials and endpoints are Hadoop's: those of the session, then those in `options`. So are
+    the settings that keep reads below the table's root (see `truckee.storage.fence`).
     """
     hadoop = {
         key.removeprefix("spark.hadoop."): value
         for key, value in session_settings(spark).items()
-        if key.startswith(("spark.hadoop.fs.", "fs."))
+        if key.startswith(("spark.hadoop.fs.", "fs.", "spark.truckee.read."))
     }
     return open_storage(path, {**hadoop, **(options or {})})
