@@ -29,7 +29,7 @@ from truckee.log.history import history, version_as_of
 from truckee.log.listing import log_entries
 from truckee.log.snapshot import load_snapshot
 from truckee.options.feed import feed_options
-from truckee.protocol.predicates import IsNull, column
+from truckee.protocol.predicates import IsNull, column, compare
 from truckee.report.page import report_html
 from truckee.scan.snapshot_scan import scan_files
 from truckee.storage.base import Storage
@@ -86,6 +86,9 @@ def pruned_files(storage: Storage) -> None:
     snapshot = load_snapshot(storage)
     for field in snapshot.schema.fields:
         scan_files(snapshot, IsNull(column(field.name)))
+        value = {"string": "x", "long": 1, "integer": 1}.get(getattr(field.type, "name", ""))
+        if value is not None:
+            scan_files(snapshot, compare(field.name, "<", value))
 
 
 DOORS: dict[str, Callable[[Storage], object]] = {
@@ -125,7 +128,7 @@ def failed_rounds(rounds: Sequence[int], tables: Sequence[Path]) -> list[str]:
     left = list(rounds)
     with TemporaryDirectory() as folder:
         while left:
-            done, found, end = _in_a_process(left, tables, Path(folder))
+            done, found, end = _in_a_process(left, lambda n: _round(n, tables, Path(folder)))
             failures += found
             if end:
                 failures.append(f"round {left[done]}: the process ended with signal {end}")
@@ -134,8 +137,22 @@ def failed_rounds(rounds: Sequence[int], tables: Sequence[Path]) -> list[str]:
     return failures
 
 
+def limited(read: Callable[[], Iterator[str]]) -> list[str]:
+    """Return what a read tells, in a process with little memory and time; how it ended if not."""
+    _, found, end = _in_a_process([0], lambda _number: list(_timed(read)))
+    return found if not end else [*found, f"the process ended with signal {end}"]
+
+
+def _timed(read: Callable[[], Iterator[str]]) -> Iterator[str]:
+    signal.alarm(SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, PROCESSOR_SECONDS)
+    yield from read()
+    signal.alarm(0)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+
+
 def _in_a_process(
-    rounds: Sequence[int], tables: Sequence[Path], folder: Path
+    rounds: Sequence[int], run: Callable[[int], list[str]]
 ) -> tuple[int, list[str], int]:
     """Return how many rounds a process made, what they found, and the signal that ended it."""
     receiving, sending = os.pipe()
@@ -145,7 +162,7 @@ def _in_a_process(
         _limit()
         with os.fdopen(sending, "w") as told:
             for number in rounds:
-                for line in _round(number, tables, folder):
+                for line in run(number):
                     print(line, file=told, flush=True)
                 print("done", file=told, flush=True)
         os._exit(0)
@@ -172,9 +189,5 @@ def _round(number: int, tables: Sequence[Path], folder: Path) -> list[str]:
     shutil.rmtree(table, ignore_errors=True)
     shutil.copytree(source, table)
     how = mutate(table, random)
-    signal.alarm(SECONDS)
-    signal.setitimer(signal.ITIMER_PROF, PROCESSOR_SECONDS)
-    found = [f"round {number}: {source.name}: {how}: {e}" for e in untyped_errors(table)]
-    signal.alarm(0)
-    signal.setitimer(signal.ITIMER_PROF, 0)
-    return found
+    errors = _timed(lambda: untyped_errors(table))
+    return [f"round {number}: {source.name}: {how}: {error}" for error in errors]

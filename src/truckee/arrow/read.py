@@ -19,6 +19,7 @@ from msgspec import Struct
 from truckee.arrow.columns import arrow_schema, arrow_type, as_type, column_in_file
 from truckee.changes.columns import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, feed_schema
 from truckee.deletion_vectors.bitmap import RowBitmap
+from truckee.deletion_vectors.store import VectorOf, check_row_indexes
 from truckee.errors.spark import DataFileNotFoundError, DataFileUnreadableError
 from truckee.protocol.partition_values import typed_column
 from truckee.protocol.schema import StructField, StructType
@@ -30,6 +31,8 @@ from truckee.storage.base import Storage
 _ROWS_PER_BATCH = 32_768
 _LARGEST_PART = 128 << 20
 _COST_OF_A_FILE = 4 << 20
+# What the log says of a size may be absurd, and each part is an object.
+_MOST_PARTS = 10_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -90,7 +93,7 @@ def tasks(files: Iterable[ScanFile]) -> list[tuple[FilePart, ...]]:
 
 
 def _parts(file: ScanFile, largest: int) -> Iterator[FilePart]:
-    count = max(1, -(-file.size // largest))
+    count = min(max(1, -(-file.size // largest)), _MOST_PARTS)
     length = -(-file.size // count)
     for number in range(count):
         # What the log says of a size may be wrong; the last part takes all that is left.
@@ -125,6 +128,9 @@ def _read_part(
     with storage.open_input(part.file.path) as source:
         file = pq.ParquetFile(source, coerce_int96_timestamp_unit="us")
         rows = _Rows(part.file, read, file.schema_arrow)
+        if selection is not None:
+            # A few bytes can stand for billions of rows, which must not be spelled out.
+            check_row_indexes(selection, file.metadata.num_rows, of=_vector_of(part.file))
         chosen = None if selection is None else selection.to_array()
         keeps = part.file.rows.within is not None
         for group, first in _groups(file.metadata, part):
@@ -141,6 +147,12 @@ def _read_part(
                 if made.num_rows:
                     yield made
                 first += batch.num_rows
+
+
+def _vector_of(file: ScanFile) -> VectorOf:
+    vector = file.rows.within or file.rows.without
+    assert vector is not None
+    return VectorOf(descriptor=vector, data_file=file.path, version=file.version)
 
 
 def _groups(metadata: Any, part: FilePart) -> Iterator[tuple[int, int]]:

@@ -77,7 +77,8 @@ def _wrong(name: str, found: pa.DataType, expected: str) -> pa.ArrowInvalid:
 
 
 def check_required(rows: pa.RecordBatch, kind: str) -> None:
-    """Raise ArrowInvalid if an action lacks what every action of its kind has."""
+    """Raise ArrowInvalid if an action lacks what every action of its kind has, or is no UTF-8."""
+    rows.validate(full=True)
     for name in _REQUIRED[kind]:
         if name in rows.schema.names and rows.column(name).null_count:
             raise pa.ArrowInvalid(f"an action {kind} has no {wire_name(name)}")

@@ -191,7 +191,10 @@ def _readable_commits(storage: Storage, listing: LogListing) -> list[CommitFile]
         raise NoCommitsFoundError(table=storage.root)
     if earliest is None:
         raise TruncatedLogError(table=storage.root, first=min(listing.commits))
-    return [commit for commit in monotonic(listing.commits) if commit.version >= earliest]
+    readable = [commit for commit in monotonic(listing.commits) if commit.version >= earliest]
+    if not readable:
+        raise NoCommitsFoundError(table=storage.root)
+    return readable
 
 
 class _Timeline:

@@ -19,6 +19,8 @@ Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
 LAST_MOMENT_MS = 253_402_300_799_999
 """The last millisecond of the year 9999, after which dates have no text."""
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from truckee.errors.storage import StorageError
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
-from truckee.protocol.json_text import NOT_JSON, Int64
+from truckee.protocol.json_text import NOT_JSON, Count
 from truckee.storage.base import Storage
 from truckee.storage.fence import check_readable_path
 
@@ -89,7 +89,7 @@ def check_paths(storage: Storage, files: Iterable[ScanFile]) -> None:
 
 
 class _RowCount(Struct, rename="camel"):
-    num_records: Int64 | None = None
+    num_records: Count | None = None
 
 
 _row_count = msgspec.json.Decoder(_RowCount)
