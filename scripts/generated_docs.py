@@ -107,7 +107,13 @@ def errors_markdown() -> str:
 def error_classes() -> set[type[DeltaError]]:
     for module in pkgutil.iter_modules(truckee.errors.__path__):
         importlib.import_module(f"truckee.errors.{module.name}")
-    return set(_subclasses(DeltaError))
+    # Those that Spark's users see besides are made where Spark is loaded.
+    found = _subclasses(DeltaError)
+    return {each for each in found if each.plain is None and _is_of_errors(each)}
+
+
+def _is_of_errors(kind: type[DeltaError]) -> bool:
+    return kind.__module__.startswith("truckee.errors.")
 
 
 def _subclasses(kind: type[DeltaError]) -> Iterator[type[DeltaError]]:

@@ -147,7 +147,7 @@ def test_a_schema_is_refused_since_the_table_has_one(
     with pytest.raises(NotSupportedByInstallError) as caught:
         installed.read.format("delta").schema("id int").load(path)
 
-    assert str(caught.value) == (
+    assert caught.value.sentence() == (
         "schema of a Delta table is not supported with truckee.install()\n"
         "hint: leave it out, for the table knows its schema"
     )
@@ -170,7 +170,7 @@ def test_everything_is_put_back(spark: SparkSession) -> None:
 def test_a_delta_jar_is_told_in_a_sentence() -> None:
     error = DeltaJarPresentError(jar="file:/jars/delta-spark.jar")
 
-    assert str(error) == (
+    assert error.sentence() == (
         'format("delta") cannot be taken over, since Delta\'s own JAR is on the class path: '
         "file:/jars/delta-spark.jar\n"
         "hint: take delta-spark out of spark.jars, spark.jars.packages and "

@@ -15,6 +15,7 @@ from truckee.changes.plan import open_feed
 from truckee.commands.catalog import delta_location
 from truckee.log.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.options.arguments import checked_argument
 from truckee.options.feed import Bound, bound, feed_options, is_feed_read
 from truckee.options.text import Options
 from truckee.options.time_travel import split_path, time_travel
@@ -37,7 +38,7 @@ class TableReader:
 
     def option(self, key: str, value: Any) -> TableReader:
         """Set one option: `versionAsOf`, `timestampAsOf`, or those of the change feed."""
-        self._options[key] = value
+        self._options[checked_argument(key, str, what="key")] = value
         return self
 
     def options(self, **options: Any) -> TableReader:
@@ -68,7 +69,7 @@ class TableStreamReader:
 
     def option(self, key: str, value: Any) -> TableStreamReader:
         """Set one option, such as `readChangeFeed`, `startingVersion` or `maxFilesPerTrigger`."""
-        self._options[key] = value
+        self._options[checked_argument(key, str, what="key")] = value
         return self
 
     def options(self, **options: Any) -> TableStreamReader:

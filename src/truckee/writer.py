@@ -13,6 +13,7 @@ from truckee.commands.write.options import save_mode, write_options
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
 from truckee.errors.create import NoTableLocationError
+from truckee.options.arguments import checked_argument
 from truckee.options.text import Options
 from truckee.protocol.properties import parse_column_names
 from truckee.spark.session.settings import session_settings, session_storage
@@ -35,12 +36,12 @@ class TableWriter:
     def mode(self, saveMode: str | None) -> TableWriter:
         """Say what happens if there is a table: append, overwrite, ignore, or error (default)."""
         if saveMode is not None:
-            self._mode = save_mode(saveMode)
+            self._mode = save_mode(checked_argument(saveMode, str, what="saveMode"))
         return self
 
     def option(self, key: str, value: Any) -> TableWriter:
         """Set one option, such as `mergeSchema` or `replaceWhere`."""
-        self._options[key] = value
+        self._options[checked_argument(key, str, what="key")] = value
         return self
 
     def options(self, **options: Any) -> TableWriter:
@@ -125,7 +126,6 @@ def write(df: DataFrame) -> TableWriter:
 
 def _names(given: Iterable[str | Iterable[str]]) -> Iterable[str]:
     for names in given:
-        if isinstance(names, str):
-            yield names
-        else:
-            yield from names
+        each = [names] if isinstance(names, str) or not isinstance(names, Iterable) else names
+        for name in each:
+            yield checked_argument(name, str, what="the name of a column")

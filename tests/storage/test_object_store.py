@@ -102,7 +102,7 @@ def test_permission_denied_is_one_sentence_and_a_hint(storage: Storage, s3: S3Se
     with pytest.raises(StoragePermissionError) as caught:
         storage.read("a")
 
-    first, hint = str(caught.value).split("\n")
+    first, hint = caught.value.sentence().split("\n")
     assert first.startswith(f"no permission to read {storage.root}/a: ")
     assert hint.startswith("hint: ")
 
@@ -113,10 +113,10 @@ def test_a_missing_bucket_is_told_apart_from_an_empty_folder(s3: S3Server) -> No
 
     with pytest.raises(StorageError) as caught:
         list(storage.list_from("_delta_log/0"))
-    assert str(caught.value) == f"cannot list s3a://no-such-bucket/t/_delta_log: {reason}"
+    assert caught.value.sentence() == f"cannot list s3a://no-such-bucket/t/_delta_log: {reason}"
     with pytest.raises(StorageError) as caught:
         storage.put_if_absent("a", b"")
-    assert str(caught.value) == f"cannot write s3a://no-such-bucket/t/a: {reason}"
+    assert caught.value.sentence() == f"cannot write s3a://no-such-bucket/t/a: {reason}"
 
 
 def test_a_url_of_another_bucket_is_opened_with_the_same_options(s3: S3Server) -> None:
