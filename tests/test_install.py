@@ -88,6 +88,37 @@ def test_streams_are_written_by_format(installed: SparkSession, tmp_path: Path) 
     assert ids(installed.read.format("delta").load(target).collect()) == [0, 1, 2]
 
 
+def test_a_function_for_each_batch_is_called_whatever_the_format(
+    installed: SparkSession, tmp_path: Path
+) -> None:
+    source = str(tmp_path / "s")
+    installed.range(3).write.format("delta").save(source)
+    seen: list[int] = []
+
+    stream = installed.readStream.format("delta").load(source)
+    writer = stream.writeStream.format("delta").foreachBatch(
+        lambda batch, _: seen.extend(row["id"] for row in batch.collect())
+    )
+    writer = writer.option("checkpointLocation", str(tmp_path / "c"))
+    writer.trigger(availableNow=True).start().awaitTermination()
+
+    assert sorted(seen) == [0, 1, 2]
+
+
+def test_a_format_after_a_function_takes_its_place(installed: SparkSession, tmp_path: Path) -> None:
+    source, target = str(tmp_path / "s"), str(tmp_path / "t")
+    installed.range(3).write.format("delta").save(source)
+    seen: list[int] = []
+
+    stream = installed.readStream.format("delta").load(source)
+    writer = stream.writeStream.foreachBatch(lambda _, number: seen.append(number))
+    writer = writer.format("delta").option("checkpointLocation", str(tmp_path / "c"))
+    writer.trigger(availableNow=True).start(target).awaitTermination()
+
+    assert seen == []
+    assert ids(installed.read.format("delta").load(target).collect()) == [0, 1, 2]
+
+
 def test_streams_are_written_to_a_table_by_name(installed: SparkSession, tmp_path: Path) -> None:
     source = str(tmp_path / "s")
     installed.range(3).write.format("delta").save(source)

@@ -76,9 +76,7 @@ def test_a_put_that_cannot_look_for_its_object_says_so(s3: S3Server) -> None:
     s3.lose_answers(1)
     s3.deny_reads(1)
 
-    with pytest.raises(
-        WriteOutcomeUnknownError, match=r"^it is not known whether s3a://bucket/unk"
-    ):
+    with pytest.raises(WriteOutcomeUnknownError, match=r"it is not known whether s3a://bucket/unk"):
         storage.put_if_absent("_delta_log/0", b"mine")
 
     assert storage.read("_delta_log/0") == b"mine"
@@ -88,11 +86,9 @@ def test_a_put_to_a_store_that_cannot_be_reached_says_so(s3: S3Server) -> None:
     nowhere = {"fs.s3a.endpoint": "http://127.0.0.1:1", "fs.s3a.retry.limit": "0"}
     storage = open_storage("s3a://bucket/t", s3.options | nowhere)
 
-    with pytest.raises(
-        WriteOutcomeUnknownError, match=r"^it is not known whether s3a://bucket/t/a"
-    ):
+    with pytest.raises(WriteOutcomeUnknownError, match=r"it is not known whether s3a://bucket/t/a"):
         storage.put_if_absent("a", b"mine")
-    with pytest.raises(StorageError, match=r"^cannot read s3a://bucket/t/a: "):
+    with pytest.raises(StorageError, match=r"cannot read s3a://bucket/t/a: "):
         storage.read("a")
 
 

@@ -132,6 +132,7 @@ from truckee.errors.options import (
     InvalidTimestampError,
     InvalidVersionError,
     TimeTravelWithFeedError,
+    UnsupportedOptionError,
 )
 from truckee.errors.protocol import (
     ColumnDefaultsNotEnabledError,
@@ -434,6 +435,7 @@ __all__ = [
     "UnknownTargetColumnError",
     "UnresolvedColumnError",
     "UnsettableTablePropertyError",
+    "UnsupportedOptionError",
     "UnsupportedOutputModeError",
     "UnsupportedProtocolVersionError",
     "UnsupportedReaderFeaturesError",

@@ -25,6 +25,12 @@ def checked_version(given: object, *, what: str) -> int:
     raise ArgumentValueError(what=what, needs="be an integer", found=type_name(given))
 
 
+def check_format(given: str | None) -> None:
+    """Raise ArgumentValueError unless a format is one of Delta's, or is not given."""
+    if given is not None and str(given).lower() not in ("delta", "truckee"):
+        raise ArgumentValueError(what="the format", needs="be delta or truckee", found=repr(given))
+
+
 def checked_feature_name(given: object) -> str:
     """Return the name of a feature; ArgumentValueError unless it is text."""
     if isinstance(given, str):

@@ -106,6 +106,7 @@ _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
         errors.TimestampTooLateError,
         errors.UnknownSaveModeError,
         errors.UnknownTablePropertyError,
+        errors.UnsupportedOptionError,
         errors.UnsupportedOutputModeError,
         errors.VersionNotFoundError,
     ),

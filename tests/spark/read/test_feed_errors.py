@@ -339,7 +339,8 @@ class TestSchemas:
         assert error.sentence() == (
             "the change feed 0..2 cannot be read with the schema of version 2, struct<id:bigint>: "
             "the data of version 0 has another schema, it is struct<id:int>\n"
-            "hint: end the range before the schema changed, or start it after that"
+            "hint: read 2..2; for older versions, name a version whose schema fits with "
+            "versionAsOf, and set changeDataFeed.allowTimeTravelOptionsForSchema to true"
         )
 
     def test_a_renamed_column(self, spark: SparkSession, tmp_path: Path) -> None:
@@ -375,7 +376,9 @@ class TestSchemas:
         assert error.sentence() == (
             "the change feed 0..3 cannot be read with the schema of version 1, "
             "struct<id:int,name:string>: version 3 changed the schema incompatibly, it is "
-            "struct<id:int,more:string>\nhint: read 0..2 and 3..3 as two ranges"
+            "struct<id:int,more:string>\n"
+            "hint: read 3..3; for older versions, name a version whose schema fits with "
+            "versionAsOf, and set changeDataFeed.allowTimeTravelOptionsForSchema to true"
         )
 
 
