@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except DeltaError as error:
         if _DEBUG in given:
             raise
-        words(f"error: [{error.code}] {error}")
+        words(f"error: {error}")
         return 1
     except BrokenPipeError:
         # Whoever read our output has seen enough. Python would complain once more at exit.

@@ -16,6 +16,7 @@ from truckee.errors.alter import (
     PropertyNotFoundError,
     RowTrackingBackfillError,
 )
+from truckee.errors.arguments import ArgumentTypeError, ArgumentValueError, NoAssignmentsError
 from truckee.errors.base import DeltaError
 from truckee.errors.changes import (
     BeyondRetentionError,
@@ -61,7 +62,6 @@ from truckee.errors.commit import (
     UnexpectedChangeFilesError,
 )
 from truckee.errors.create import (
-    BuilderArgumentError,
     ConversionError,
     InvalidTableNameError,
     NamedTableChangedError,
@@ -70,6 +70,7 @@ from truckee.errors.create import (
     TableAlreadyExistsError,
     TableNotFoundError,
     TableSchemaMismatchError,
+    TypeTextError,
 )
 from truckee.errors.deletion_vectors import (
     CorruptDeletionVectorError,
@@ -88,14 +89,12 @@ from truckee.errors.dml import (
     AggregateNotSupportedError,
     AmbiguousColumnError,
     AppendOnlyTargetError,
-    ArgumentTypeError,
     AssignmentError,
     AssignmentTypeError,
     ConflictingAssignmentsError,
     ForeignColumnError,
     IdentityUpdateError,
     InvalidExpressionError,
-    NoAssignmentsError,
     NonDeterministicError,
     RowCountMismatchError,
     RowIdsNotKeptError,
@@ -133,6 +132,7 @@ from truckee.errors.options import (
     InvalidTimestampError,
     InvalidVersionError,
     TimeTravelWithFeedError,
+    UnsupportedOptionError,
 )
 from truckee.errors.protocol import (
     ColumnDefaultsNotEnabledError,
@@ -248,11 +248,11 @@ __all__ = [
     "AppendOnlyTableError",
     "AppendOnlyTargetError",
     "ArgumentTypeError",
+    "ArgumentValueError",
     "AssignmentError",
     "AssignmentTypeError",
     "BeyondRetentionError",
     "BothTimeTravelOptionsError",
-    "BuilderArgumentError",
     "ChangeDataFileNotFoundError",
     "ChangeDataNotRecordedError",
     "CheckConstraintViolationError",
@@ -426,6 +426,7 @@ __all__ = [
     "TrailingCommitMissingError",
     "TruncatedLogError",
     "TwoStartsError",
+    "TypeTextError",
     "UnexpectedChangeFilesError",
     "UnknownFeatureRequestError",
     "UnknownSaveModeError",
@@ -434,6 +435,7 @@ __all__ = [
     "UnknownTargetColumnError",
     "UnresolvedColumnError",
     "UnsettableTablePropertyError",
+    "UnsupportedOptionError",
     "UnsupportedOutputModeError",
     "UnsupportedProtocolVersionError",
     "UnsupportedReaderFeaturesError",

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.streaming import NullTypeInStreamError, UnsupportedOutputModeError
 from truckee.options.text import Options
+from truckee.options.unknown import warn_of_unknown
 from truckee.protocol.schema import VOID, nested_fields, parse_schema
 from truckee.spark.read.stream_source import ending_with_its_error
 from truckee.spark.session.settings import session_settings, session_storage
@@ -28,7 +29,7 @@ from truckee.streaming.write_commit import (
     is_committed,
     stream_parameters,
 )
-from truckee.streaming.write_plan import planned_write
+from truckee.streaming.write_plan import SINK_OPTIONS, planned_write
 
 _MODES = {"append": "Append", "complete": "Overwrite"}
 # Where Spark tells the thread of a query which one it is.
@@ -53,6 +54,8 @@ def write_batch(
     mode = outputMode.lower()
     if mode not in _MODES:
         raise UnsupportedOutputModeError(mode=outputMode)
+
+    warn_of_unknown(Options(options), SINK_OPTIONS, what="a write")
 
     def write(batch: DataFrame, number: int) -> None:
         query = queryId or _query_id(batch)
