@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from dml_tables import Table
+from truckee.commands.care.optimize import optimize, purge
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
 from truckee.commands.merge.builder import merge_builder
@@ -237,6 +238,30 @@ class Merge:
             "num_deleted_rows": deleted,
             "num_inserted_rows": counts["insert"],
         }
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """OPTIMIZE, Z-order or PURGE: no row changes, whatever becomes of the files."""
+
+    kind: str
+
+    def on_model(self, model: Model) -> None:
+        """Change nothing; a commit without rows is told by `on_table`."""
+
+    def on_table(self, table: Table) -> dict[str, int]:
+        if self.kind == "purge":
+            purge(table.spark, table.storage)
+        else:
+            zorder = ["v", "id"] if self.kind == "z-order" else []
+            optimize(table.spark, table.storage, zorder_by=zorder)
+        return {}
+
+    def metrics(self, counts: Counts) -> dict[str, int]:
+        return {}
+
+    def affected(self, counts: Counts) -> dict[str, int]:
+        return {}
 
 
 def told(frame: DataFrame) -> dict[str, int]:

@@ -32,6 +32,7 @@ ROOMS = (
     {"commands.merge"},
     {"commands.write"},
     {"commands.ddl"},
+    {"commands.care"},
     {"streaming"},
     {"datasource"},
     {"table", "readwriter", "writer"},

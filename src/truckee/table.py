@@ -9,6 +9,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructType
 
 from truckee.changes.plan import open_feed
+from truckee.commands.care.auto_compact import enable_auto_compaction
+from truckee.commands.care.optimize_builder import DeltaOptimizeBuilder
 from truckee.commands.catalog import delta_location
 from truckee.commands.ddl.alter_columns import (
     NewColumn,
@@ -36,6 +38,8 @@ from truckee.spark.read.frames import feed_frame, snapshot_frame
 from truckee.spark.read.table_description import detail_frame, history_frame
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
+
+enable_auto_compaction()
 
 
 class DeltaTable:
@@ -145,6 +149,10 @@ class DeltaTable:
         return merge_builder(
             self._spark, self._storage, source, condition, alias=self._alias, shown=self._shown
         )
+
+    def optimize(self) -> DeltaOptimizeBuilder:
+        """Return a builder that compacts, Z-orders, clusters or purges the files of the table."""
+        return DeltaOptimizeBuilder(self._spark, self._storage)
 
     def detail(self) -> DataFrame:
         """Return one row that describes the table: format, id, size, protocol and so on."""

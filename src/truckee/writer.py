@@ -7,6 +7,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.commands.catalog import delta_location
 from truckee.commands.ddl.named_write import by_position, save_as_table
 from truckee.commands.write.options import WRITE_OPTIONS, save_mode, write_options
@@ -18,6 +19,8 @@ from truckee.options.text import Options
 from truckee.options.unknown import warn_of_unknown
 from truckee.protocol.properties import parse_column_names
 from truckee.spark.session.settings import session_settings, session_storage
+
+enable_auto_compaction()
 
 
 class TableWriter:

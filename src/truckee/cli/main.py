@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from truckee.cli import changes, demo, inspect, report
+from truckee.cli import changes, demo, inspect, optimize, report
 from truckee.cli.render import words
 from truckee.errors.base import DeltaError
 
@@ -27,6 +27,7 @@ app.command()(inspect.detail)
 app.command()(inspect.log)
 app.command()(inspect.files)
 app.command()(changes.changes)
+app.command()(optimize.optimize)
 app.command()(report.report)
 app.command()(demo.demo)
 

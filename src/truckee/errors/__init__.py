@@ -126,6 +126,16 @@ from truckee.errors.merge import (
     NonLastNotMatchedClauseError,
     StreamingSourceError,
 )
+from truckee.errors.optimize import (
+    ConditionOnClusteredTableError,
+    FullOptimizeNotSupportedError,
+    NonPartitionColumnError,
+    PartitionSubqueryError,
+    ZOrderColumnNotFoundError,
+    ZOrderOnClusteredTableError,
+    ZOrderOnPartitionColumnError,
+    ZOrderWithoutStatisticsError,
+)
 from truckee.errors.options import (
     BothTimeTravelOptionsError,
     IllegalOptionError,
@@ -274,6 +284,7 @@ __all__ = [
     "ConcurrentDomainMetadataException",
     "ConcurrentTransactionException",
     "ConcurrentWriteException",
+    "ConditionOnClusteredTableError",
     "ConflictingAssignmentsError",
     "ConstraintAlreadyViolatedError",
     "ConstraintExistsError",
@@ -307,6 +318,7 @@ __all__ = [
     "FeatureStatusError",
     "ForeignColumnError",
     "ForkedProcessError",
+    "FullOptimizeNotSupportedError",
     "GeneratedColumnViolationError",
     "GivenSchemaError",
     "IdempotentWriteOptionsError",
@@ -369,6 +381,7 @@ __all__ = [
     "NonLastMatchedClauseError",
     "NonLastNotMatchedBySourceClauseError",
     "NonLastNotMatchedClauseError",
+    "NonPartitionColumnError",
     "NotADeltaTableError",
     "NotATruckeeTableError",
     "NotNullViolationError",
@@ -378,6 +391,7 @@ __all__ = [
     "OverwriteOptionError",
     "PartitionColumnNotFoundError",
     "PartitionColumnTypeError",
+    "PartitionSubqueryError",
     "PartitionValuesMismatchError",
     "PartitioningMismatchError",
     "PropertyNotFoundError",
@@ -446,4 +460,8 @@ __all__ = [
     "VersionsNotContiguousError",
     "WriteOptionsError",
     "WriteOutcomeUnknownError",
+    "ZOrderColumnNotFoundError",
+    "ZOrderOnClusteredTableError",
+    "ZOrderOnPartitionColumnError",
+    "ZOrderWithoutStatisticsError",
 ]

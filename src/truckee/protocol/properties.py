@@ -112,6 +112,20 @@ def parse_interval_ms(text: str) -> int:
     return total_us // 1000
 
 
+_BYTES = re.compile(r"\s*([0-9]+)\s*(?:([kmgtp]?)i?b?)\s*", re.ASCII | re.IGNORECASE)
+
+
+def parse_bytes(text: str) -> int:
+    """Return the bytes of a size such as `1073741824`, `128m` or `1gb`; a unit is 1024 of the next.
+
+    Other texts raise ValueError.
+    """
+    found = _BYTES.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    return int(found[1]) << 10 * " kmgtp".index(found[2].lower() or " ")
+
+
 _COLUMN_NAME_PART = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^`.,\s]+))\s*")
 
 
@@ -146,6 +160,7 @@ INTEGER = Kind(_integer, "an integer")
 POSITIVE = Kind(_integer_from(1), "an integer above 0")
 NOT_NEGATIVE = Kind(_integer_from(0), "an integer of 0 or more")
 COUNT_OR_ALL = Kind(_integer_from(-1), "an integer of 0 or more, or -1 for all")
+BYTES = Kind(parse_bytes, "a number of bytes, such as 104857600 or 100mb")
 INTERVAL = Kind(
     parse_interval_ms,
     "an interval without months and years, such as 'interval 30 days'",
@@ -312,6 +327,7 @@ class TableProperties:
     auto_optimize = Property[bool | None]("autoOptimize", BOOLEAN, None)
     auto_compact = Property[str | None]("autoOptimize.autoCompact", AUTO_COMPACT, None)
     optimize_write = Property[bool | None]("autoOptimize.optimizeWrite", BOOLEAN, None)
+    target_file_size = Property[int | None]("targetFileSize", BYTES, None)
     symlink_format_manifest = Property(
         "compatibility.symlinkFormatManifest.enabled", BOOLEAN, False
     )

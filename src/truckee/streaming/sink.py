@@ -13,6 +13,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from truckee.commands.after_commit import rows_committed
+from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.streaming import NullTypeInStreamError, UnsupportedOutputModeError
 from truckee.options.text import Options
@@ -30,6 +32,8 @@ from truckee.streaming.write_commit import (
     stream_parameters,
 )
 from truckee.streaming.write_plan import SINK_OPTIONS, planned_write
+
+enable_auto_compaction()
 
 _MODES = {"append": "Append", "complete": "Overwrite"}
 # Where Spark tells the thread of a query which one it is.
@@ -101,7 +105,7 @@ def _write(
         computed=rows.computed,
         identities=rows.identities,
     )
-    commit_write(
+    version = commit_write(
         planned,
         written.adds,
         written,
@@ -111,6 +115,8 @@ def _write(
         txn=(query, number),
         identity_marks=written.identity_marks,
     )
+    if version is not None:
+        rows_committed(spark, storage, version, planned.target.metadata)
 
 
 def _write_remotely(

@@ -150,6 +150,7 @@ def _file_options(options: Options) -> FileOptions:
         compression=compression,
         max_records_per_file=_max_records(options),
         parquet={k: v for k, v in options.items() if k.lower().startswith("parquet.")},
+        optimize_write=(options.boolean("optimizeWrite") if "optimizeWrite" in options else None),
     )
 
 
