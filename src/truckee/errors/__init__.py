@@ -31,6 +31,15 @@ from truckee.errors.changes import (
     NullBoundaryError,
     StartAfterLatestError,
 )
+from truckee.errors.clone import (
+    CloneColumnMappingError,
+    ClonePathError,
+    ManifestColumnMappingError,
+    ManifestModeError,
+    ManifestPropertyError,
+    ManifestVectorsError,
+    NonEmptyCloneError,
+)
 from truckee.errors.columns import (
     AllColumnsPartitionedError,
     ClusteringColumnError,
@@ -151,6 +160,12 @@ from truckee.errors.protocol import (
     UnsupportedReaderFeaturesError,
     UnsupportedWriterFeaturesError,
 )
+from truckee.errors.restore import (
+    RestoreMissingFilesError,
+    RestoreTimestampEarlierError,
+    RestoreTimestampGreaterError,
+    RestoreVersionError,
+)
 from truckee.errors.spark import (
     DataFileNotFoundError,
     DataFileUnreadableError,
@@ -211,6 +226,13 @@ from truckee.errors.transaction import (
     MetadataChangedException,
     ProtocolChangedException,
 )
+from truckee.errors.vacuum import (
+    ConsumerNotFoundError,
+    InventoryError,
+    NegativeRetentionError,
+    RetentionTooShortError,
+    VacuumLiteError,
+)
 from truckee.errors.write import (
     ColumnCountError,
     ColumnDifference,
@@ -258,6 +280,8 @@ __all__ = [
     "CheckConstraintViolationError",
     "ChecksumMismatchError",
     "ClauseOrderError",
+    "CloneColumnMappingError",
+    "ClonePathError",
     "ClusteringColumnError",
     "ColumnChangeError",
     "ColumnCountError",
@@ -280,6 +304,7 @@ __all__ = [
     "ConstraintNotBooleanError",
     "ConstraintNotFoundError",
     "ConstraintPropertyError",
+    "ConsumerNotFoundError",
     "ContradictingActionsError",
     "ConversionError",
     "CorruptDeletionVectorError",
@@ -337,8 +362,13 @@ __all__ = [
     "InvalidVersionError",
     "InvalidZ85Error",
     "InvariantViolationError",
+    "InventoryError",
     "JavaNotFoundError",
     "LogFileNotFoundError",
+    "ManifestColumnMappingError",
+    "ManifestModeError",
+    "ManifestPropertyError",
+    "ManifestVectorsError",
     "MaxCommitRetriesExceededError",
     "MergeWithoutClauseError",
     "MetadataChangedException",
@@ -355,6 +385,7 @@ __all__ = [
     "MultipleMatchesError",
     "NamedTableChangedError",
     "NativeWriterNeededError",
+    "NegativeRetentionError",
     "NestedInsertError",
     "NewerOffsetError",
     "NoAssignmentsError",
@@ -365,6 +396,7 @@ __all__ = [
     "NoTableLocationError",
     "NonAdditiveSchemaChangeError",
     "NonDeterministicError",
+    "NonEmptyCloneError",
     "NonEmptyFolderError",
     "NonLastMatchedClauseError",
     "NonLastNotMatchedBySourceClauseError",
@@ -386,7 +418,12 @@ __all__ = [
     "ReplaceWhereOverwriteSchemaError",
     "ReplaceWhereViolationError",
     "ReservedChangeColumnsError",
+    "RestoreMissingFilesError",
+    "RestoreTimestampEarlierError",
+    "RestoreTimestampGreaterError",
+    "RestoreVersionError",
     "RetentionMismatchError",
+    "RetentionTooShortError",
     "RowCountMismatchError",
     "RowIdsNotKeptError",
     "RowIdsWithoutStatisticsError",
@@ -439,6 +476,7 @@ __all__ = [
     "UnsupportedReaderFeaturesError",
     "UnsupportedTypesError",
     "UnsupportedWriterFeaturesError",
+    "VacuumLiteError",
     "ValueDoesNotFitError",
     "VersionNotFoundError",
     "VersionsNotContiguousError",
