@@ -8,6 +8,8 @@ from datetime import date, datetime
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructType
 
+from truckee.care.doctor import diagnosis
+from truckee.care.findings import Diagnosis
 from truckee.changes.plan import open_feed
 from truckee.commands.care.clone import CloneRequest, clone
 from truckee.commands.care.generate import generate
@@ -247,6 +249,10 @@ class DeltaTable:
     def generate(self, mode: str) -> None:
         """Write lists of the table's files for other readers; `symlink_format_manifest`."""
         generate(self._storage, mode)
+
+    def doctor(self) -> Diagnosis:
+        """Return what the table needs, told from its log and a listing; print it to read it."""
+        return diagnosis(self._snapshot())
 
     def setProperties(self, properties: Mapping[str, str]) -> None:
         """Set table properties; those that stand for a feature raise the protocol along."""

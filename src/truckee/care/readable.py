@@ -61,7 +61,7 @@ def readable_from(snapshot: Snapshot, is_gone: IsGone) -> Readable:
     table: int | None = None
     lacks_files = False
     feed = _Feed(snapshot, first=max(oldest, min(listing.commits, default=oldest)))
-    for commit in _newest_first(storage, sorted(listing.commits, reverse=True)):
+    for commit in newest_first(storage, sorted(listing.commits, reverse=True)):
         if commit.version < oldest or (table is not None and feed.is_known):
             break
         gone = _gone_parts(commit, is_gone)
@@ -136,7 +136,8 @@ def _has_feed(metadata: Metadata) -> bool:
     return TableProperties.from_configuration(metadata.configuration).enable_change_data_feed
 
 
-def _newest_first(storage: Storage, versions: Iterable[int]) -> Iterator[Commit]:
+def newest_first(storage: Storage, versions: Iterable[int]) -> Iterator[Commit]:
+    """Yield commits in the order of the versions given; they have no timestamp."""
     for version in versions:
         path = commit_path(version)
         actions = decode_commit(storage, path, read_log_file(storage, path))

@@ -1,6 +1,7 @@
 """Every error, one tree. Each module below holds the errors of one station of the path."""
 
 from truckee.errors.alter import (
+    CheckpointProtectionWaitError,
     ColumnChangeError,
     ColumnExistsError,
     ColumnMappingModeChangeError,
@@ -13,6 +14,9 @@ from truckee.errors.alter import (
     ConstraintPropertyError,
     DependentColumnError,
     FeatureDropError,
+    FeatureRetentionError,
+    HistoricalVersionsError,
+    HistoryTruncationError,
     PropertyNotFoundError,
     RowTrackingBackfillError,
 )
@@ -278,6 +282,7 @@ __all__ = [
     "ChangeDataFileNotFoundError",
     "ChangeDataNotRecordedError",
     "CheckConstraintViolationError",
+    "CheckpointProtectionWaitError",
     "ChecksumMismatchError",
     "ClauseOrderError",
     "CloneColumnMappingError",
@@ -329,11 +334,14 @@ __all__ = [
     "DynamicOverwriteSchemaError",
     "DynamicReplaceWhereError",
     "FeatureDropError",
+    "FeatureRetentionError",
     "FeatureStatusError",
     "ForeignColumnError",
     "ForkedProcessError",
     "GeneratedColumnViolationError",
     "GivenSchemaError",
+    "HistoricalVersionsError",
+    "HistoryTruncationError",
     "IdempotentWriteOptionsError",
     "IdentityUpdateError",
     "IdentityValueGivenError",
