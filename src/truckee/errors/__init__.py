@@ -1,6 +1,7 @@
 """Every error, one tree. Each module below holds the errors of one station of the path."""
 
 from truckee.errors.alter import (
+    CheckpointProtectionWaitError,
     ColumnChangeError,
     ColumnExistsError,
     ColumnMappingModeChangeError,
@@ -13,6 +14,9 @@ from truckee.errors.alter import (
     ConstraintPropertyError,
     DependentColumnError,
     FeatureDropError,
+    FeatureRetentionError,
+    HistoricalVersionsError,
+    HistoryTruncationError,
     PropertyNotFoundError,
     RowTrackingBackfillError,
 )
@@ -31,6 +35,15 @@ from truckee.errors.changes import (
     NoStartError,
     NullBoundaryError,
     StartAfterLatestError,
+)
+from truckee.errors.clone import (
+    CloneColumnMappingError,
+    ClonePathError,
+    ManifestColumnMappingError,
+    ManifestModeError,
+    ManifestPropertyError,
+    ManifestVectorsError,
+    NonEmptyCloneError,
 )
 from truckee.errors.columns import (
     AllColumnsPartitionedError,
@@ -161,6 +174,12 @@ from truckee.errors.protocol import (
     UnsupportedReaderFeaturesError,
     UnsupportedWriterFeaturesError,
 )
+from truckee.errors.restore import (
+    RestoreMissingFilesError,
+    RestoreTimestampEarlierError,
+    RestoreTimestampGreaterError,
+    RestoreVersionError,
+)
 from truckee.errors.spark import (
     DataFileNotFoundError,
     DataFileUnreadableError,
@@ -221,6 +240,13 @@ from truckee.errors.transaction import (
     MetadataChangedException,
     ProtocolChangedException,
 )
+from truckee.errors.vacuum import (
+    ConsumerNotFoundError,
+    InventoryError,
+    NegativeRetentionError,
+    RetentionTooShortError,
+    VacuumLiteError,
+)
 from truckee.errors.write import (
     ColumnCountError,
     ColumnDifference,
@@ -266,8 +292,11 @@ __all__ = [
     "ChangeDataFileNotFoundError",
     "ChangeDataNotRecordedError",
     "CheckConstraintViolationError",
+    "CheckpointProtectionWaitError",
     "ChecksumMismatchError",
     "ClauseOrderError",
+    "CloneColumnMappingError",
+    "ClonePathError",
     "ClusteringColumnError",
     "ColumnChangeError",
     "ColumnCountError",
@@ -291,6 +320,7 @@ __all__ = [
     "ConstraintNotBooleanError",
     "ConstraintNotFoundError",
     "ConstraintPropertyError",
+    "ConsumerNotFoundError",
     "ContradictingActionsError",
     "ConversionError",
     "CorruptDeletionVectorError",
@@ -315,12 +345,15 @@ __all__ = [
     "DynamicOverwriteSchemaError",
     "DynamicReplaceWhereError",
     "FeatureDropError",
+    "FeatureRetentionError",
     "FeatureStatusError",
     "ForeignColumnError",
     "ForkedProcessError",
     "FullOptimizeNotSupportedError",
     "GeneratedColumnViolationError",
     "GivenSchemaError",
+    "HistoricalVersionsError",
+    "HistoryTruncationError",
     "IdempotentWriteOptionsError",
     "IdentityUpdateError",
     "IdentityValueGivenError",
@@ -349,8 +382,13 @@ __all__ = [
     "InvalidVersionError",
     "InvalidZ85Error",
     "InvariantViolationError",
+    "InventoryError",
     "JavaNotFoundError",
     "LogFileNotFoundError",
+    "ManifestColumnMappingError",
+    "ManifestModeError",
+    "ManifestPropertyError",
+    "ManifestVectorsError",
     "MaxCommitRetriesExceededError",
     "MergeWithoutClauseError",
     "MetadataChangedException",
@@ -367,6 +405,7 @@ __all__ = [
     "MultipleMatchesError",
     "NamedTableChangedError",
     "NativeWriterNeededError",
+    "NegativeRetentionError",
     "NestedInsertError",
     "NewerOffsetError",
     "NoAssignmentsError",
@@ -377,6 +416,7 @@ __all__ = [
     "NoTableLocationError",
     "NonAdditiveSchemaChangeError",
     "NonDeterministicError",
+    "NonEmptyCloneError",
     "NonEmptyFolderError",
     "NonLastMatchedClauseError",
     "NonLastNotMatchedBySourceClauseError",
@@ -400,7 +440,12 @@ __all__ = [
     "ReplaceWhereOverwriteSchemaError",
     "ReplaceWhereViolationError",
     "ReservedChangeColumnsError",
+    "RestoreMissingFilesError",
+    "RestoreTimestampEarlierError",
+    "RestoreTimestampGreaterError",
+    "RestoreVersionError",
     "RetentionMismatchError",
+    "RetentionTooShortError",
     "RowCountMismatchError",
     "RowIdsNotKeptError",
     "RowIdsWithoutStatisticsError",
@@ -455,6 +500,7 @@ __all__ = [
     "UnsupportedReaderFeaturesError",
     "UnsupportedTypesError",
     "UnsupportedWriterFeaturesError",
+    "VacuumLiteError",
     "ValueDoesNotFitError",
     "VersionNotFoundError",
     "VersionsNotContiguousError",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -98,6 +98,24 @@ class LocalStorage:
             remove_if_there(_hadoop_checksum(target))
             staged.replace(target)
             fsync_directory(target.parent)
+
+    def write_from(self, path: str, fill: Callable[[BinaryIO], object]) -> None:
+        """Create or replace a file that is too large for memory; `fill` writes its bytes."""
+        target = self._resolve(path)
+        with _typed_errors("write", target):
+            make_folder(target.parent)
+            staged = staged_path(target)
+            try:
+                with staged.open("xb") as file:
+                    fill(file)
+                    file.flush()
+                    os.fsync(file.fileno())
+                remove_if_there(_hadoop_checksum(target))
+                staged.replace(target)
+                fsync_directory(target.parent)
+            finally:
+                with suppress(OSError):
+                    remove_if_there(staged)
 
     def put_if_absent(self, path: str, data: bytes) -> None:
         """Create `path` whole, or raise FileExistsError and leave what is there untouched."""
