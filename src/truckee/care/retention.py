@@ -65,7 +65,7 @@ def _specified_ms(hours: float | None) -> int | None:
         raise ArgumentTypeError(
             what="retentionHours",
             found=f"{type(hours).__name__} ({hours})",
-            expected="a number of hours",
+            needs="be a number of hours",
         )
     return math.floor(hours + 0.5) * HOUR_MS
 

@@ -21,9 +21,9 @@ from truckee.commands.care.restore import write_checkpoint_after
 from truckee.commands.results import metrics_frame
 from truckee.commands.schema.clustering import CLUSTERING_DOMAIN, no_clustering
 from truckee.commands.table_plan import existing_table
+from truckee.errors.arguments import ArgumentTypeError
 from truckee.errors.clone import ClonePathError, NonEmptyCloneError
 from truckee.errors.create import TableAlreadyExistsError
-from truckee.errors.arguments import ArgumentTypeError
 from truckee.errors.spark import DataFileNotFoundError
 from truckee.errors.transaction import ConcurrentWriteException, MaxCommitRetriesExceededError
 from truckee.errors.write import NonEmptyFolderError
@@ -95,7 +95,7 @@ def clone(
 def check_target(target: str) -> None:
     """Raise unless a target is an absolute path or a URL."""
     if not isinstance(target, str):
-        raise ArgumentTypeError(what="target", found=type(target).__name__, expected="a text")
+        raise ArgumentTypeError(what="target", found=type(target).__name__, needs="be a text")
     if not is_absolute(target):
         raise ClonePathError(path=target)
 
@@ -112,7 +112,7 @@ def source_version(
         at = timestamp_ms(timestamp, option="timestamp", time_zone=time_zone)
         return version_as_of(source, at)
     if version is not None and type(version) is not int:
-        raise ArgumentTypeError(what="version", found=type(version).__name__, expected="an integer")
+        raise ArgumentTypeError(what="version", found=type(version).__name__, needs="be an integer")
     return version
 
 

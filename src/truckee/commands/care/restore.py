@@ -105,12 +105,12 @@ def restore_target(
     if timestamp is None:
         if type(version) is not int:
             raise ArgumentTypeError(
-                what="version", found=type(version).__name__, expected="an integer"
+                what="version", found=type(version).__name__, needs="be an integer"
             )
         return Target(version=version)
     if not isinstance(timestamp, str | date):
         raise ArgumentTypeError(
-            what="timestamp", found=type(timestamp).__name__, expected="a text or a datetime"
+            what="timestamp", found=type(timestamp).__name__, needs="be a text or a datetime"
         )
     at = timestamp_ms(timestamp, option="timestamp", time_zone=time_zone)
     try:
