@@ -18,9 +18,9 @@ from truckee.commands.care.clone import (
     copy_in_threads,
     source_version,
 )
+from truckee.errors.arguments import ArgumentTypeError
 from truckee.errors.clone import CloneColumnMappingError, ClonePathError, NonEmptyCloneError
 from truckee.errors.create import TableAlreadyExistsError
-from truckee.errors.dml import ArgumentTypeError
 from truckee.errors.spark import DataFileNotFoundError
 from truckee.errors.transaction import DeltaConcurrentModificationException
 from truckee.errors.write import NonEmptyFolderError

@@ -12,7 +12,7 @@ from care.folders import Folder, Interrupted
 from data_tables import metadata, vector
 from truckee.care.restore_plan import plan_restore
 from truckee.commands.care.restore import Target, restore_table, restore_target
-from truckee.errors.dml import ArgumentTypeError
+from truckee.errors.arguments import ArgumentTypeError
 from truckee.errors.options import InvalidTimestampError
 from truckee.errors.restore import (
     RestoreMissingFilesError,
