@@ -260,6 +260,7 @@ def test_a_retention_below_the_tables_own_needs_the_switch(table: Folder) -> Non
         plan(table, retention_hours=1)
 
     assert str(raised.value) == (
+        "[DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT] "
         "a retention of 1 hours is shorter than the 168 hours that the table keeps deleted files "
         "for: readers and writers that are still at work, and time travel, may need them\n"
         "hint: retain at least 168 hours, or, if nobody uses the table, set "
@@ -273,7 +274,7 @@ def test_a_retention_is_a_number_of_hours_from_zero_on(table: Folder) -> None:
     with pytest.raises(NegativeRetentionError):
         plan(table, UNCHECKED, retention_hours=-1)
     for wrong in ("7", True, float("nan")):
-        with pytest.raises(Exception, match="has to be a number of hours"):
+        with pytest.raises(Exception, match="must be a number of hours"):
             plan(table, retention_hours=wrong)
 
 

@@ -269,6 +269,7 @@ def test_a_path_without_permission_says_so(tmp_path: Path) -> None:
         log.chmod(0o755)
 
     assert run.stdout == (
+        "[DELTA_STORAGE_PERMISSION_DENIED] "
         f"no permission to read {log}/_last_checkpoint: permission denied\n"
         "hint: check the owner and mode of the path, or the credentials for its store\n"
     )

@@ -223,4 +223,7 @@ def test_errors_can_be_told_where_they_happened_and_pickle() -> None:
 
     copy = pickle.loads(pickle.dumps(error))
 
-    assert str(copy).startswith("the deletion vector of data file 'a.parquet' at version 3 has")
+    assert str(copy).startswith(
+        "[DELTA_CANNOT_READ_DELETION_VECTOR] "
+        "the deletion vector of data file 'a.parquet' at version 3 has"
+    )
