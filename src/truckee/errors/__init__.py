@@ -155,6 +155,8 @@ from truckee.errors.spark import (
     DataFileNotFoundError,
     DataFileUnreadableError,
     JavaNotFoundError,
+    NoCallbackConnectionError,
+    SessionStoppedError,
 )
 from truckee.errors.storage import (
     ForkedProcessError,
@@ -358,6 +360,7 @@ __all__ = [
     "NestedInsertError",
     "NewerOffsetError",
     "NoAssignmentsError",
+    "NoCallbackConnectionError",
     "NoColumnsError",
     "NoCommitsFoundError",
     "NoPathToWriteError",
@@ -400,6 +403,7 @@ __all__ = [
     "SchemaLogOfBatchReadError",
     "SchemaMismatchError",
     "SchemaNotSetError",
+    "SessionStoppedError",
     "SourceRowsChangedError",
     "SourceRowsDeletedError",
     "StartAfterLatestError",

@@ -27,7 +27,7 @@ from truckee.errors.dml import (
     UnresolvedColumnError,
 )
 from truckee.protocol.schema import DataType
-from truckee.spark.jvm.bridge import java_class, java_half, to_column
+from truckee.spark.jvm.bridge import java_class, java_half, to_column, unlogged
 from truckee.spark.types import from_spark
 
 _CATALYST = "org.apache.spark.sql.catalyst"
@@ -125,7 +125,8 @@ def _analyzed(
     hidden: Iterable[str],
 ) -> Any:
     try:
-        return rows.where(condition)._jdf.queryExecution().analyzed()
+        with unlogged():
+            return rows.where(condition)._jdf.queryExecution().analyzed()
     except (AnalysisException, ParseException) as error:
         names = tuple(dict.fromkeys(name for name in rows.columns if name not in set(hidden)))
         raise explained(error, what=what, expression=as_written(given), columns=names) from None
