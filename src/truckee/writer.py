@@ -15,6 +15,7 @@ from truckee.commands.write.write import write_table
 from truckee.errors.create import NoTableLocationError
 from truckee.options.text import Options
 from truckee.protocol.properties import parse_column_names
+from truckee.spark.session.arguments import PathLike, checked_frame
 from truckee.spark.session.settings import session_settings, session_storage
 
 
@@ -60,7 +61,7 @@ class TableWriter:
 
     def save(
         self,
-        path: str | None = None,
+        path: PathLike | None = None,
         format: str | None = None,  # noqa: ARG002
         mode: str | None = None,
         partitionBy: str | list[str] | None = None,
@@ -106,7 +107,7 @@ class TableWriter:
         if partition_by is not None:
             self.partitionBy(partition_by)
 
-    def _write(self, path: str) -> Write:
+    def _write(self, path: PathLike) -> Write:
         spark = self._df.sparkSession
         options = write_options(Options(self._options), session_settings(spark))
         return Write(
@@ -120,7 +121,7 @@ class TableWriter:
 
 def write(df: DataFrame) -> TableWriter:
     """Return a writer of Delta tables, used like `df.write`."""
-    return TableWriter(df)
+    return TableWriter(checked_frame(df, what="what is written"))
 
 
 def _names(given: Iterable[str | Iterable[str]]) -> Iterable[str]:

@@ -18,10 +18,10 @@ import msgspec
 
 from truckee.errors.log import (
     CorruptLogFileError,
-    NotADeltaTableError,
     VersionNotFoundError,
     VersionsNotContiguousError,
 )
+from truckee.log.absent_table import absent_table
 from truckee.log.log_files import read_in_order
 from truckee.log.segment import list_commits
 from truckee.protocol.actions import (
@@ -166,7 +166,7 @@ def _timestamp_ms(commit: CommitFile, actions: Iterable[Action]) -> int:
 def _not_found(storage: Storage, version: int) -> Exception:
     commits = list_commits(storage, 0)
     if not commits:
-        return NotADeltaTableError(table=storage.root)
+        return absent_table(storage)
     return VersionNotFoundError(
         table=storage.root, version=version, earliest=min(commits), latest=max(commits)
     )

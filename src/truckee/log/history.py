@@ -16,11 +16,11 @@ from msgspec import Struct
 
 from truckee.errors.log import (
     NoCommitsFoundError,
-    NotADeltaTableError,
     TimestampTooEarlyError,
     TimestampTooLateError,
     TruncatedLogError,
 )
+from truckee.log.absent_table import absent_table
 from truckee.log.commits import LOOK_BACK, CommitFile, commit_files, monotonic
 from truckee.log.log_files import read_commit_info
 from truckee.log.segment import LogListing, last_checkpoint_version, list_commits, list_log
@@ -118,7 +118,7 @@ def latest_version(storage: Storage) -> int:
     if latest is None:
         latest = list_log(storage, 0).latest
     if latest is None:
-        raise NotADeltaTableError(table=storage.root)
+        raise absent_table(storage)
     return latest
 
 
@@ -129,7 +129,7 @@ def earliest_version(storage: Storage) -> int:
     """
     listing = list_log(storage, 0)
     if listing.latest is None:
-        raise NotADeltaTableError(table=storage.root)
+        raise absent_table(storage)
     return min(listing.commits, default=listing.latest + 1)
 
 

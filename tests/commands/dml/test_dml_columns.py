@@ -142,6 +142,6 @@ def test_a_condition_names_two_columns_after_the_table_was_shown(table: Table) -
     merge = target.merge(source, F.col("t.id") == F.col("s.id"))
     merge.whenMatchedUpdate(
         F.expr("s.v < t.v"), {"v": F.col("t.v") + F.col("s.v")}
-    ).whenNotMatchedInsertAll().execute()
+    ).whenNotMatchedInsert(F.expr("s.id = s.v"), {"id": F.col("s.id"), "v": F.col("s.v")}).execute()
 
     assert values(table) == {1: 16, 2: 22, 3: 33, 9: 9}

@@ -17,6 +17,8 @@ from truckee.commands.ddl.create import Creation, TableDefinition, create_table
 from truckee.errors.create import BuilderArgumentError
 from truckee.protocol.properties import parse_column_names
 from truckee.protocol.schema import StructField, StructType
+from truckee.spark.jvm.jvm_errors import unlogged
+from truckee.spark.session.arguments import PathLike, checked_path
 from truckee.spark.types import from_spark
 from truckee.spark.write.char_columns import declared_field
 from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
@@ -51,9 +53,9 @@ class DeltaTableBuilder(Generic[Table]):
         """Enter the table into Spark's catalog under a name, `table` or `database.table`."""
         return self._with(name=identifier)
 
-    def location(self, location: str) -> DeltaTableBuilder[Table]:
+    def location(self, location: PathLike) -> DeltaTableBuilder[Table]:
         """Say where the table lies."""
-        return self._with(location=location)
+        return self._with(location=checked_path(location))
 
     def comment(self, comment: str) -> DeltaTableBuilder[Table]:
         """Describe the table."""
@@ -119,11 +121,12 @@ def spark_type_of(given: str | SparkType) -> SparkType:
     if isinstance(given, SparkType):
         return given
     try:
-        return SparkType.fromDDL(given)
-    except ParseException as error:
+        with unlogged():
+            return SparkType.fromDDL(given)
+    except ParseException:
         raise BuilderArgumentError(
             argument="dataType", value=repr(given), needs="a type such as 'bigint' or 'date'"
-        ) from error
+        ) from None
 
 
 def _field(given: SparkField, metadata: dict[str, Any]) -> StructField:

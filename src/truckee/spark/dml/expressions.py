@@ -27,7 +27,8 @@ from truckee.errors.dml import (
     UnresolvedColumnError,
 )
 from truckee.protocol.schema import DataType
-from truckee.spark.jvm.bridge import java_class, java_half, to_column, unlogged
+from truckee.spark.jvm.bridge import java_class, java_half, to_column
+from truckee.spark.jvm.jvm_errors import unlogged
 from truckee.spark.types import from_spark
 
 _CATALYST = "org.apache.spark.sql.catalyst"

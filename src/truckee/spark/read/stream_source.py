@@ -13,7 +13,8 @@ from typing import Any, Protocol
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from truckee.spark.jvm.bridge import Callback, compiled, gateway, marked
+from truckee.spark.jvm.bridge import Callback, compiled, gateway
+from truckee.spark.jvm.jvm_errors import marked
 from truckee.spark.types import to_java
 
 
@@ -67,7 +68,7 @@ def ending_with_its_error(
         try:
             function(batch, number)
         except BaseException as error:
-            raise RuntimeError(marked(error)) from error
+            raise RuntimeError(marked(error)) from None
 
     return write
 

@@ -18,6 +18,7 @@ from truckee.errors.write import InvalidConditionError
 from truckee.protocol.schema import DataType, PrimitiveType, StructType, type_text
 from truckee.spark.columns import bare_schema
 from truckee.spark.jvm.bridge import gateway
+from truckee.spark.jvm.jvm_errors import unlogged
 from truckee.spark.types import from_spark, to_java, to_spark
 from truckee.spark.write.plain_session import COLUMN_SETTINGS, on_session
 
@@ -53,8 +54,9 @@ def parse_expression(spark: SparkSession, sql: str, schema: StructType) -> Expre
     """
     rows = on_session(_no_rows(spark, to_spark(bare_schema(schema))), COLUMN_SETTINGS)
     try:
-        found = rows.select(sf.expr(sql).alias("value"))
-        plan = found._jdf.queryExecution().analyzed()
+        with unlogged():
+            found = rows.select(sf.expr(sql).alias("value"))
+            plan = found._jdf.queryExecution().analyzed()
     except (AnalysisException, ParseException) as error:
         return _first_line(error)
     if plan.nodeName() != "Project" or plan.subqueries().nonEmpty():
