@@ -10,6 +10,7 @@ everything back.
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Callable
 from types import ModuleType
@@ -329,8 +330,8 @@ def _no_schema() -> NotSupportedByInstallError:
 
 
 def _only(path: Any) -> str:
-    if isinstance(path, str):
-        return path
+    if isinstance(path, str | os.PathLike):
+        return os.fspath(path)
     if not isinstance(path, list) or len(path) != 1:
         raise NotSupportedByInstallError(
             what=f"reading from {path!r}", hint="read one path at a time, and use union for more"

@@ -21,6 +21,7 @@ from truckee.options.text import Options
 from truckee.options.time_travel import split_path, time_travel
 from truckee.options.unknown import warn_of_unknown
 from truckee.spark.read.frames import feed_frame, snapshot_frame
+from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
 from truckee.streaming.fast_lane import stream_frame
@@ -48,9 +49,9 @@ class TableReader:
         self._options.update(options)
         return self
 
-    def load(self, path: str) -> DataFrame:
+    def load(self, path: PathLike) -> DataFrame:
         """Return the rows of the table at a path, or its changes with `readChangeFeed`."""
-        return load_path(self._spark, path, self._options)
+        return load_path(self._spark, checked_path(path), self._options)
 
     def table(self, tableName: str) -> DataFrame:
         """Return the rows of a table of Spark's catalog, or its changes with `readChangeFeed`."""
@@ -80,9 +81,9 @@ class TableStreamReader:
         self._options.update(options)
         return self
 
-    def load(self, path: str) -> DataFrame:
+    def load(self, path: PathLike) -> DataFrame:
         """Return the table at a path as a stream, or its changes with `readChangeFeed`."""
-        return stream_frame(self._spark, path, self._options)
+        return stream_frame(self._spark, checked_path(path), self._options)
 
     def table(self, tableName: str) -> DataFrame:
         """Return a table of Spark's catalog as a stream, or its changes with `readChangeFeed`."""
@@ -91,12 +92,12 @@ class TableStreamReader:
 
 def readStream(spark: SparkSession) -> TableStreamReader:
     """Return a reader of Delta tables as streams, used like `spark.readStream`."""
-    return TableStreamReader(spark)
+    return TableStreamReader(checked_session(spark))
 
 
 def read(spark: SparkSession) -> TableReader:
     """Return a reader of Delta tables, used like `spark.read`."""
-    return TableReader(spark)
+    return TableReader(checked_session(spark))
 
 
 def load_path(
@@ -128,7 +129,7 @@ def load_path(
 
 def table_changes(
     spark: SparkSession,
-    pathOrName: str,
+    pathOrName: PathLike,
     start: int | str | date | datetime,
     end: int | str | date | datetime | None = None,
 ) -> DataFrame:
@@ -137,13 +138,14 @@ def table_changes(
     An integer is a version, all else a timestamp; both ends are included, and without an end the
     changes go up to the latest version at the time a query runs.
     """
-    zone = session_zone(spark)
+    zone = session_zone(checked_session(spark))
     options = feed_options({}, conf=session_settings(spark), time_zone=zone, needs_start=False)
     bounds = {"start": bound(start, name="start", time_zone=zone)}
     if end is not None:
         bounds["end"] = bound(end, name="end", time_zone=zone)
-    is_path = "/" in pathOrName
-    path = pathOrName if is_path else delta_location(spark, pathOrName)
+    path = checked_path(pathOrName)
+    if "/" not in path and isinstance(pathOrName, str):
+        path = delta_location(spark, path)
     feed = open_feed(session_storage(spark, path), replace(options, **bounds))
     return feed_frame(spark, feed)
 

@@ -42,6 +42,7 @@ from truckee.options.feed import feed_options
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.read.frames import feed_frame, snapshot_frame
 from truckee.spark.read.table_description import detail_frame, history_frame
+from truckee.spark.session.arguments import PathLike, checked_frame, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
 
@@ -59,7 +60,7 @@ class DeltaTable:
 
     @classmethod
     def forPath(
-        cls, sparkSession: SparkSession, path: str, hadoopConf: Mapping[str, str] | None = None
+        cls, sparkSession: SparkSession, path: PathLike, hadoopConf: Mapping[str, str] | None = None
     ) -> DeltaTable:
         """Return the table at a path; raises NotADeltaTableError if there is none."""
         checked_argument(path, str, what="path")
@@ -70,6 +71,7 @@ class DeltaTable:
     @classmethod
     def forName(cls, sparkSession: SparkSession, tableOrViewName: str) -> DeltaTable:
         """Return the table of a name in Spark's catalog."""
+        checked_session(sparkSession)
         name = checked_argument(tableOrViewName, str, what="tableOrViewName")
         return cls.forPath(sparkSession, delta_location(sparkSession, name))
 
@@ -77,10 +79,10 @@ class DeltaTable:
     def convertToDelta(
         cls,
         sparkSession: SparkSession,
-        identifier: str,
+        identifier: PathLike,
         partitionSchema: str | StructType | None = None,
     ) -> DeltaTable:
-        """Make a table of the Parquet files at ``parquet.`path` ``, where they lie."""
+        """Make a table of the Parquet files at ``parquet.`path` `` or a Path, where they lie."""
         storage = convert_to_delta(sparkSession, identifier, partitionSchema)
         return cls(sparkSession, storage)
 
@@ -112,10 +114,11 @@ class DeltaTable:
     def _builder(
         cls, spark: SparkSession | None, creation: Creation
     ) -> DeltaTableBuilder[DeltaTable]:
-        return DeltaTableBuilder(spark or SparkSession.active(), creation, cls)
+        session = SparkSession.active() if spark is None else checked_session(spark)
+        return DeltaTableBuilder(session, creation, cls)
 
     @classmethod
-    def isDeltaTable(cls, sparkSession: SparkSession, identifier: str) -> bool:
+    def isDeltaTable(cls, sparkSession: SparkSession, identifier: PathLike) -> bool:
         """Return whether there is a Delta table at a path."""
         checked_argument(identifier, str, what="identifier")
         try:
@@ -152,6 +155,7 @@ class DeltaTable:
 
     def merge(self, source: DataFrame, condition: str | Column) -> DeltaMergeBuilder:
         """Return a builder of what to do with rows of the source and of the table that match."""
+        checked_frame(source, what="the source of a merge")
         return merge_builder(
             self._spark, self._storage, source, condition, alias=self._alias, shown=self._shown
         )

@@ -18,6 +18,7 @@ from truckee.options.arguments import check_format, checked_argument
 from truckee.options.text import Options
 from truckee.options.unknown import warn_of_unknown
 from truckee.protocol.properties import parse_column_names
+from truckee.spark.session.arguments import PathLike, checked_frame
 from truckee.spark.session.settings import session_settings, session_storage
 
 enable_auto_compaction()
@@ -66,7 +67,7 @@ class TableWriter:
 
     def save(
         self,
-        path: str | None = None,
+        path: PathLike | None = None,
         format: str | None = None,
         mode: str | None = None,
         partitionBy: str | list[str] | None = None,
@@ -114,7 +115,7 @@ class TableWriter:
         if partition_by is not None:
             self.partitionBy(partition_by)
 
-    def _write(self, path: str) -> Write:
+    def _write(self, path: PathLike) -> Write:
         spark = self._df.sparkSession
         text = Options(self._options)
         warn_of_unknown(text, WRITE_OPTIONS, what="a write")
@@ -130,7 +131,7 @@ class TableWriter:
 
 def write(df: DataFrame) -> TableWriter:
     """Return a writer of Delta tables, used like `df.write`."""
-    return TableWriter(df)
+    return TableWriter(checked_frame(df, what="what is written"))
 
 
 def _names(given: Iterable[str | Iterable[str]]) -> Iterable[str]:

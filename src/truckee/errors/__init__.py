@@ -184,6 +184,8 @@ from truckee.errors.spark import (
     DataFileNotFoundError,
     DataFileUnreadableError,
     JavaNotFoundError,
+    NoCallbackConnectionError,
+    SessionStoppedError,
 )
 from truckee.errors.storage import (
     ForkedProcessError,
@@ -409,6 +411,7 @@ __all__ = [
     "NestedInsertError",
     "NewerOffsetError",
     "NoAssignmentsError",
+    "NoCallbackConnectionError",
     "NoColumnsError",
     "NoCommitsFoundError",
     "NoPathToWriteError",
@@ -459,6 +462,7 @@ __all__ = [
     "SchemaLogOfBatchReadError",
     "SchemaMismatchError",
     "SchemaNotSetError",
+    "SessionStoppedError",
     "SourceRowsChangedError",
     "SourceRowsDeletedError",
     "StartAfterLatestError",

@@ -21,6 +21,7 @@ from truckee.options.text import Options
 from truckee.options.unknown import warn_of_unknown
 from truckee.protocol.schema import VOID, nested_fields, parse_schema
 from truckee.spark.read.stream_source import ending_with_its_error
+from truckee.spark.session.arguments import PathLike, checked_path
 from truckee.spark.session.settings import session_settings, session_storage
 from truckee.spark.types import from_spark
 from truckee.spark.write.incoming_rows import rows_to_write
@@ -41,7 +42,7 @@ _QUERY_ID = "sql.streaming.queryId"
 
 
 def write_batch(
-    path: str,
+    path: PathLike,
     *,
     outputMode: str = "append",
     partitionBy: str | tuple[str, ...] | list[str] | None = None,
@@ -55,7 +56,7 @@ def write_batch(
     session knows; over Spark Connect `queryId` has to say it, any name that stays the same. Raises
     `UnsupportedOutputModeError` for other modes.
     """
-    mode = outputMode.lower()
+    place, mode = checked_path(path), outputMode.lower()
     if mode not in _MODES:
         raise UnsupportedOutputModeError(mode=outputMode)
 
@@ -65,9 +66,9 @@ def write_batch(
         query = queryId or _query_id(batch)
         given = {**options, "txnAppId": query, "txnVersion": number}
         if _is_remote(batch):
-            _write_remotely(batch, path, mode, _names(partitionBy), given)
+            _write_remotely(batch, place, mode, _names(partitionBy), given)
         else:
-            _write(batch, path, mode, _names(partitionBy), given)
+            _write(batch, place, mode, _names(partitionBy), given)
 
     return ending_with_its_error(write)
 

@@ -19,6 +19,8 @@ from truckee.errors.create import TypeTextError
 from truckee.options.arguments import checked_argument, type_name
 from truckee.protocol.properties import parse_column_names
 from truckee.protocol.schema import StructField, StructType
+from truckee.spark.jvm.jvm_errors import unlogged
+from truckee.spark.session.arguments import PathLike, checked_path
 from truckee.spark.types import from_spark
 from truckee.spark.write.char_columns import declared_field
 from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
@@ -53,9 +55,9 @@ class DeltaTableBuilder(Generic[Table]):
         """Enter the table into Spark's catalog under a name, `table` or `database.table`."""
         return self._with(name=checked_argument(identifier, str, what="identifier"))
 
-    def location(self, location: str) -> DeltaTableBuilder[Table]:
+    def location(self, location: PathLike) -> DeltaTableBuilder[Table]:
         """Say where the table lies."""
-        return self._with(location=checked_argument(location, str, what="location"))
+        return self._with(location=checked_path(location))
 
     def comment(self, comment: str) -> DeltaTableBuilder[Table]:
         """Describe the table."""
@@ -131,7 +133,8 @@ def spark_type_of(given: str | SparkType | None) -> SparkType:
             what="dataType", needs="be a string or a DataType", found=type_name(given)
         )
     try:
-        return SparkType.fromDDL(given)
+        with unlogged():
+            return SparkType.fromDDL(given)
     except ParseException as error:
         raise TypeTextError(argument="dataType", text=given) from error
 

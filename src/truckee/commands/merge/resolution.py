@@ -53,6 +53,7 @@ from truckee.spark.dml.expressions import (
     resolved_value,
 )
 from truckee.spark.dml.target import Target
+from truckee.spark.jvm.jvm_errors import unlogged
 from truckee.spark.read.relations import FILE, ROW
 from truckee.spark.types import from_spark
 from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
@@ -167,7 +168,8 @@ class MergeNames:
 
     def _source_column(self, name: str, clause: Clause) -> Column:
         try:
-            return self._source[quoted(name)]
+            with unlogged():
+                return self._source[quoted(name)]
         except DeltaError:
             raise
         except AnalysisException as error:

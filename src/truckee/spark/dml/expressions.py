@@ -29,6 +29,7 @@ from truckee.errors.dml import (
 )
 from truckee.protocol.schema import DataType
 from truckee.spark.jvm.bridge import java_class, java_half, to_column
+from truckee.spark.jvm.jvm_errors import unlogged
 from truckee.spark.types import from_spark
 
 _CATALYST = "org.apache.spark.sql.catalyst"
@@ -128,7 +129,8 @@ def _analyzed(
     hidden: Iterable[str],
 ) -> Any:
     try:
-        return rows.where(condition)._jdf.queryExecution().analyzed()
+        with unlogged():
+            return rows.where(condition)._jdf.queryExecution().analyzed()
     except DeltaError:  # of a table that the condition names; it says more than Spark's words
         raise
     except (AnalysisException, ParseException) as error:

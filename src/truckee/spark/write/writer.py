@@ -20,6 +20,8 @@ from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 
+from truckee.errors.base import DeltaError
+from truckee.errors.spark import SessionStoppedError
 from truckee.protocol.actions import AddCDCFile, AddFile, Metadata, Protocol
 from truckee.protocol.features import supported_features
 from truckee.protocol.paths import CHANGE_DATA_DIRECTORY, encode_path
@@ -35,11 +37,17 @@ from truckee.scan.footer_statistics import (
     read_footers,
 )
 from truckee.spark.columns import column
-from truckee.spark.jvm.bridge import translate_with
+from truckee.spark.jvm.jvm_errors import translate_with
 from truckee.spark.session.settings import session_settings
 from truckee.spark.write.char_columns import text_length_rules, with_declared_lengths
 from truckee.spark.write.constraints import Rule, guarded, table_rules, violation
-from truckee.spark.write.folders import delete_folder, end_tasks, move_folder
+from truckee.spark.write.folders import (
+    check_writable,
+    delete_folder,
+    end_tasks,
+    is_stopped,
+    move_folder,
+)
 from truckee.spark.write.identity import Identity
 from truckee.spark.write.layout import CHANGE_TYPE, LaidOut, laid_out, partition_values
 from truckee.spark.write.optimized import is_optimized, rebalanced, rebalancing_settings
@@ -148,7 +156,12 @@ def write_files(
     target = _Target(storage, metadata, protocol)
     translate_with(violation)
     every_rule = [
-        *table_rules(target.schema, target.properties, computed=computed),
+        *table_rules(
+            target.schema,
+            target.properties,
+            partition_columns=target.metadata.partition_columns,
+            computed=computed,
+        ),
         *text_length_rules(target.schema),
         *rules,
     ]
@@ -157,6 +170,7 @@ def write_files(
     name = uuid4().hex[:16]
     folder = f"{storage.root}/{name}"
     change_folder = f"{storage.root}/{CHANGE_DATA_DIRECTORY}/{name}"
+    check_writable(storage.root)
     with _no_leftovers(df.sparkSession, (folder, change_folder)) as tag:
         _write(rows, folder, options, tag)
         if rows.change_column is not None:
@@ -200,10 +214,12 @@ def _no_leftovers(spark: SparkSession, folders: tuple[str, ...]) -> Iterator[str
     tag = f"truckee-write-{uuid4().hex}"
     try:
         yield tag
-    except BaseException:
+    except BaseException as error:
         end_tasks(spark, tag)
         for folder in folders:
             delete_folder(spark, folder)
+        if is_stopped(spark) and not isinstance(error, DeltaError | KeyboardInterrupt):
+            raise SessionStoppedError from None
         raise
 
 
@@ -214,7 +230,8 @@ def _write(rows: LaidOut, folder: str, options: FileOptions, tag: str) -> None:
         writer = rows.df.write.options(**{**options.as_spark(), **_NO_MARKERS})
         writer.partitionBy(*rows.folders).mode("error").parquet(folder)
     finally:
-        context.removeJobTag(tag)
+        if not is_stopped(rows.df.sparkSession):
+            context.removeJobTag(tag)
 
 
 def _written(
