@@ -37,7 +37,7 @@ READ_OPTIONS = (
 """What a read of `format("truckee")` understands, batch and stream together."""
 
 _BATCH_ONLY = ("versionAsOf", "timestampAsOf", "endingVersion", "endingTimestamp")
-_STORE_OPTIONS = ("fs.", "spark.hadoop.fs.")
+_STORE_OPTIONS = ("fs.", "spark.hadoop.fs.", "spark.truckee.read.")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """What can go wrong between truckee and the place where a table's bytes lie.
 
     DeltaError
+    ├── PathOutsideTableError        a file outside the root, where reads are kept below it
     └── StorageError                 a read, write or listing failed, and why
         ├── StoragePermissionError     the store said no
         ├── WriteOutcomeUnknownError   the file may have been written, or not
@@ -95,4 +96,22 @@ class ForkedProcessError(StorageError):
         return (
             f"cannot {self.action} {self.path}: {self.reason}\n"
             "hint: start processes afresh, with multiprocessing.get_context('spawn')"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class PathOutsideTableError(DeltaError):
+    """A file lies outside the table's root, and reads are kept below it."""
+
+    code: ClassVar[str] = "DELTA_PATH_OUTSIDE_TABLE"
+    table: str
+    path: str
+    setting: str
+    exceptions: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.path} lies outside the table {self.table}, and {self.setting} forbids to read "
+            f"it\nhint: if you trust its folder, for example as the source of a clone, add it to "
+            f"{self.exceptions}"
         )

@@ -41,9 +41,10 @@ def open_action_file(storage: Storage, path: str) -> Iterator[ActionFile]:
             yield ActionFile(parquet)
     except FileNotFoundError as error:
         raise LogFileNotFoundError(table=storage.root, path=path) from error
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        reason = str(error).partition("\n")[0]
         raise CorruptLogFileError(
-            table=storage.root, path=path, reason=f"it is not a whole Parquet file ({error})"
+            table=storage.root, path=path, reason=f"it is not a whole Parquet file ({reason})"
         ) from error
 
 
@@ -53,14 +54,19 @@ class ActionFile:
     def __init__(self, parquet: pq.ParquetFile) -> None:
         self._parquet = parquet
 
-    def children(self, kind: str) -> set[str]:
-        """Return the names of the fields that actions of a kind have here."""
+    def children(self, kind: str) -> dict[str, pa.DataType]:
+        """Return the fields that actions of a kind have here; ArrowInvalid if it is no struct."""
         schema = self._parquet.schema_arrow
-        return {child.name for child in schema.field(kind).type} if kind in schema.names else set()
+        if kind not in schema.names:
+            return {}
+        data_type = schema.field(kind).type
+        if not pa.types.is_struct(data_type):
+            raise pa.ArrowInvalid(f"its column {kind} is {data_type}, expected a struct")
+        return {child.name: child.type for child in data_type}
 
     def batches(self, kind: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Yield the given columns, leaving out row groups without any action of that kind."""
-        if kind not in self._parquet.schema_arrow.names:
+        if not self.children(kind):
             return
         groups = [group for group, counts in enumerate(self._counts) if _may_hold(counts, kind)]
         if not groups:

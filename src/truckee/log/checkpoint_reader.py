@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from truckee.errors.log import CorruptLogFileError
 from truckee.log.action_file import ActionFile, open_action_file
 from truckee.log.checkpoint_schema import FILES, TOMBSTONES, file_rows, tombstone_rows, wire_name
+from truckee.log.checkpoint_types import check_required, check_types
 from truckee.log.commits import decode_commit
 from truckee.log.log_files import read_log_file
 from truckee.log.parsed_columns import partition_value_maps, stats_json
@@ -122,19 +123,15 @@ def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
 def _read_rows(
     storage: Storage, path: str, kind: str, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    for rows in _read_structs(storage, path, kind, schema):
-        present = rows.drop_null() if rows.null_count else rows
-        if len(present):
-            yield _conformed(present, schema)
-
-
-def _read_structs(
-    storage: Storage, path: str, kind: str, schema: pa.Schema
-) -> Iterator[pa.StructArray]:
     with open_action_file(storage, path) as parquet:
         wanted = _wanted_columns(parquet, kind, schema)
         for batch in parquet.batches(kind, [f"{kind}.{child}" for child in wanted]):
-            yield batch.column(kind)
+            rows = batch.column(kind)
+            present = rows.drop_null() if rows.null_count else rows
+            if len(present):
+                conformed = _conformed(present, schema)
+                check_required(conformed, kind)
+                yield conformed
 
 
 def _wanted_columns(parquet: ActionFile, kind: str, schema: pa.Schema) -> list[str]:
@@ -143,6 +140,7 @@ def _wanted_columns(parquet: ActionFile, kind: str, schema: pa.Schema) -> list[s
     One is always read, since it tells in which rows there is an action of that kind.
     """
     children = parquet.children(kind)
+    check_types(children, kind, schema)
     names = [wire_name(name) for name in schema.names]
     wanted = [
         name
@@ -153,7 +151,7 @@ def _wanted_columns(parquet: ActionFile, kind: str, schema: pa.Schema) -> list[s
     if "stats" in names and "stats_parsed" in children and not parquet.has_all_stats:
         wanted.append("stats_parsed")
     if "partitionValues" in names and "partitionValues" not in children:
-        wanted += {"partitionValues_parsed"} & children
+        wanted += {"partitionValues_parsed"} & children.keys()
     return wanted or ["path"]
 
 

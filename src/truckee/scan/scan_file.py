@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 from msgspec import Struct
 
+from truckee.errors.storage import StorageError
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.json_text import NOT_JSON, Int64
+from truckee.storage.base import Storage
+from truckee.storage.fence import check_readable_path
 
 
 class RowSelection(Struct, frozen=True):
@@ -67,6 +70,22 @@ class ScanFile(Struct, frozen=True, kw_only=True):
     def num_records(self) -> int | None:
         """The number of rows in the file, deleted ones included, if its statistics tell."""
         return num_records(self.stats)
+
+
+def check_paths(storage: Storage, files: Iterable[ScanFile]) -> None:
+    """Raise the error for a file that no engine may be asked to read.
+
+    That is one that lies outside the table where reads are kept below its root, with
+    `PathOutsideTableError`, and one whose path no file can have, with StorageError.
+    """
+    for file in files:
+        if not file.path or "\0" in file.path:
+            path, reason = repr(file.path), "no file can be called that"
+            raise StorageError(action="read", path=path, reason=reason)
+        check_readable_path(storage, file.path)
+        for vector in (file.rows.within, file.rows.without):
+            if vector is not None and vector.is_on_disk:
+                check_readable_path(storage, vector.file_path)
 
 
 class _RowCount(Struct, rename="camel"):

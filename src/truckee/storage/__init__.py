@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from truckee.errors.storage import InvalidUrlError
 from truckee.storage.base import FileInfo, Storage
+from truckee.storage.fence import fenced
 from truckee.storage.local import LocalStorage
 from truckee.storage.memory import MemoryFiles, MemoryStorage
 from truckee.storage.object_store import ObjectStoreStorage
@@ -29,8 +30,13 @@ def open_storage(url_or_path: str, options: Mapping[str, str] | None = None) -> 
 
     A plain path is a local one. Nothing is read or written: a table that is not there is found
     missing when its log is listed. All `memory://` URLs of a process share one memory. The options
-    are those of object stores (see `object_options`); others are left alone.
+    are those of object stores (see `object_options`) and of the fence around untrusted tables (see
+    `fence`); others are left alone.
     """
+    return fenced(_open(url_or_path, options), options or {})
+
+
+def _open(url_or_path: str, options: Mapping[str, str] | None) -> Storage:
     if is_object_url(url_or_path):
         return ObjectStoreStorage(url_or_path, options)
     match scheme_of(url_or_path):

@@ -30,7 +30,7 @@ from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import StructType as TableSchema
 from truckee.protocol.schema import physical_schema
 from truckee.scan.file_registry import FileRegistry
-from truckee.scan.scan_file import ScanFile
+from truckee.scan.scan_file import ScanFile, check_paths
 from truckee.spark.jvm.projection import Item, Named, selected
 from truckee.spark.read.catalyst_predicates import predicate_of
 from truckee.spark.read.feed_layers import LayeredRows
@@ -229,6 +229,7 @@ class Branches:
             if planned is not known or predicate != answered:
                 may_match = may_match_by_constants(predicate, scan, zone)
                 selected = branch.select(planned, may_match)
+                check_paths(scan.storage, selected)
                 last = (planned, predicate, selected)
                 scan.listed.append(selected)
             return selected

@@ -38,7 +38,8 @@ def session_storage(
 ) -> Storage:
     """Return the storage of the table at a path, reached as the session reaches its files.
 
-    Credentials and endpoints are Hadoop's: those of the session, then those in `options`. Raises
+    Credentials and endpoints are Hadoop's: those of the session, then those in `options`. So are
+    the settings that keep reads below the table's root (see `truckee.storage.fence`). Raises
     TypeError if these are not a session and a path.
     """
     checked_session(spark)
@@ -46,6 +47,6 @@ def session_storage(
     hadoop = {
         key.removeprefix("spark.hadoop."): value
         for key, value in session_settings(spark).items()
-        if key.startswith(("spark.hadoop.fs.", "fs."))
+        if key.startswith(("spark.hadoop.fs.", "fs.", "spark.truckee.read."))
     }
     return open_storage(place, {**hadoop, **(options or {})})

@@ -1,0 +1,130 @@
+"""Reads kept below a table's root, for those who open tables that they do not trust.
+
+A log may name files anywhere: shallow clones do, by absolute paths. So does a log that was made to
+be opened by someone who may read more than its author. With a fence, whatever lies outside of the
+root is refused, by its spelling or behind a link:
+
+| setting                          | means                                                        |
+|----------------------------------|--------------------------------------------------------------|
+| `spark.truckee.read.onlyBelowRoot` | `true`: nothing outside the table's root is read            |
+| `spark.truckee.read.alsoBelow`     | folders, with commas between, that may be read all the same |
+
+The second is for the sources of clones. The user names them, since the log cannot be asked.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
+from typing import BinaryIO
+
+from truckee.errors.options import IllegalOptionError
+from truckee.errors.storage import PathOutsideTableError
+from truckee.storage.base import FileInfo, Storage
+from truckee.storage.object_url import is_object_url, parse_object_url
+from truckee.storage.urls import file_url_path, is_file_name, scheme_of
+
+ONLY_BELOW_ROOT = "spark.truckee.read.onlyBelowRoot"
+ALSO_BELOW = "spark.truckee.read.alsoBelow"
+
+
+class FencedStorage:
+    """A storage that reads only below its root, and below other folders that were named."""
+
+    def __init__(self, inner: Storage, also_below: Sequence[str] = ()) -> None:
+        self.inner = inner
+        self._allowed = tuple(_place(inner.root, folder) for folder in (inner.root, *also_below))
+
+    def __repr__(self) -> str:
+        return f"FencedStorage({self.inner!r})"
+
+    @property
+    def root(self) -> str:
+        """The table's root."""
+        return self.inner.root
+
+    def check(self, path: str) -> None:
+        """Raise `PathOutsideTableError` for a path that may not be read."""
+        place = _place(self.root, path)
+        if not any(place == allowed or _is_below(place, allowed) for allowed in self._allowed):
+            raise PathOutsideTableError(
+                table=self.root, path=path, setting=ONLY_BELOW_ROOT, exceptions=ALSO_BELOW
+            )
+
+    def read(self, path: str) -> bytes:
+        """Return the whole file; FileNotFoundError if there is none."""
+        self.check(path)
+        return self.inner.read(path)
+
+    def read_range(self, path: str, offset: int, length: int) -> bytes:
+        """Return `length` bytes from `offset` on, fewer if the file ends before."""
+        self.check(path)
+        return self.inner.read_range(path, offset, length)
+
+    def open_input(self, path: str) -> BinaryIO:
+        """Return the file opened for random access."""
+        self.check(path)
+        return self.inner.open_input(path)
+
+    def list_from(self, path: str) -> Iterator[FileInfo]:
+        """Yield the files beside `path` whose name is not less than its name, in order of name."""
+        self.check(posixpath.dirname(path) or self.root)
+        return self.inner.list_from(path)
+
+    def list_tree(self, folder: str) -> Iterator[FileInfo]:
+        """Yield every file below a folder, in no particular order."""
+        self.check(folder or self.root)
+        return self.inner.list_tree(folder)
+
+    def write(self, path: str, data: bytes) -> None:
+        """Create or replace the file as a whole."""
+        self.inner.write(path, data)
+
+    def put_if_absent(self, path: str, data: bytes) -> None:
+        """Create `path` whole, or raise FileExistsError and leave what is there untouched."""
+        self.inner.put_if_absent(path, data)
+
+    def delete(self, path: str) -> None:
+        """Delete a file of the table; it is no error if there is none."""
+        self.inner.delete(path)
+
+
+def fenced(storage: Storage, options: Mapping[str, str]) -> Storage:
+    """Return the storage with the fence that options ask for, or as it is."""
+    found = {key.lower(): value for key, value in options.items()}
+    asked = found.get(ONLY_BELOW_ROOT.lower(), "false").strip().lower()
+    if asked not in ("true", "false"):
+        raise IllegalOptionError(option=ONLY_BELOW_ROOT, value=asked, needs="true or false")
+    if asked == "false":
+        return storage
+    also = (folder.strip() for folder in found.get(ALSO_BELOW.lower(), "").split(","))
+    return FencedStorage(storage, [folder for folder in also if folder])
+
+
+def unfenced(storage: Storage) -> Storage:
+    """Return the storage behind a fence, or the storage itself."""
+    return storage.inner if isinstance(storage, FencedStorage) else storage
+
+
+def check_readable_path(storage: Storage, path: str) -> None:
+    """Raise `PathOutsideTableError` if the storage has a fence, and the path lies outside of it."""
+    if isinstance(storage, FencedStorage):
+        storage.check(path)
+
+
+def _place(root: str, path: str) -> tuple[str, str]:
+    """Return where a path of a table leads, as store and path: two spellings are one place."""
+    full = path if scheme_of(path) or path.startswith("/") else f"{root}/{path}"
+    if is_object_url(full):
+        bucket, key = parse_object_url(full)
+        return f"{bucket.kind.value} {bucket.name} {bucket.host or ''}", f"/{key}"
+    scheme = scheme_of(full)
+    if scheme is None or scheme == "file":
+        name = full if scheme is None else file_url_path(full)
+        return "", os.path.realpath(name) if is_file_name(name) else "\0"
+    return scheme, posixpath.normpath(full.partition(":")[2])
+
+
+def _is_below(place: tuple[str, str], folder: tuple[str, str]) -> bool:
+    return place[0] == folder[0] and place[1].startswith(folder[1].rstrip("/") + "/")

@@ -1,0 +1,180 @@
+"""A table read at every door that needs no JVM, in a process whose death can be told apart.
+
+Each round breaks one table of the corpus, and reads what is left. What comes of it has to be rows
+or a DeltaError: no other error, no abort of the process, in bounded time and memory.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+from corpus import corpus_tables
+from hostile.mutations import mutate
+from streaming.streams import batches, stream
+from truckee.arrow.read import TableRead, read_parts, tasks
+from truckee.changes.plan import plan_changes
+from truckee.changes.summary import summary
+from truckee.errors.base import DeltaError
+from truckee.log.detail import table_detail
+from truckee.log.history import history, version_as_of
+from truckee.log.listing import log_entries
+from truckee.log.snapshot import load_snapshot
+from truckee.options.feed import feed_options
+from truckee.protocol.predicates import IsNull, column
+from truckee.report.page import report_html
+from truckee.scan.snapshot_scan import scan_files
+from truckee.storage.base import Storage
+from truckee.storage.local import LocalStorage
+
+LARGEST_TABLE = 200_000
+# Of the processor, since a loaded machine is no fault of the table; and of a clock, for what waits.
+PROCESSOR_SECONDS = 20
+SECONDS = 120
+MEMORY = 3 << 30
+
+
+def small_tables() -> list[Path]:
+    """Return the tables of the corpus that are copied in no time, in order of name."""
+    paths = (table.path for table in corpus_tables())
+    return [path for path in paths if _size(path) <= LARGEST_TABLE]
+
+
+def _size(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def rows_of_snapshot(storage: Storage) -> None:
+    snapshot = load_snapshot(storage)
+    read = TableRead(
+        url=storage.root,
+        store_options={},
+        schema=snapshot.schema,
+        partition_columns=snapshot.partition_columns,
+        mapping_mode=snapshot.properties.column_mapping_mode,
+    )
+    for task in tasks(scan_files(snapshot)):
+        for _ in read_parts(read, task):
+            pass
+
+
+def rows_of_feed(storage: Storage) -> None:
+    plan = plan_changes(storage, feed_options({"startingVersion": "0"}))
+    summary(plan.files, storage)
+    read = TableRead(
+        url=storage.root,
+        store_options={},
+        schema=plan.schema,
+        partition_columns=plan.partition_columns,
+        mapping_mode=plan.column_mapping_mode,
+        is_feed=True,
+    )
+    for task in tasks(plan.files):
+        for _ in read_parts(read, task):
+            pass
+
+
+def pruned_files(storage: Storage) -> None:
+    snapshot = load_snapshot(storage)
+    for field in snapshot.schema.fields:
+        scan_files(snapshot, IsNull(column(field.name)))
+
+
+DOORS: dict[str, Callable[[Storage], object]] = {
+    "files": lambda storage: list(load_snapshot(storage).files()),
+    "tombstones": lambda storage: list(load_snapshot(storage).tombstones()),
+    "detail": lambda storage: table_detail(load_snapshot(storage)),
+    "history": history,
+    "log": log_entries,
+    "time travel": lambda storage: version_as_of(storage, 1_600_000_000_000),
+    "rows": rows_of_snapshot,
+    "pruned": pruned_files,
+    "feed": rows_of_feed,
+    "stream": lambda storage: [
+        b for b, _ in zip(batches(stream(storage)), range(20), strict=False)
+    ],
+    "report": lambda storage: report_html(load_snapshot(storage)),
+}
+
+
+def untyped_errors(table: Path) -> Iterator[str]:
+    """Yield what a table raised at each door that is no DeltaError."""
+    for door, read in DOORS.items():
+        try:
+            read(LocalStorage(str(table)))
+        except DeltaError as error:
+            str(error)
+        except Exception as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            own = [f for f in traceback.extract_tb(error.__traceback__) if "truckee" in f.filename]
+            at = " ".join(f"{Path(f.filename).name}:{f.lineno}" for f in (*own[-3:], where))
+            yield f"{door}: {type(error).__name__}: {str(error)[:200]!r} at {at}"
+
+
+def failed_rounds(rounds: Sequence[int], tables: Sequence[Path]) -> list[str]:
+    """Return what went wrong in rounds of mutation; a process that dies ends only its round."""
+    failures: list[str] = []
+    left = list(rounds)
+    with TemporaryDirectory() as folder:
+        while left:
+            done, found, end = _in_a_process(left, tables, Path(folder))
+            failures += found
+            if end:
+                failures.append(f"round {left[done]}: the process ended with signal {end}")
+                done += 1
+            left = left[done:]
+    return failures
+
+
+def _in_a_process(
+    rounds: Sequence[int], tables: Sequence[Path], folder: Path
+) -> tuple[int, list[str], int]:
+    """Return how many rounds a process made, what they found, and the signal that ended it."""
+    receiving, sending = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(receiving)
+        _limit()
+        with os.fdopen(sending, "w") as told:
+            for number in rounds:
+                for line in _round(number, tables, folder):
+                    print(line, file=told, flush=True)
+                print("done", file=told, flush=True)
+        os._exit(0)
+    os.close(sending)
+    with os.fdopen(receiving) as told:
+        lines = told.read().splitlines()
+    _, status = os.waitpid(child, 0)
+    found = [line for line in lines if line != "done"]
+    return len(lines) - len(found), found, status & 0x7F
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stderr.fileno())
+
+
+def _round(number: int, tables: Sequence[Path], folder: Path) -> list[str]:
+    random = Random(number)
+    source = tables[random.randrange(len(tables))]
+    table = folder / "table"
+    shutil.rmtree(table, ignore_errors=True)
+    shutil.copytree(source, table)
+    how = mutate(table, random)
+    signal.alarm(SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, PROCESSOR_SECONDS)
+    found = [f"round {number}: {source.name}: {how}: {e}" for e in untyped_errors(table)]
+    signal.alarm(0)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    return found
