@@ -18,6 +18,7 @@ ROOMS = (
     {"deletion_vectors"},
     {"scan"},
     {"changes"},
+    {"care"},
     {"report"},
     {"arrow"},
     {"spark"},

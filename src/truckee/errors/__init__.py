@@ -1,6 +1,7 @@
 """Every error, one tree. Each module below holds the errors of one station of the path."""
 
 from truckee.errors.alter import (
+    CheckpointProtectionWaitError,
     ColumnChangeError,
     ColumnExistsError,
     ColumnMappingModeChangeError,
@@ -13,9 +14,13 @@ from truckee.errors.alter import (
     ConstraintPropertyError,
     DependentColumnError,
     FeatureDropError,
+    FeatureRetentionError,
+    HistoricalVersionsError,
+    HistoryTruncationError,
     PropertyNotFoundError,
     RowTrackingBackfillError,
 )
+from truckee.errors.arguments import ArgumentTypeError, ArgumentValueError, NoAssignmentsError
 from truckee.errors.base import DeltaError
 from truckee.errors.changes import (
     BeyondRetentionError,
@@ -30,6 +35,15 @@ from truckee.errors.changes import (
     NoStartError,
     NullBoundaryError,
     StartAfterLatestError,
+)
+from truckee.errors.clone import (
+    CloneColumnMappingError,
+    ClonePathError,
+    ManifestColumnMappingError,
+    ManifestModeError,
+    ManifestPropertyError,
+    ManifestVectorsError,
+    NonEmptyCloneError,
 )
 from truckee.errors.columns import (
     AllColumnsPartitionedError,
@@ -61,7 +75,6 @@ from truckee.errors.commit import (
     UnexpectedChangeFilesError,
 )
 from truckee.errors.create import (
-    BuilderArgumentError,
     ConversionError,
     InvalidTableNameError,
     NamedTableChangedError,
@@ -70,6 +83,7 @@ from truckee.errors.create import (
     TableAlreadyExistsError,
     TableNotFoundError,
     TableSchemaMismatchError,
+    TypeTextError,
 )
 from truckee.errors.deletion_vectors import (
     CorruptDeletionVectorError,
@@ -88,14 +102,12 @@ from truckee.errors.dml import (
     AggregateNotSupportedError,
     AmbiguousColumnError,
     AppendOnlyTargetError,
-    ArgumentTypeError,
     AssignmentError,
     AssignmentTypeError,
     ConflictingAssignmentsError,
     ForeignColumnError,
     IdentityUpdateError,
     InvalidExpressionError,
-    NoAssignmentsError,
     NonDeterministicError,
     RowCountMismatchError,
     RowIdsNotKeptError,
@@ -143,6 +155,7 @@ from truckee.errors.options import (
     InvalidTimestampError,
     InvalidVersionError,
     TimeTravelWithFeedError,
+    UnsupportedOptionError,
 )
 from truckee.errors.protocol import (
     ColumnDefaultsNotEnabledError,
@@ -160,6 +173,12 @@ from truckee.errors.protocol import (
     UnsupportedProtocolVersionError,
     UnsupportedReaderFeaturesError,
     UnsupportedWriterFeaturesError,
+)
+from truckee.errors.restore import (
+    RestoreMissingFilesError,
+    RestoreTimestampEarlierError,
+    RestoreTimestampGreaterError,
+    RestoreVersionError,
 )
 from truckee.errors.spark import (
     DataFileNotFoundError,
@@ -221,6 +240,13 @@ from truckee.errors.transaction import (
     MetadataChangedException,
     ProtocolChangedException,
 )
+from truckee.errors.vacuum import (
+    ConsumerNotFoundError,
+    InventoryError,
+    NegativeRetentionError,
+    RetentionTooShortError,
+    VacuumLiteError,
+)
 from truckee.errors.write import (
     ColumnCountError,
     ColumnDifference,
@@ -258,16 +284,19 @@ __all__ = [
     "AppendOnlyTableError",
     "AppendOnlyTargetError",
     "ArgumentTypeError",
+    "ArgumentValueError",
     "AssignmentError",
     "AssignmentTypeError",
     "BeyondRetentionError",
     "BothTimeTravelOptionsError",
-    "BuilderArgumentError",
     "ChangeDataFileNotFoundError",
     "ChangeDataNotRecordedError",
     "CheckConstraintViolationError",
+    "CheckpointProtectionWaitError",
     "ChecksumMismatchError",
     "ClauseOrderError",
+    "CloneColumnMappingError",
+    "ClonePathError",
     "ClusteringColumnError",
     "ColumnChangeError",
     "ColumnCountError",
@@ -291,6 +320,7 @@ __all__ = [
     "ConstraintNotBooleanError",
     "ConstraintNotFoundError",
     "ConstraintPropertyError",
+    "ConsumerNotFoundError",
     "ContradictingActionsError",
     "ConversionError",
     "CorruptDeletionVectorError",
@@ -315,12 +345,15 @@ __all__ = [
     "DynamicOverwriteSchemaError",
     "DynamicReplaceWhereError",
     "FeatureDropError",
+    "FeatureRetentionError",
     "FeatureStatusError",
     "ForeignColumnError",
     "ForkedProcessError",
     "FullOptimizeNotSupportedError",
     "GeneratedColumnViolationError",
     "GivenSchemaError",
+    "HistoricalVersionsError",
+    "HistoryTruncationError",
     "IdempotentWriteOptionsError",
     "IdentityUpdateError",
     "IdentityValueGivenError",
@@ -349,8 +382,13 @@ __all__ = [
     "InvalidVersionError",
     "InvalidZ85Error",
     "InvariantViolationError",
+    "InventoryError",
     "JavaNotFoundError",
     "LogFileNotFoundError",
+    "ManifestColumnMappingError",
+    "ManifestModeError",
+    "ManifestPropertyError",
+    "ManifestVectorsError",
     "MaxCommitRetriesExceededError",
     "MergeWithoutClauseError",
     "MetadataChangedException",
@@ -367,6 +405,7 @@ __all__ = [
     "MultipleMatchesError",
     "NamedTableChangedError",
     "NativeWriterNeededError",
+    "NegativeRetentionError",
     "NestedInsertError",
     "NewerOffsetError",
     "NoAssignmentsError",
@@ -377,6 +416,7 @@ __all__ = [
     "NoTableLocationError",
     "NonAdditiveSchemaChangeError",
     "NonDeterministicError",
+    "NonEmptyCloneError",
     "NonEmptyFolderError",
     "NonLastMatchedClauseError",
     "NonLastNotMatchedBySourceClauseError",
@@ -400,7 +440,12 @@ __all__ = [
     "ReplaceWhereOverwriteSchemaError",
     "ReplaceWhereViolationError",
     "ReservedChangeColumnsError",
+    "RestoreMissingFilesError",
+    "RestoreTimestampEarlierError",
+    "RestoreTimestampGreaterError",
+    "RestoreVersionError",
     "RetentionMismatchError",
+    "RetentionTooShortError",
     "RowCountMismatchError",
     "RowIdsNotKeptError",
     "RowIdsWithoutStatisticsError",
@@ -440,6 +485,7 @@ __all__ = [
     "TrailingCommitMissingError",
     "TruncatedLogError",
     "TwoStartsError",
+    "TypeTextError",
     "UnexpectedChangeFilesError",
     "UnknownFeatureRequestError",
     "UnknownSaveModeError",
@@ -448,11 +494,13 @@ __all__ = [
     "UnknownTargetColumnError",
     "UnresolvedColumnError",
     "UnsettableTablePropertyError",
+    "UnsupportedOptionError",
     "UnsupportedOutputModeError",
     "UnsupportedProtocolVersionError",
     "UnsupportedReaderFeaturesError",
     "UnsupportedTypesError",
     "UnsupportedWriterFeaturesError",
+    "VacuumLiteError",
     "ValueDoesNotFitError",
     "VersionNotFoundError",
     "VersionsNotContiguousError",

@@ -1,7 +1,7 @@
-"""What follows a commit: its checksum, and from time to time a checkpoint and a clean-up.
+"""What follows a commit: its checksum, from time to time a checkpoint and a clean-up, a manifest.
 
-All of it is there to make the next reader faster. The commit is done by then, so nothing that goes
-wrong here may look as if it had failed: it is written to the log `truckee` of Python instead.
+Almost all of it is there to make the next reader faster. The commit is done by then, so nothing
+that goes wrong here may look as if it had failed: it is written to Python's log `truckee` instead.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from functools import cache
 
 from truckee.log.checkpoint_writer import write_checkpoint
 from truckee.log.checksum_writer import write_checksum
-from truckee.log.cleanup import clean_log
+from truckee.log.cleanup import clean_log, clean_staged_files
+from truckee.log.manifest import renew_manifest
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
 from truckee.protocol.actions import Action, Metadata
 from truckee.protocol.properties import TableProperties
@@ -34,12 +35,14 @@ def keep_up(
     def committed() -> Snapshot:
         return snapshot_at(storage, before, version)
 
-    what = f"of version {version} of the table {storage.root}"
+    what = f"of version {version} of the table {storage.root} could not be written"
     _attempt(f"the checksum {what}", lambda: write_checksum(storage, version, actions, committed))
     _attempt(
         f"the checkpoint {what}",
         lambda: _checkpoint_if_due(_metadata(before, actions), version, committed),
     )
+    if _properties(_metadata(before, actions)).symlink_format_manifest:
+        _attempt(f"the manifest {what}", lambda: renew_manifest(committed(), actions))
 
 
 def snapshot_at(storage: Storage, before: Snapshot | None, version: int) -> Snapshot:
@@ -60,17 +63,23 @@ def _metadata(before: Snapshot | None, actions: Iterable[Action]) -> Metadata:
 
 
 def _checkpoint_if_due(metadata: Metadata, version: int, committed: Callable[[], Snapshot]) -> None:
-    properties = TableProperties.from_configuration(metadata.configuration)
+    properties = _properties(metadata)
     if version == 0 or version % properties.checkpoint_interval:
         return
     snapshot = committed()
     write_checkpoint(snapshot)
     if snapshot.properties.enable_expired_log_cleanup:
-        clean_log(snapshot)
+        what = f"of the table {snapshot.storage.root} could not be cleaned up"
+        _attempt(f"the log {what}", lambda: clean_log(snapshot))
+        _attempt(f"staged files {what}", lambda: clean_staged_files(snapshot))
 
 
-def _attempt(what: str, effort: Callable[[], None]) -> None:
+def _properties(metadata: Metadata) -> TableProperties:
+    return TableProperties.from_configuration(metadata.configuration)
+
+
+def _attempt(failure: str, effort: Callable[[], object]) -> None:
     try:
         effort()
     except Exception:
-        logger.warning("%s could not be written; the commit itself is safe", what, exc_info=True)
+        logger.warning("%s; the commit itself is safe", failure, exc_info=True)

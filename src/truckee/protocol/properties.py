@@ -20,6 +20,7 @@ from truckee.errors.protocol import (
     UnknownTablePropertyError,
     UnsettableTablePropertyError,
 )
+from truckee.protocol.unused_properties import warn_of_unused
 
 CONSTRAINT_PREFIX = "delta.constraints."
 FEATURE_PREFIX = "delta.feature."
@@ -27,7 +28,6 @@ MIN_READER_VERSION_KEY = "delta.minReaderVersion"
 MIN_WRITER_VERSION_KEY = "delta.minWriterVersion"
 
 _DAY_MS = 24 * 3600 * 1000
-
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
@@ -382,7 +382,7 @@ def validated(
     """Return properties that a user wants to set, checked and under their canonical names.
 
     `existing` is the configuration they will be merged into. Constraints, requests for features
-    and properties without the `delta.` prefix pass as they are.
+    and properties without the `delta.` prefix pass as they are. Warns of those without effect.
     """
     result = {}
     for key, value in changes.items():
@@ -393,6 +393,7 @@ def validated(
             raise UnknownTablePropertyError(key=key)
         result[canonical_key(key)] = value
     _check_retention(result, {**(existing or {}), **result})
+    warn_of_unused(result)
     return result
 
 

@@ -11,10 +11,11 @@ from html import escape
 from importlib import resources
 from itertools import groupby
 
+from truckee.care.doctor import diagnosis
 from truckee.errors.log import utc_text
 from truckee.log.detail import TableDetail, table_detail
 from truckee.log.snapshot import Snapshot
-from truckee.protocol.schema import type_text
+from truckee.protocol.schema import parse_schema, type_text
 from truckee.report.activity import Activity, activities
 from truckee.report.distributions import Bucket, byte_text, file_sizes, num_rows, vectors
 from truckee.report.svg import NARROW, Bar, Tick, bars, strip
@@ -41,6 +42,7 @@ def report_html(snapshot: Snapshot, *, commits: int | None = 500) -> str:
             f"<header><h1>{escape(title)}</h1><p>{escape(detail.location)}, version"
             f" {detail.version}, {utc_text(detail.last_modified_ms)}</p></header>",
             _cards(snapshot, detail, found),
+            _findings(snapshot),
             _changes_over_time(found),
             _feed_coverage(found),
             '<div class="two">',
@@ -81,6 +83,20 @@ def _cards(snapshot: Snapshot, detail: TableDetail, found: Sequence[Activity]) -
 
 def _on_off(is_on: bool) -> str:
     return "on" if is_on else "off"
+
+
+def _findings(snapshot: Snapshot) -> str:
+    rows = [
+        (
+            finding.severity.value,
+            escape(finding.topic),
+            escape(finding.says),
+            "" if finding.mend is None else f"<code>{escape(finding.mend)}</code>",
+        )
+        for finding in diagnosis(snapshot).findings
+    ]
+    say = "What the log and a listing of the table's folder tell, and the command that mends it."
+    return _section("Findings", say, _table(("", "topic", "finding", "command"), rows))
 
 
 def _changes_over_time(found: Sequence[Activity]) -> str:
@@ -207,7 +223,7 @@ def _columns(snapshot: Snapshot) -> str:
             "" if field.nullable else "not null",
             "partition" if field.name in snapshot.partition_columns else "",
         )
-        for field in snapshot.schema.fields
+        for field in parse_schema(snapshot.metadata.schema_string).fields
     ]
     return _section("Columns", "", _table(("name", "type", "", ""), rows))
 

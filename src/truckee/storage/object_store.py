@@ -77,6 +77,10 @@ class ObjectStoreStorage:
         """Create or replace the file as a whole: no reader ever sees half of it."""
         requests.put(self._place(path), data)
 
+    def write_from(self, path: str, file: BinaryIO) -> None:
+        """Create or replace an object that is too large for memory, from an open file."""
+        requests.put(self._place(path), file)
+
     def put_if_absent(self, path: str, data: bytes) -> None:
         """Create `path` whole, or raise FileExistsError and leave what is there untouched.
 
@@ -85,8 +89,13 @@ class ObjectStoreStorage:
         requests.put_if_absent(self._place(path), data)
 
     def delete(self, path: str) -> None:
-        """Delete the file; it is no error if there is none."""
-        requests.delete(self._place(path))
+        """Delete a file of the table; it is no error if there is none."""
+        place = self._place(path)
+        bucket = parse_object_url(path).bucket if is_object_url(path) else self._bucket
+        prefix = f"{self._key}/" if self._key else ""
+        if bucket != self._bucket or not place.key.startswith(prefix):
+            raise StorageError(action="delete", path=path, reason="it lies outside the table")
+        requests.delete(place)
 
     def _place(self, path: str) -> Place:
         if is_object_url(path):

@@ -18,6 +18,7 @@ from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.streaming import NullTypeInStreamError, UnsupportedOutputModeError
 from truckee.options.text import Options
+from truckee.options.unknown import warn_of_unknown
 from truckee.protocol.schema import VOID, nested_fields, parse_schema
 from truckee.spark.read.stream_source import ending_with_its_error
 from truckee.spark.session.settings import session_settings, session_storage
@@ -30,7 +31,7 @@ from truckee.streaming.write_commit import (
     is_committed,
     stream_parameters,
 )
-from truckee.streaming.write_plan import planned_write
+from truckee.streaming.write_plan import SINK_OPTIONS, planned_write
 
 enable_auto_compaction()
 
@@ -57,6 +58,8 @@ def write_batch(
     mode = outputMode.lower()
     if mode not in _MODES:
         raise UnsupportedOutputModeError(mode=outputMode)
+
+    warn_of_unknown(Options(options), SINK_OPTIONS, what="a write")
 
     def write(batch: DataFrame, number: int) -> None:
         query = queryId or _query_id(batch)
