@@ -21,6 +21,7 @@ from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter
 from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 
 import truckee.errors
+from truckee.commands.care.optimize_builder import DeltaOptimizeBuilder
 from truckee.commands.catalog import delta_location
 from truckee.errors.install import DeltaJarPresentError, NotSupportedByInstallError
 from truckee.readwriter import read, readStream
@@ -113,7 +114,7 @@ def _delta_modules() -> dict[str, ModuleType]:
         tables=tables,
         exceptions=exceptions,
     )
-    vars(tables).update(DeltaTable=DeltaTable)
+    vars(tables).update(DeltaTable=DeltaTable, DeltaOptimizeBuilder=DeltaOptimizeBuilder)
     vars(exceptions).update(
         (name, getattr(truckee.errors, name))
         for name in truckee.errors.__all__

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from dml_tables import FEED, MAPPED, VECTORS, Table, create_table, numbers
-from truckee.commands.care.purge_candidates import has_other_columns
+from truckee.care.purge_candidates import has_other_columns
 from truckee.protocol.schema import parse_schema
 from truckee.table import DeltaTable
 from writing import rust_rows

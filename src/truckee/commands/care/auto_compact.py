@@ -10,8 +10,8 @@ import logging
 
 from pyspark.sql import SparkSession
 
+from truckee.care.bins import PartitionKey, by_partition, is_candidate, partition_of
 from truckee.commands.after_commit import add_follow_up
-from truckee.commands.care.bins import PartitionKey, by_partition, is_candidate, partition_of
 from truckee.commands.care.optimize import run_optimize
 from truckee.commands.care.optimize_plan import OptimizeRequest, partition_fields
 from truckee.commands.care.optimize_settings import AutoCompactSettings, auto_compact_settings

@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
-from truckee.commands.care.bins import batches
+from truckee.care.bins import batches
 from truckee.commands.care.optimize_metrics import (
     OptimizeOutcome,
     commit_metrics,

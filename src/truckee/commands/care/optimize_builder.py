@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.care.optimize import optimize, purge
+from truckee.errors.arguments import ArgumentTypeError
+from truckee.options.arguments import type_name
 from truckee.storage.base import Storage
+
+_COLUMNS = "the columns of executeZOrderBy"
 
 
 @dataclass(frozen=True)
@@ -22,9 +26,8 @@ class DeltaOptimizeBuilder:
     def where(self, partitionFilter: str) -> DeltaOptimizeBuilder:
         """Look only at partitions that a condition is true of; several have to be true at once."""
         if not isinstance(partitionFilter, str):
-            raise TypeError(
-                f"the condition of where is of type {type(partitionFilter).__name__}, "
-                "and has to be text"
+            raise ArgumentTypeError(
+                what="the condition of OPTIMIZE", needs="be text", found=type_name(partitionFilter)
             )
         return DeltaOptimizeBuilder(self._spark, self._storage, (*self._where, partitionFilter))
 
@@ -56,8 +59,8 @@ def _names(cols: Iterable[str | list[str] | tuple[str, ...]]) -> tuple[str, ...]
     if len(given) == 1 and isinstance(given[0], list | tuple):
         given = tuple(given[0])
     if not given:
-        raise TypeError("executeZOrderBy takes one column or more, and was given none")
+        raise ArgumentTypeError(what=_COLUMNS, needs="be one or more names", found="none")
     for name in given:
         if not isinstance(name, str):
-            raise TypeError(f"a column of executeZOrderBy is {name!r}, and has to be a name")
+            raise ArgumentTypeError(what=_COLUMNS, needs="be text", found=type_name(name))
     return tuple(str(name) for name in given)

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from truckee.commands.care.cubes import cube_id, is_of
+from truckee.care.cubes import cube_id, is_of
 from truckee.commands.care.optimize_plan import OptimizePlan, OptimizeRequest
 from truckee.commands.care.rewrite import Rewritten
 from truckee.protocol.actions import AddFile

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from truckee.commands.care.bins import (
+from truckee.care.bins import (
     Bin,
     PartitionKey,
     PartitionOf,
@@ -16,9 +16,9 @@ from truckee.commands.care.bins import (
     partition_of,
     whole_partitions,
 )
-from truckee.commands.care.cubes import CubeSizes, column_names, cube_bins
+from truckee.care.cubes import CubeSizes, column_names, cube_bins
+from truckee.care.purge_candidates import files_to_purge
 from truckee.commands.care.optimize_settings import OptimizeSettings
-from truckee.commands.care.purge_candidates import files_to_purge
 from truckee.commands.care.rewrite import Curve
 from truckee.commands.schema.clustering import clustering_columns
 from truckee.errors.dml import SubqueryNotSupportedError

@@ -16,9 +16,9 @@ from uuid import uuid4
 from msgspec.structs import replace
 from pyspark.sql import Column, DataFrame, SparkSession
 
-from truckee.commands.care.bins import Bin
-from truckee.commands.care.cubes import CUBE_COLUMNS, CUBE_ID, PROVIDER
-from truckee.commands.care.curves import bits_for, hilbert_machine, spread_bits
+from truckee.care.bins import Bin
+from truckee.care.cubes import CUBE_COLUMNS, CUBE_ID, PROVIDER
+from truckee.care.curves import bits_for, hilbert_machine, spread_bits
 from truckee.commands.dml.file_fates import check_num_written, write_rows
 from truckee.commands.removed_files import num_rows
 from truckee.log.snapshot import Snapshot

@@ -35,7 +35,7 @@ class CurveTables(NamedTuple):
     """A curve as tables to look up.
 
     `spread` are the bits of one column's number with gaps between them. `steps`, if there are any,
-    take `chunk` bits of the outcome at a time; see `Machine` in `commands.care.curves`.
+    take `chunk` bits of the outcome at a time; see `Machine` in `care.curves`.
     """
 
     bits: int

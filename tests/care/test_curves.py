@@ -6,7 +6,7 @@ from itertools import pairwise, product
 
 import pytest
 
-from truckee.commands.care.curves import bits_for, hilbert, hilbert_machine, z_order
+from truckee.care.curves import bits_for, hilbert, hilbert_machine, z_order
 
 
 @pytest.mark.parametrize(

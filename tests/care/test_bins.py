@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truckee.commands.care.bins import (
+from truckee.care.bins import (
     batches,
     compaction_bins,
     deleted_ratio,
@@ -18,7 +18,7 @@ from truckee.commands.care.bins import (
     partition_of,
     whole_partitions,
 )
-from truckee.commands.care.cubes import CUBE_COLUMNS, CUBE_ID, CubeSizes, column_names, cube_bins
+from truckee.care.cubes import CUBE_COLUMNS, CUBE_ID, CubeSizes, column_names, cube_bins
 from truckee.protocol.actions import AddFile
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.schema import PrimitiveType, StructField

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from truckee.commands.care.bins import Bin, logical_size, next_fit, num_outputs
+from truckee.care.bins import Bin, logical_size, next_fit, num_outputs
 from truckee.protocol.actions import AddFile
 
 PROVIDER = "liquid"
