@@ -15,9 +15,11 @@ from truckee.changes.plan import open_feed
 from truckee.commands.catalog import delta_location
 from truckee.log.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.options.feed import Bound, bound, feed_options, is_feed_read
+from truckee.options.arguments import check_format, checked_argument
+from truckee.options.feed import BATCH_READ_OPTIONS, Bound, bound, feed_options, is_feed_read
 from truckee.options.text import Options
 from truckee.options.time_travel import split_path, time_travel
+from truckee.options.unknown import warn_of_unknown
 from truckee.spark.read.frames import feed_frame, snapshot_frame
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
@@ -31,13 +33,14 @@ class TableReader:
         self._spark = spark
         self._options: dict[str, Any] = {}
 
-    def format(self, source: str) -> TableReader:  # noqa: ARG002
-        """Take the format's name, for code that names one; it changes nothing."""
+    def format(self, source: str) -> TableReader:
+        """Take the format's name, for code that names one: delta or truckee."""
+        check_format(source)
         return self
 
     def option(self, key: str, value: Any) -> TableReader:
         """Set one option: `versionAsOf`, `timestampAsOf`, or those of the change feed."""
-        self._options[key] = value
+        self._options[checked_argument(key, str, what="key")] = value
         return self
 
     def options(self, **options: Any) -> TableReader:
@@ -62,13 +65,14 @@ class TableStreamReader:
         self._spark = spark
         self._options: dict[str, Any] = {}
 
-    def format(self, source: str) -> TableStreamReader:  # noqa: ARG002
-        """Take the format's name, for code that names one; it changes nothing."""
+    def format(self, source: str) -> TableStreamReader:
+        """Take the format's name, for code that names one: delta or truckee."""
+        check_format(source)
         return self
 
     def option(self, key: str, value: Any) -> TableStreamReader:
         """Set one option, such as `readChangeFeed`, `startingVersion` or `maxFilesPerTrigger`."""
-        self._options[key] = value
+        self._options[checked_argument(key, str, what="key")] = value
         return self
 
     def options(self, **options: Any) -> TableStreamReader:
@@ -104,6 +108,7 @@ def load_path(
 ) -> DataFrame:
     """Return what a read of a path with these options gives."""
     text = Options(options)
+    warn_of_unknown(text, BATCH_READ_OPTIONS, what="a read")
     zone = session_zone(spark)
     if is_feed_read(text):
         feed = feed_options(

@@ -11,8 +11,10 @@ from pyspark.sql.types import DataType, StructType
 from truckee.care.doctor import diagnosis
 from truckee.care.findings import Diagnosis
 from truckee.changes.plan import open_feed
+from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.commands.care.clone import CloneRequest, clone
 from truckee.commands.care.generate import generate
+from truckee.commands.care.optimize_builder import DeltaOptimizeBuilder
 from truckee.commands.care.restore import restore
 from truckee.commands.care.vacuum import vacuum
 from truckee.commands.catalog import delta_location
@@ -35,12 +37,15 @@ from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
 from truckee.errors.log import NotADeltaTableError
 from truckee.log.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.options.arguments import checked_argument, checked_feature_name, checked_version
 from truckee.options.feed import feed_options
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.read.frames import feed_frame, snapshot_frame
 from truckee.spark.read.table_description import detail_frame, history_frame
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
+
+enable_auto_compaction()
 
 
 class DeltaTable:
@@ -57,6 +62,7 @@ class DeltaTable:
         cls, sparkSession: SparkSession, path: str, hadoopConf: Mapping[str, str] | None = None
     ) -> DeltaTable:
         """Return the table at a path; raises NotADeltaTableError if there is none."""
+        checked_argument(path, str, what="path")
         storage = session_storage(sparkSession, path, hadoopConf)
         load_snapshot(storage)
         return cls(sparkSession, storage)
@@ -64,7 +70,8 @@ class DeltaTable:
     @classmethod
     def forName(cls, sparkSession: SparkSession, tableOrViewName: str) -> DeltaTable:
         """Return the table of a name in Spark's catalog."""
-        return cls.forPath(sparkSession, delta_location(sparkSession, tableOrViewName))
+        name = checked_argument(tableOrViewName, str, what="tableOrViewName")
+        return cls.forPath(sparkSession, delta_location(sparkSession, name))
 
     @classmethod
     def convertToDelta(
@@ -110,6 +117,7 @@ class DeltaTable:
     @classmethod
     def isDeltaTable(cls, sparkSession: SparkSession, identifier: str) -> bool:
         """Return whether there is a Delta table at a path."""
+        checked_argument(identifier, str, what="identifier")
         try:
             load_snapshot(session_storage(sparkSession, identifier))
         except NotADeltaTableError:
@@ -123,6 +131,7 @@ class DeltaTable:
 
     def alias(self, aliasName: str) -> DeltaTable:
         """Return the table under a name that conditions can use."""
+        checked_argument(aliasName, str, what="aliasName")
         named = DeltaTable(self._spark, self._storage, aliasName)
         named._shown = self._shown
         return named
@@ -147,12 +156,18 @@ class DeltaTable:
             self._spark, self._storage, source, condition, alias=self._alias, shown=self._shown
         )
 
+    def optimize(self) -> DeltaOptimizeBuilder:
+        """Return a builder that compacts, Z-orders, clusters or purges the files of the table."""
+        return DeltaOptimizeBuilder(self._spark, self._storage)
+
     def detail(self) -> DataFrame:
         """Return one row that describes the table: format, id, size, protocol and so on."""
         return detail_frame(self._spark, self._snapshot())
 
     def history(self, limit: int | None = None) -> DataFrame:
         """Return the commits that the log still has, newest first."""
+        if limit is not None:
+            checked_argument(limit, int, what="limit")
         return history_frame(self._spark, history(self._storage, limit))
 
     def changes(
@@ -312,14 +327,20 @@ class DeltaTable:
 
     def upgradeTableProtocol(self, readerVersion: int, writerVersion: int) -> None:
         """Demand at least these protocol versions of readers and writers."""
+        checked_version(readerVersion, what="readerVersion")
+        checked_version(writerVersion, what="writerVersion")
         upgrade_protocol(self._storage, readerVersion, writerVersion)
 
     def addFeatureSupport(self, featureName: str) -> None:
         """Add a feature to those that the table demands."""
+        checked_feature_name(featureName)
         add_feature(self._storage, featureName)
 
     def dropFeatureSupport(self, featureName: str, truncateHistory: bool | None = None) -> None:
         """Take a feature out of those that the table demands, once nothing uses it."""
+        checked_feature_name(featureName)
+        if truncateHistory is not None:
+            checked_argument(truncateHistory, bool, what="truncateHistory")
         drop_feature(self._storage, featureName, truncate_history=bool(truncateHistory))
 
     def _snapshot(self) -> Snapshot:

@@ -273,7 +273,7 @@ def test_a_retention_is_a_number_of_hours_from_zero_on(table: Folder) -> None:
     with pytest.raises(NegativeRetentionError):
         plan(table, UNCHECKED, retention_hours=-1)
     for wrong in ("7", True, float("nan")):
-        with pytest.raises(Exception, match="has to be a number of hours"):
+        with pytest.raises(Exception, match="must be a number of hours"):
             plan(table, retention_hours=wrong)
 
 

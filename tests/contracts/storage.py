@@ -7,6 +7,7 @@ SharedStorageContract adds what can be promised where several processes meet.
 from __future__ import annotations
 
 import multiprocessing
+import posixpath
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -151,6 +152,11 @@ class StorageContract:
             storage.put_if_absent("a", b"put")
 
         assert storage.read("a") == b"written"
+
+    def test_only_files_below_the_root_are_deleted(self, storage: Storage) -> None:
+        for path in ("../a", "folder/../../a", f"{posixpath.dirname(storage.root)}/a"):
+            with pytest.raises(StorageError, match="outside the table"):
+                storage.delete(path)
 
     def test_a_deleted_file_is_gone(self, storage: Storage) -> None:
         storage.write("log/a", b"1")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from staging import add, append, create_table, metadata, paths
 from truckee.errors.log import CorruptLogFileError
+from truckee.errors.storage import StorageError
 from truckee.log.checkpoint_writer import write_checkpoint, write_v2_checkpoint
-from truckee.log.cleanup import clean_log
+from truckee.log.cleanup import clean_log, clean_staged_files
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.storage import LocalStorage
 
@@ -181,14 +183,16 @@ def test_sidecars_go_with_the_checkpoints_that_name_them(tmp_path: Path) -> None
     old = sidecars(tmp_path)
     write_v2_checkpoint(load_snapshot(snapshot.storage, 2))
     second_of_two = sidecars(tmp_path) - old
-    (tmp_path / "_delta_log" / "_sidecars" / "orphan.parquet").write_bytes(b"")
+    orphans = (f"{uuid4()}.parquet", f"{1:020d}.checkpoint.{1:010d}.{2:010d}.{uuid4()}.parquet")
+    for orphan in orphans:
+        (tmp_path / "_delta_log" / "_sidecars" / orphan).write_bytes(b"")
     age(tmp_path, {}, default=400.0)
 
     clean(snapshot)
 
     left = sidecars(tmp_path)
     assert second_of_two <= left
-    assert "orphan.parquet" not in left
+    assert left.isdisjoint(orphans)
     assert len(left) == 2
     assert paths(load_snapshot(snapshot.storage)) == ["f1", "f2"]
 
@@ -196,13 +200,13 @@ def test_sidecars_go_with_the_checkpoints_that_name_them(tmp_path: Path) -> None
 def test_sidecar_of_a_checkpoint_that_is_being_written_stays(tmp_path: Path) -> None:
     snapshot = table_with(tmp_path, 2, checkpoints=(2,), **V2)
     age(tmp_path, {}, default=400.0)
-    fresh = tmp_path / "_delta_log" / "_sidecars" / "fresh.parquet"
+    fresh = tmp_path / "_delta_log" / "_sidecars" / f"{uuid4()}.parquet"
     fresh.write_bytes(b"")
     os.utime(fresh, (MIDNIGHT_MS / 1000 + 1, MIDNIGHT_MS / 1000 + 1))
 
     clean(snapshot)
 
-    assert "fresh.parquet" in sidecars(tmp_path)
+    assert fresh.name in sidecars(tmp_path)
 
 
 def test_nothing_goes_if_a_sidecar_of_the_checkpoint_is_missing(tmp_path: Path) -> None:
@@ -214,7 +218,103 @@ def test_nothing_goes_if_a_sidecar_of_the_checkpoint_is_missing(tmp_path: Path) 
     assert clean(snapshot) == 0
 
 
+# What is not the log's to delete.
+
+NAME = "a0a083e8-7026-4e79-81be-64bd76c43a11.parquet"
+STRANGERS = ("notes.txt", "photo.parquet", "x.json", ".bashrc", f"{NAME}.bak")
+
+
+@pytest.mark.parametrize("policy", ["v2", "classic"])
+def test_clean_up_deletes_no_file_that_delta_does_not_name(tmp_path: Path, policy: str) -> None:
+    """Invariant 23."""
+    snapshot = table_with(tmp_path, 4, checkpoints=(3,), checkpointPolicy=policy)
+    log = tmp_path / "_delta_log"
+    places = [tmp_path, log, log / "_sidecars", log / "_staged_commits", log / "_commits"]
+    for place in places:
+        place.mkdir(exist_ok=True)
+        for name in STRANGERS:
+            (place / name).write_text("precious")
+    (log / NAME).write_text("precious")
+    age(tmp_path, {}, default=400.0)
+
+    clean(snapshot)
+    clean_staged_files(snapshot)
+
+    assert versions(tmp_path) == [3, 4]
+    assert all((place / name).read_text() == "precious" for place in places for name in STRANGERS)
+    assert (log / NAME).read_text() == "precious"
+
+
+def test_sidecars_of_a_table_without_v2_checkpoints_stay(tmp_path: Path) -> None:
+    snapshot = table_with(tmp_path, 4, checkpoints=(3,))
+    stranger = tmp_path / "_delta_log" / "_sidecars" / f"{uuid4()}.parquet"
+    stranger.parent.mkdir()
+    stranger.write_text("precious")
+    age(tmp_path, {}, default=400.0)
+
+    clean(snapshot)
+
+    assert stranger.read_text() == "precious"
+
+
+@pytest.mark.parametrize("inside", [True, False], ids=["to the table", "to elsewhere"])
+def test_clean_up_deletes_nothing_through_a_link(tmp_path: Path, inside: bool) -> None:
+    table = tmp_path / "table"
+    snapshot = table_with(table, 4, checkpoints=(3,), **V2)
+    elsewhere = (table if inside else tmp_path) / "elsewhere"
+    (table / "_delta_log" / "_sidecars").rename(elsewhere)
+    (table / "_delta_log" / "_sidecars").symlink_to(elsewhere)
+    (elsewhere / f"{uuid4()}.parquet").write_text("precious")
+    for file in elsewhere.iterdir():
+        os.utime(file, (1, 1))
+    before = {file.name for file in elsewhere.iterdir()}
+    age(table, {}, default=400.0)
+
+    with pytest.raises(StorageError, match="behind a link"):
+        clean(snapshot)
+
+    assert {file.name for file in elsewhere.iterdir()} == before
+
+
+# What killed writers leave.
+
+
+def test_staged_files_of_killed_writers_go_when_they_are_a_day_old(tmp_path: Path) -> None:
+    """Invariant 24."""
+    snapshot = table_with(tmp_path, 2, checkpoints=(1,), **V2)
+    log = tmp_path / "_delta_log"
+    unique = "0123456789abcdef" * 2
+    left = [
+        log / f".{3:020d}.json.{unique}.tmp",
+        log / "_sidecars" / f".{uuid4()}.parquet.{unique}.tmp",
+        tmp_path / f".deletion_vector_{uuid4()}.bin.{unique}.tmp",
+    ]
+    not_ours = [log / ".a.tmp", tmp_path / f"b.{unique}.tmp", tmp_path / f".c.{unique[1:]}.tmp"]
+    fresh = log / f".{4:020d}.json.{unique}.tmp"
+    for file in (*left, *not_ours, fresh):
+        file.write_bytes(b"half")
+        os.utime(file, (MIDNIGHT_MS / 1000, MIDNIGHT_MS / 1000))
+    os.utime(fresh, (MIDNIGHT_MS / 1000 + 3600, MIDNIGHT_MS / 1000 + 3600))
+
+    deleted = clean_staged_files(snapshot, now_ms=MIDNIGHT_MS + DAY_MS + 60_000)
+
+    assert deleted == 3
+    assert not any(file.exists() for file in left)
+    assert all(file.exists() for file in (*not_ours, fresh))
+
+
 # After a commit.
+
+
+def test_staged_files_are_cleaned_after_a_checkpoint(tmp_path: Path) -> None:
+    snapshot = table_with(tmp_path, 3, checkpoints=(), checkpointInterval="4")
+    left = tmp_path / "_delta_log" / f".{9:020d}.json.{'ab' * 16}.tmp"
+    left.write_bytes(b"half")
+    os.utime(left, (1, 1))
+
+    append(snapshot.storage, add("last"))
+
+    assert not left.exists()
 
 
 def test_log_is_cleaned_after_a_checkpoint(tmp_path: Path) -> None:

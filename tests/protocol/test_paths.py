@@ -59,7 +59,7 @@ def test_compacted_commits_cover_both_ends() -> None:
 
 
 def test_files_that_belong_to_no_version_are_known() -> None:
-    names = ("_last_checkpoint", "_last_vacuum_info", sidecar_path("a.parquet"))
+    names = ("_last_checkpoint", "_last_vacuum_info", sidecar_path(f"{UUID}.parquet"))
 
     kinds = [found.kind for name in names if (found := parse_log_name(name))]
 
@@ -92,6 +92,10 @@ def test_staged_commits_are_told_from_commits() -> None:
         "00000000000000000009.00000000000000000007.compacted.json",
         "_sidecars/a.json",
         "_sidecars/.a.parquet",
+        "_sidecars/a.parquet",
+        f"{2**63:020d}.json",
+        f"{1:020d}.{2**63:020d}.compacted.json",
+        "١" * 20 + ".json",
         "elsewhere/00000000000000000007.json",
         "",
     ],

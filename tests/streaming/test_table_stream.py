@@ -50,7 +50,7 @@ def paths(of: TableStream) -> list[str]:
 
 
 def message(error: pytest.ExceptionInfo[DeltaError]) -> str:
-    return str(error.value)
+    return error.value.sentence()
 
 
 UPDATE = (CommitInfo(operation="UPDATE"), remove("a"), add("b"), cdc("c"))
@@ -304,8 +304,8 @@ def test_a_table_without_columns() -> None:
         stream(made.storage)
 
     assert message(raised) == (
-        f"{made.storage.root} has no columns yet, so it cannot be streamed\n"
-        "hint: write to the table first"
+        f"{made.storage.root} has no columns yet, so its rows cannot be read\n"
+        "hint: read it again after a commit has set its schema"
     )
 
 

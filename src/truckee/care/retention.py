@@ -6,7 +6,7 @@ import logging
 import math
 from dataclasses import dataclass
 
-from truckee.errors.dml import ArgumentTypeError
+from truckee.errors.arguments import ArgumentTypeError
 from truckee.errors.vacuum import NegativeRetentionError, RetentionTooShortError
 from truckee.protocol.properties import TableProperties
 
@@ -64,8 +64,8 @@ def _specified_ms(hours: float | None) -> int | None:
     if type(hours) not in (int, float) or not math.isfinite(hours):
         raise ArgumentTypeError(
             what="retentionHours",
-            found=f"{type(hours).__name__} ({hours})",
-            expected="a number of hours",
+            needs="be a number of hours",
+            found=f"{type(hours).__name__} {hours}",
         )
     return math.floor(hours + 0.5) * HOUR_MS
 

@@ -72,7 +72,11 @@ def mapping_mode(metadata: Metadata) -> str:
 
 
 def read_schema(
-    mode: SchemaMode, *, start: Snapshot, end: Snapshot, analyzed: Snapshot
+    mode: SchemaMode,
+    *,
+    start: Snapshot | ReadSchema,
+    end: Snapshot | ReadSchema,
+    analyzed: Snapshot | ReadSchema,
 ) -> ReadSchema:
     """Return the schema to read a range with.
 
@@ -98,8 +102,11 @@ def incompatibility(read: ReadSchema, metadata: Metadata, version: int) -> str |
     """Return why data of a version cannot be read with a schema, None if it can.
 
     Whichever of the two is newer may have added columns. Renamed or dropped columns, other types
-    and columns that may be null in the data only are not compatible.
+    and columns that may be null in the data only are not compatible. A version that had no schema
+    yet has no data either.
     """
+    if metadata.schema_string is None:
+        return None
     is_newer = version > read.version
     ours, theirs = _mapped(read.metadata), _mapped(metadata)
     change = (

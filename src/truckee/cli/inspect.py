@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from truckee.cli.render import cell, moment, print_json, print_json_array, print_table, words
+from truckee.protocol.json_text import NOT_JSON
 
 if TYPE_CHECKING:
     from truckee.log.history import HistoryEntry
@@ -127,7 +128,7 @@ def _check(snapshot: Snapshot, *, must_agree: bool) -> None:
     except (ChecksumMismatchError, CorruptLogFileError) as error:
         if must_agree:
             raise
-        words(f"warning: [{error.code}] {error}")
+        words(f"warning: {error}")
         return
     if must_agree:
         state = "agrees with its checksum" if is_there else "has no checksum"
@@ -223,6 +224,6 @@ def _object(text: str | None) -> dict[str, Any] | None:
 
     try:
         value = msgspec.json.decode(text or "null")
-    except msgspec.DecodeError:
+    except NOT_JSON:
         return None
     return value if isinstance(value, dict) else None

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from truckee.cli import care, changes, demo, inspect, report
+from truckee.cli import care, changes, demo, inspect, optimize, report
 from truckee.cli.render import words
 from truckee.errors.base import DeltaError
 
@@ -27,6 +27,7 @@ app.command()(inspect.detail)
 app.command()(inspect.log)
 app.command()(inspect.files)
 app.command()(changes.changes)
+app.command()(optimize.optimize)
 app.command()(report.report)
 app.command()(care.doctor)
 app.command()(care.vacuum)
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except DeltaError as error:
         if _DEBUG in given:
             raise
-        words(f"error: [{error.code}] {error}")
+        words(f"error: {error}")
         return 1
     except BrokenPipeError:
         # Whoever read our output has seen enough. Python would complain once more at exit.

@@ -21,6 +21,7 @@ from truckee.errors.alter import (
     PropertyNotFoundError,
     RowTrackingBackfillError,
 )
+from truckee.errors.arguments import ArgumentTypeError, ArgumentValueError, NoAssignmentsError
 from truckee.errors.base import DeltaError
 from truckee.errors.changes import (
     BeyondRetentionError,
@@ -75,7 +76,6 @@ from truckee.errors.commit import (
     UnexpectedChangeFilesError,
 )
 from truckee.errors.create import (
-    BuilderArgumentError,
     ConversionError,
     InvalidTableNameError,
     NamedTableChangedError,
@@ -84,6 +84,7 @@ from truckee.errors.create import (
     TableAlreadyExistsError,
     TableNotFoundError,
     TableSchemaMismatchError,
+    TypeTextError,
 )
 from truckee.errors.deletion_vectors import (
     CorruptDeletionVectorError,
@@ -102,14 +103,12 @@ from truckee.errors.dml import (
     AggregateNotSupportedError,
     AmbiguousColumnError,
     AppendOnlyTargetError,
-    ArgumentTypeError,
     AssignmentError,
     AssignmentTypeError,
     ConflictingAssignmentsError,
     ForeignColumnError,
     IdentityUpdateError,
     InvalidExpressionError,
-    NoAssignmentsError,
     NonDeterministicError,
     RowCountMismatchError,
     RowIdsNotKeptError,
@@ -141,12 +140,23 @@ from truckee.errors.merge import (
     NonLastNotMatchedClauseError,
     StreamingSourceError,
 )
+from truckee.errors.optimize import (
+    ConditionOnClusteredTableError,
+    FullOptimizeNotSupportedError,
+    NonPartitionColumnError,
+    PartitionSubqueryError,
+    ZOrderColumnNotFoundError,
+    ZOrderOnClusteredTableError,
+    ZOrderOnPartitionColumnError,
+    ZOrderWithoutStatisticsError,
+)
 from truckee.errors.options import (
     BothTimeTravelOptionsError,
     IllegalOptionError,
     InvalidTimestampError,
     InvalidVersionError,
     TimeTravelWithFeedError,
+    UnsupportedOptionError,
 )
 from truckee.errors.protocol import (
     ColumnDefaultsNotEnabledError,
@@ -275,11 +285,11 @@ __all__ = [
     "AppendOnlyTableError",
     "AppendOnlyTargetError",
     "ArgumentTypeError",
+    "ArgumentValueError",
     "AssignmentError",
     "AssignmentTypeError",
     "BeyondRetentionError",
     "BothTimeTravelOptionsError",
-    "BuilderArgumentError",
     "ChangeDataFileNotFoundError",
     "ChangeDataNotRecordedError",
     "CheckConstraintViolationError",
@@ -305,6 +315,7 @@ __all__ = [
     "ConcurrentDomainMetadataException",
     "ConcurrentTransactionException",
     "ConcurrentWriteException",
+    "ConditionOnClusteredTableError",
     "ConflictingAssignmentsError",
     "ConstraintAlreadyViolatedError",
     "ConstraintExistsError",
@@ -340,6 +351,7 @@ __all__ = [
     "FeatureStatusError",
     "ForeignColumnError",
     "ForkedProcessError",
+    "FullOptimizeNotSupportedError",
     "GeneratedColumnViolationError",
     "GivenSchemaError",
     "HistoricalVersionsError",
@@ -411,6 +423,7 @@ __all__ = [
     "NonLastMatchedClauseError",
     "NonLastNotMatchedBySourceClauseError",
     "NonLastNotMatchedClauseError",
+    "NonPartitionColumnError",
     "NotADeltaTableError",
     "NotATruckeeTableError",
     "NotNullViolationError",
@@ -420,6 +433,7 @@ __all__ = [
     "OverwriteOptionError",
     "PartitionColumnNotFoundError",
     "PartitionColumnTypeError",
+    "PartitionSubqueryError",
     "PartitionValuesMismatchError",
     "PartitioningMismatchError",
     "PropertyNotFoundError",
@@ -473,6 +487,7 @@ __all__ = [
     "TrailingCommitMissingError",
     "TruncatedLogError",
     "TwoStartsError",
+    "TypeTextError",
     "UnexpectedChangeFilesError",
     "UnknownFeatureRequestError",
     "UnknownSaveModeError",
@@ -481,6 +496,7 @@ __all__ = [
     "UnknownTargetColumnError",
     "UnresolvedColumnError",
     "UnsettableTablePropertyError",
+    "UnsupportedOptionError",
     "UnsupportedOutputModeError",
     "UnsupportedProtocolVersionError",
     "UnsupportedReaderFeaturesError",
@@ -492,4 +508,8 @@ __all__ = [
     "VersionsNotContiguousError",
     "WriteOptionsError",
     "WriteOutcomeUnknownError",
+    "ZOrderColumnNotFoundError",
+    "ZOrderOnClusteredTableError",
+    "ZOrderOnPartitionColumnError",
+    "ZOrderWithoutStatisticsError",
 ]

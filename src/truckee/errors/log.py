@@ -220,6 +220,12 @@ class ChecksumMismatchError(DeltaError):
 
 
 def utc_text(timestamp_ms: int) -> str:
-    """Return a timestamp as people read it: `2024-01-02T03:04:05.678Z`."""
-    moment = datetime.fromtimestamp(timestamp_ms // 1000, tz=timezone.utc)
+    """Return a timestamp as people read it: `2024-01-02T03:04:05.678Z`.
+
+    One outside of the years 1 to 9999 has no such text, and is shown in milliseconds.
+    """
+    try:
+        moment = datetime.fromtimestamp(timestamp_ms // 1000, tz=timezone.utc)
+    except (ValueError, OverflowError, OSError):
+        return f"{timestamp_ms} ms"
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{timestamp_ms % 1000:03d}Z"

@@ -42,15 +42,15 @@ class GivenSchemaError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class SchemaNotSetError(DeltaError):
-    """A table without columns has nothing to stream."""
+    """A table whose metadata holds no columns has no rows to read."""
 
     code: ClassVar[str] = "DELTA_SCHEMA_NOT_SET"
     table: str
 
     def __str__(self) -> str:
         return (
-            f"{self.table} has no columns yet, so it cannot be streamed\n"
-            "hint: write to the table first"
+            f"{self.table} has no columns yet, so its rows cannot be read\n"
+            "hint: read it again after a commit has set its schema"
         )
 
 

@@ -31,6 +31,7 @@ from truckee.protocol.actions import (
     SetTransaction,
     Sidecar,
 )
+from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.paths import sidecar_path
 from truckee.storage.base import Storage
 
@@ -90,12 +91,12 @@ def open_checkpoint(storage: Storage, files: CheckpointFiles) -> Checkpoint:
 
 
 def _read_actions(storage: Storage, path: str) -> Iterator[Action]:
-    """Yield the actions that are not about files; metadata without a schema is none."""
+    """Yield the actions that are not about files; a struct of nothing but nulls is none."""
     with open_action_file(storage, path) as parquet:
         for kind, action_type in _KINDS.items():
             for batch in parquet.batches(kind, [kind]):
                 for row in batch.column(kind).drop_null().to_pylist(maps_as_pydicts="lossy"):
-                    if kind != "metaData" or row.get("schemaString") is not None:
+                    if any(value is not None for value in row.values()):
                         yield _action(storage, path, kind, action_type, row)
 
 
@@ -104,7 +105,7 @@ def _action(
 ) -> Action:
     try:
         return msgspec.convert(_without_nulls(row), action_type)
-    except msgspec.ValidationError as error:
+    except NOT_JSON as error:
         raise CorruptLogFileError(
             table=storage.root, path=path, reason=f"its {kind} action is not whole ({error})"
         ) from error

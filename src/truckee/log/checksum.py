@@ -24,6 +24,7 @@ from msgspec import Struct
 from truckee.errors.log import ChecksumMismatchError, CorruptLogFileError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import DomainMetadata, Metadata, Protocol, SetTransaction
+from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.paths import checksum_path
 from truckee.protocol.schema import parse_schema
 from truckee.storage.base import Storage
@@ -67,7 +68,7 @@ def read_checksum(storage: Storage, version: int) -> Checksum | None:
         return msgspec.json.decode(storage.read(path), type=Checksum)
     except FileNotFoundError:
         return None
-    except msgspec.DecodeError as error:
+    except NOT_JSON as error:
         raise CorruptLogFileError(table=storage.root, path=path, reason=str(error)) from error
 
 

@@ -35,6 +35,7 @@ from truckee.protocol.actions import (
     SetTransaction,
 )
 from truckee.protocol.features import supported_features
+from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.paths import checksum_path
 from truckee.protocol.properties import TableProperties
 from truckee.storage.base import Storage
@@ -135,7 +136,7 @@ def _empty(actions: Sequence[Action]) -> VersionChecksum | None:
 def _read_checksum(storage: Storage, version: int) -> VersionChecksum | None:
     try:
         return msgspec.json.decode(storage.read(checksum_path(version)), type=VersionChecksum)
-    except (FileNotFoundError, msgspec.DecodeError):
+    except (FileNotFoundError, *NOT_JSON):
         return None
 
 

@@ -10,16 +10,22 @@ stays, with all that follows; what lies before it goes, oldest first:
 
 The cutoff is a midnight in UTC, so that a table is cleaned once a day rather than at each
 checkpoint. Times of commit files are made monotonic first, as for time travel.
+
+Only files that a writer of Delta made are deleted: each is recognized by its exact name, sidecars
+only in a table with V2 checkpoints. `Storage.delete` refuses whatever is not below the root.
 """
 
 from __future__ import annotations
 
+import posixpath
 import time
 from collections.abc import Iterable, Iterator
 
 from truckee.log.checkpoint_reader import Checkpoint, open_checkpoint
+from truckee.log.file_times import monotonic
 from truckee.log.segment import CheckpointFiles, LogListing, list_log
 from truckee.log.snapshot import Snapshot
+from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.features import supported_features
 from truckee.protocol.paths import (
     LOG_DIRECTORY,
@@ -29,6 +35,7 @@ from truckee.protocol.paths import (
     parse_log_name,
 )
 from truckee.storage.base import FileInfo, Storage
+from truckee.storage.local import LocalStorage
 
 _DAY_MS = 24 * 3600 * 1000
 
@@ -55,8 +62,34 @@ def clean_log(
         return 0
     files = list(_log_files(storage))
     expired = [file for name, file in files if name.end_version < first]
-    kept = [(name, file) for name, file in files if name.version >= first]
-    return _delete(storage, expired) + _delete_sidecars(storage, kept, cutoff_ms)
+    count = _delete(storage, expired)
+    if "v2Checkpoint" in supported_features(snapshot.protocol):
+        kept = [(name, file) for name, file in files if name.version >= first]
+        count += _delete_sidecars(storage, kept, cutoff_ms)
+    return count
+
+
+def clean_staged_files(snapshot: Snapshot, *, now_ms: int | None = None) -> int:
+    """Delete what killed writers left half written, and return how many files.
+
+    On a local disk a file is staged as `.<name>.<unique>.tmp` in the folder it will lie in: those
+    of the log and of deletion vectors. One that is a day old has no writer any more.
+    """
+    storage = snapshot.storage
+    if not isinstance(storage, LocalStorage):
+        return 0
+    now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
+    folders = {"", LOG_DIRECTORY, SIDECAR_DIRECTORY, *_vector_folders(snapshot)}
+    left = [file for folder in sorted(folders) for file in storage.leftovers(folder)]
+    return _delete(storage, [file for file in left if file.modified_ms < now_ms - _DAY_MS])
+
+
+def _vector_folders(snapshot: Snapshot) -> set[str]:
+    """Return the folders below the root in which the table keeps deletion vectors."""
+    vectors = snapshot.files_table().column("deletion_vector").drop_null().to_pylist()
+    descriptors = (DeletionVectorDescriptor(**vector) for vector in vectors)
+    own = (vector.file_path for vector in descriptors if vector.is_relative)
+    return {posixpath.dirname(path) for path in own}
 
 
 def first_version_kept(listing: LogListing, cutoff_ms: int) -> int | None:
@@ -65,9 +98,7 @@ def first_version_kept(listing: LogListing, cutoff_ms: int) -> int | None:
     All versions newer than the cutoff can be read from there, and so can the latest one.
     """
     last_expired = -1
-    timestamp_ms = -1
-    for version, file in listing.commits.items():
-        timestamp_ms = max(file.modified_ms, timestamp_ms + 1)
+    for version, _, timestamp_ms in monotonic(listing.commits):
         if timestamp_ms >= cutoff_ms:
             break
         last_expired = version
@@ -106,11 +137,13 @@ def _delete(storage: Storage, files: Iterable[FileInfo]) -> int:
 def _delete_sidecars(
     storage: Storage, kept: Iterable[tuple[LogFile, FileInfo]], cutoff_ms: int
 ) -> int:
-    """Delete the sidecars that no checkpoint names which is kept.
+    """Delete the sidecars that are not referenced by any retained checkpoint.
 
-    Those newer than the cutoff stay: they may belong to a checkpoint that is being written.
+    Those newer than the cutoff stay: they may belong to a checkpoint that is being written. So
+    does every file that is not named as writers name a sidecar.
     """
-    sidecars = storage.list_from(f"{SIDECAR_DIRECTORY}/")
+    found = storage.list_from(f"{SIDECAR_DIRECTORY}/")
+    sidecars = [file for file in found if parse_log_name(file.path) is not None]
     old = [file for file in sidecars if file.modified_ms < cutoff_ms]
     if not old:
         return 0

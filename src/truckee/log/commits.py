@@ -1,20 +1,16 @@
 """Commits in order, each with its version, its timestamp and its actions.
 
-A commit's timestamp is its in-commit timestamp where it has one. Otherwise it is the time of its
-file, made monotonic: a file that is not newer than the one before counts as one millisecond
-newer. Since that depends on what came before, the files of the 100 versions before the first one
-asked for are looked at too.
+A commit's timestamp is its in-commit timestamp where it has one, and otherwise the time that
+`file_times` gives its version.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, TypeVar
-
-import msgspec
+from typing import TypeVar
 
 from truckee.errors.log import (
     CorruptLogFileError,
@@ -22,6 +18,7 @@ from truckee.errors.log import (
     VersionNotFoundError,
     VersionsNotContiguousError,
 )
+from truckee.log.file_times import FileTimes
 from truckee.log.log_files import read_in_order
 from truckee.log.segment import list_commits
 from truckee.protocol.actions import (
@@ -36,11 +33,10 @@ from truckee.protocol.actions import (
     SetTransaction,
     decode_actions,
 )
+from truckee.protocol.json_text import NOT_JSON
 from truckee.storage.base import FileInfo, Storage
 
 T = TypeVar("T")
-
-LOOK_BACK = 100
 
 
 @dataclass(frozen=True)
@@ -95,14 +91,6 @@ class Commit:
         return (action for action in self.actions if isinstance(action, kind))
 
 
-class CommitFile(NamedTuple):
-    """A commit's file, with its time made monotonic."""
-
-    version: int
-    file: FileInfo
-    timestamp_ms: int
-
-
 def read_commit(storage: Storage, version: int) -> Commit:
     """Return one commit; `VersionNotFoundError` if its file is not there."""
     for commit in read_commits(storage, version, version):
@@ -118,48 +106,36 @@ def read_commits(storage: Storage, start: int, end: int | None = None) -> Iterat
     `VersionsNotContiguousError` at a gap, both before the first commit is yielded.
     """
     files = commit_files(storage, start, end)
-    contents = read_in_order(storage, [commit.file.path for commit in files])
-    for commit, data in zip(files, contents, strict=True):
-        actions = decode_commit(storage, commit.file.path, data)
-        yield Commit(commit.version, _timestamp_ms(commit, actions), tuple(actions))
+    yield from commits_of(storage, files)
 
 
-def commit_files(storage: Storage, start: int, end: int | None = None) -> list[CommitFile]:
-    """Return the files of the commits `start..end`, both included, that exist.
+def commits_of(storage: Storage, files: Mapping[int, FileInfo]) -> Iterator[Commit]:
+    """Yield the commits of files by version, each read when it is asked for."""
+    times = FileTimes(storage)
+    contents = read_in_order(storage, [file.path for file in files.values()])
+    for (version, file), data in zip(files.items(), contents, strict=True):
+        actions = decode_commit(storage, file.path, data)
+        yield Commit(version, _timestamp_ms(version, actions, times), tuple(actions))
+
+
+def commit_files(storage: Storage, start: int, end: int | None = None) -> dict[int, FileInfo]:
+    """Return the files of the commits `start..end`, both included, that exist, by version.
 
     Raises like `read_commits`.
     """
-    listed = monotonic(list_commits(storage, max(0, start - LOOK_BACK), end))
-    files = [commit for commit in listed if commit.version >= start]
-    if files and files[0].version > start:
+    files = list_commits(storage, start, end)
+    if files and start not in files:
         raise _not_found(storage, start)
-    _check_contiguous(storage, files)
+    for before, after in pairwise(files):
+        if after != before + 1:
+            raise VersionsNotContiguousError(table=storage.root, missing=before + 1, found=after)
     return files
 
 
-def monotonic(listed: Mapping[int, FileInfo]) -> list[CommitFile]:
-    """Return commit files with their times, each at least a millisecond after the one before."""
-    files: list[CommitFile] = []
-    previous = -1
-    for version, file in listed.items():
-        previous = max(file.modified_ms, previous + 1)
-        files.append(CommitFile(version, file, previous))
-    return files
-
-
-def _check_contiguous(storage: Storage, commits: Sequence[CommitFile]) -> None:
-    """Raise `VersionsNotContiguousError` if a version is missing in between."""
-    for before, after in pairwise(commits):
-        if after.version != before.version + 1:
-            raise VersionsNotContiguousError(
-                table=storage.root, missing=before.version + 1, found=after.version
-            )
-
-
-def _timestamp_ms(commit: CommitFile, actions: Iterable[Action]) -> int:
+def _timestamp_ms(version: int, actions: Iterable[Action], times: FileTimes) -> int:
     info = next((action for action in actions if isinstance(action, CommitInfo)), None)
     if info is None or info.in_commit_timestamp is None:
-        return commit.timestamp_ms
+        return times.at(version)
     return info.in_commit_timestamp
 
 
@@ -181,7 +157,7 @@ def decode_commit(
     """Return the actions of a commit's bytes; a line that is no action is named in the error."""
     try:
         return decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except NOT_JSON as error:
         raise _corrupt(storage, path, data, decode) from error
 
 
@@ -191,7 +167,7 @@ def _corrupt(
     for number, line in enumerate(data.split(b"\n"), 1):
         try:
             decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except NOT_JSON as error:
             reason = str(error).replace("$[0]", "$")
             return CorruptLogFileError(table=storage.root, path=path, line=number, reason=reason)
     return CorruptLogFileError(table=storage.root, path=path, reason="it is not lines of JSON")

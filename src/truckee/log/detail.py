@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.features import supported_features
+from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.schema import leaf_columns
 
 CLUSTERING_DOMAIN = "delta.clustering"
@@ -39,7 +40,7 @@ def table_detail(snapshot: Snapshot) -> TableDetail:
     """Return the details of a snapshot; counts all of its files."""
     metadata, protocol = snapshot.metadata, snapshot.protocol
     return TableDetail(
-        format=metadata.format.provider,
+        format="delta",  # of the table; its data files are Parquet
         id=metadata.id,
         name=metadata.name,
         description=metadata.description,
@@ -73,7 +74,7 @@ def clustering_columns(snapshot: Snapshot) -> tuple[str, ...]:
         return ()
     try:
         clustering = msgspec.json.decode(domain.configuration, type=_Clustering)
-    except msgspec.DecodeError:
+    except NOT_JSON:
         return ()
     logical = {chain.physical_path: ".".join(chain.path) for chain in leaf_columns(snapshot.schema)}
     return tuple(logical.get(tuple(path), ".".join(path)) for path in clustering.clustering_columns)

@@ -15,16 +15,19 @@ import msgspec
 from msgspec import Struct
 
 from truckee.errors.log import (
+    CorruptLogFileError,
     NoCommitsFoundError,
     NotADeltaTableError,
     TimestampTooEarlyError,
     TimestampTooLateError,
     TruncatedLogError,
 )
-from truckee.log.commits import LOOK_BACK, CommitFile, commit_files, monotonic
+from truckee.log.commits import commit_files
+from truckee.log.file_times import CommitFile, FileTimes, monotonic
 from truckee.log.log_files import read_commit_info
 from truckee.log.segment import LogListing, last_checkpoint_version, list_commits, list_log
-from truckee.storage.base import Storage
+from truckee.protocol.json_text import LAST_MOMENT_MS
+from truckee.storage.base import FileInfo, Storage
 
 
 class HistoryEntry(Struct, frozen=True, kw_only=True):
@@ -52,28 +55,29 @@ def history(storage: Storage, limit: int | None = None) -> list[HistoryEntry]:
 
     A commit that is missing in between is left out.
     """
+    times = FileTimes(storage)
     commits = _last_commits(storage, limit)
-    return [_entry(storage, commit) for commit in reversed(commits)]
+    return [_entry(storage, version, file, times) for version, file in reversed(commits)]
 
 
-def _last_commits(storage: Storage, limit: int | None) -> Sequence[CommitFile]:
+def _last_commits(storage: Storage, limit: int | None) -> Sequence[tuple[int, FileInfo]]:
     start = 0
     if limit is not None:
-        start = max(0, (last_checkpoint_version(storage) or 0) - limit - LOOK_BACK)
-    commits = monotonic(list_commits(storage, start))
+        start = max(0, (last_checkpoint_version(storage) or 0) - limit)
+    commits = list(list_commits(storage, start).items())
     if start and not commits:
-        commits = monotonic(list_commits(storage, 0))
+        commits = list(list_commits(storage, 0).items())
     if not commits:
         latest_version(storage)
     return commits if limit is None else commits[max(0, len(commits) - limit) :]
 
 
-def _entry(storage: Storage, commit: CommitFile) -> HistoryEntry:
-    info = read_commit_info(storage, commit.file.path) or {}
-    recorded = _number(info.get("inCommitTimestamp"))
+def _entry(storage: Storage, version: int, file: FileInfo, times: FileTimes) -> HistoryEntry:
+    info = read_commit_info(storage, file.path) or {}
+    recorded = _recorded_ms(storage, file, info)
     return HistoryEntry(
-        version=commit.version,
-        timestamp_ms=commit.timestamp_ms if recorded is None else recorded,
+        version=version,
+        timestamp_ms=times.at(version) if recorded is None else recorded,
         user_id=_text(info.get("userId")),
         user_name=_text(info.get("userName")),
         operation=_text(info.get("operation")),
@@ -135,14 +139,12 @@ def earliest_version(storage: Storage) -> int:
 
 def commit_timestamps(storage: Storage, start: int, end: int) -> dict[int, int]:
     """Return the timestamps in milliseconds of the commits `start..end`, both included."""
-    commits = commit_files(storage, start, end)
-    times = {commit.version: commit.timestamp_ms for commit in commits}
-    for commit in reversed(commits):
-        recorded = _in_commit_timestamp(storage, commit)
-        if recorded is None:
-            break
-        times[commit.version] = recorded
-    return times
+    times = FileTimes(storage)
+    found: dict[int, int] = {}
+    for version, file in commit_files(storage, start, end).items():
+        recorded = _in_commit_timestamp(storage, file)
+        found[version] = times.at(version) if recorded is None else recorded
+    return found
 
 
 def version_as_of(storage: Storage, timestamp_ms: int) -> int:
@@ -232,10 +234,17 @@ class _Timeline:
 
     def _recorded_at(self, place: int) -> int | None:
         if place not in self._known:
-            self._known[place] = _in_commit_timestamp(self.storage, self.commits[place])
+            self._known[place] = _in_commit_timestamp(self.storage, self.commits[place].file)
         return self._known[place]
 
 
-def _in_commit_timestamp(storage: Storage, commit: CommitFile) -> int | None:
-    info = read_commit_info(storage, commit.file.path) or {}
-    return _number(info.get("inCommitTimestamp"))
+def _in_commit_timestamp(storage: Storage, file: FileInfo) -> int | None:
+    return _recorded_ms(storage, file, read_commit_info(storage, file.path) or {})
+
+
+def _recorded_ms(storage: Storage, file: FileInfo, info: Mapping[str, Any]) -> int | None:
+    recorded = _number(info.get("inCommitTimestamp"))
+    if recorded is not None and not 0 <= recorded <= LAST_MOMENT_MS:
+        reason = f"its inCommitTimestamp is {recorded}, which is no time"
+        raise CorruptLogFileError(table=storage.root, path=file.path, reason=reason)
+    return recorded

@@ -11,6 +11,7 @@ from truckee.errors.log import CorruptLogFileError, VersionNotFoundError
 from truckee.log.commits import commit_files
 from truckee.log.history import earliest_version, latest_version
 from truckee.log.log_files import read_log_file
+from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.paths import LOG_DIRECTORY, SIDECAR_DIRECTORY, parse_log_name
 from truckee.storage.base import Storage
 
@@ -50,8 +51,8 @@ def commit_lines(storage: Storage, version: int) -> Iterator[dict[str, Any]]:
             earliest=earliest_version(storage),
             latest=latest_version(storage),
         )
-    path = found[0].file.path
+    path = found[version].path
     try:
         yield from msgspec.json.Decoder(dict[str, Any]).decode_lines(read_log_file(storage, path))
-    except msgspec.DecodeError as error:
+    except NOT_JSON as error:
         raise CorruptLogFileError(table=storage.root, path=path, reason=str(error)) from error

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from truckee.errors.log import CorruptLogFileError, LogFileNotFoundError
+from truckee.protocol.json_text import NOT_JSON
 from truckee.storage.base import Storage
 
 _READ_AHEAD = 32
@@ -30,8 +31,12 @@ def read_log_file(storage: Storage, path: str) -> bytes:
     except FileNotFoundError as error:
         raise LogFileNotFoundError(table=storage.root, path=path) from error
     if not data:
-        raise CorruptLogFileError(table=storage.root, path=path, reason="it is empty")
+        raise _empty(storage, path)
     return data
+
+
+def _empty(storage: Storage, path: str) -> CorruptLogFileError:
+    return CorruptLogFileError(table=storage.root, path=path, reason="it is empty")
 
 
 def read_in_order(storage: Storage, paths: Sequence[str]) -> Iterator[bytes]:
@@ -75,9 +80,11 @@ def read_commit_info(storage: Storage, path: str) -> dict[str, Any] | None:
     """
     try:
         head = storage.read_range(path, 0, _HEAD_BYTES)
+        if not head:
+            raise _empty(storage, path)
         first, newline, _ = head.partition(b"\n")
         if newline and _STARTS_WITH_COMMIT_INFO.match(first):
-            with suppress(msgspec.DecodeError, UnicodeDecodeError):
+            with suppress(*NOT_JSON):
                 return _head_decoder.decode(first).commitInfo
         whole = head if len(head) < _HEAD_BYTES else storage.read(path)
     except FileNotFoundError as error:
@@ -88,6 +95,6 @@ def read_commit_info(storage: Storage, path: str) -> dict[str, Any] | None:
 def _search(storage: Storage, path: str, data: bytes) -> dict[str, Any] | None:
     try:
         heads = _head_decoder.decode_lines(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except NOT_JSON as error:
         raise CorruptLogFileError(table=storage.root, path=path, reason=str(error)) from error
     return next((head.commitInfo for head in heads if head.commitInfo is not None), None)

@@ -19,6 +19,7 @@ from truckee.errors.log import (
     VersionNotFoundError,
     VersionsNotContiguousError,
 )
+from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.paths import (
     LAST_CHECKPOINT_PATH,
     LOG_DIRECTORY,
@@ -157,7 +158,7 @@ def _numbered_files(
     found = _listed_files(storage, start, end)
     commits = [name.version for name, _ in found if name.kind is LogFileKind.COMMIT]
     first = start if start > 0 else min(commits, default=0)
-    if commits and commits != list(range(first, commits[-1] + 1)):
+    if commits and (commits[0] != first or commits[-1] - first + 1 != len(commits)):
         found = _listed_files(storage, start, found[-1][0].version)
     return found
 
@@ -206,7 +207,7 @@ def last_checkpoint_version(storage: Storage) -> int | None:
     """Return the version that `_last_checkpoint` names, None if it cannot be read."""
     try:
         hint = msgspec.json.decode(storage.read(LAST_CHECKPOINT_PATH), type=_Hint)
-    except (FileNotFoundError, msgspec.DecodeError):
+    except (FileNotFoundError, *NOT_JSON):
         return None
     return hint.version if hint.version >= 0 else None
 
@@ -253,7 +254,9 @@ def _unavailable(storage: Storage, version: int | None) -> Exception:
         )
     checkpoint = everything.newest_checkpoint(version)
     after = -1 if checkpoint is None else checkpoint.version
-    missing = next(v for v in range(after + 1, latest + 1) if v not in everything.commits)
+    missing = after + 1
+    for found in sorted(everything.commits):
+        missing += found == missing
     return VersionsNotContiguousError(table=storage.root, missing=missing, found=latest)
 
 

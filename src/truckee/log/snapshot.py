@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truckee.errors.log import LogFileNotFoundError, StateNotRecoverableError
+from truckee.errors.stream_schema import SchemaNotSetError
 from truckee.log.checkpoint_reader import Checkpoint, open_checkpoint
 from truckee.log.checkpoint_schema import add_actions, remove_actions
 from truckee.log.commits import decode_commit
@@ -65,7 +66,9 @@ class Snapshot:
 
     @cached_property
     def schema(self) -> StructType:
-        """The table's columns, by their logical names."""
+        """The table's columns, by their logical names; `SchemaNotSetError` if it has none yet."""
+        if self.metadata.schema_string is None:
+            raise SchemaNotSetError(table=self.storage.root)
         return parse_schema(self.metadata.schema_string)
 
     @property

@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from truckee.protocol.actions import Metadata
+from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.partition_values import arrow_type, typed_column
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructField, parse_schema
@@ -141,7 +142,7 @@ def _parse_rows(
 def _row(line: str) -> dict[str, Any] | None:
     try:
         return _decode_row(line)
-    except msgspec.DecodeError:
+    except NOT_JSON:
         return None
 
 

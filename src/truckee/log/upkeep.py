@@ -12,7 +12,7 @@ from functools import cache
 
 from truckee.log.checkpoint_writer import write_checkpoint
 from truckee.log.checksum_writer import write_checksum
-from truckee.log.cleanup import clean_log
+from truckee.log.cleanup import clean_log, clean_staged_files
 from truckee.log.manifest import renew_manifest
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
 from truckee.protocol.actions import Action, Metadata
@@ -35,7 +35,7 @@ def keep_up(
     def committed() -> Snapshot:
         return snapshot_at(storage, before, version)
 
-    what = f"of version {version} of the table {storage.root}"
+    what = f"of version {version} of the table {storage.root} could not be written"
     _attempt(f"the checksum {what}", lambda: write_checksum(storage, version, actions, committed))
     _attempt(
         f"the checkpoint {what}",
@@ -69,15 +69,17 @@ def _checkpoint_if_due(metadata: Metadata, version: int, committed: Callable[[],
     snapshot = committed()
     write_checkpoint(snapshot)
     if snapshot.properties.enable_expired_log_cleanup:
-        clean_log(snapshot)
+        what = f"of the table {snapshot.storage.root} could not be cleaned up"
+        _attempt(f"the log {what}", lambda: clean_log(snapshot))
+        _attempt(f"staged files {what}", lambda: clean_staged_files(snapshot))
 
 
 def _properties(metadata: Metadata) -> TableProperties:
     return TableProperties.from_configuration(metadata.configuration)
 
 
-def _attempt(what: str, effort: Callable[[], None]) -> None:
+def _attempt(failure: str, effort: Callable[[], object]) -> None:
     try:
         effort()
     except Exception:
-        logger.warning("%s could not be written; the commit itself is safe", what, exc_info=True)
+        logger.warning("%s; the commit itself is safe", failure, exc_info=True)

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct, field
 
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
+from truckee.protocol.json_text import Int32, Int64, MomentMs
 
 
 def _true() -> bool:
@@ -39,14 +40,14 @@ class AddFile(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=T
 
     path: str
     partition_values: dict[str, str | None]
-    size: int
-    modification_time: int
+    size: Int64
+    modification_time: Int64
     data_change: bool
     stats: str | None = None
     tags: dict[str, str | None] | None = None
     deletion_vector: DeletionVectorDescriptor | None = None
-    base_row_id: int | None = None
-    default_row_commit_version: int | None = None
+    base_row_id: Int64 | None = None
+    default_row_commit_version: Int64 | None = None
     clustering_provider: str | None = None
 
 
@@ -54,16 +55,16 @@ class RemoveFile(Struct, frozen=True, kw_only=True, rename="camel", omit_default
     """A data file that is no longer part of the table: its tombstone."""
 
     path: str
-    deletion_timestamp: int | None = None
+    deletion_timestamp: Int64 | None = None
     data_change: bool = field(default_factory=_true)
     extended_file_metadata: bool | None = None
     partition_values: dict[str, str | None] | None = None
-    size: int | None = None
+    size: Int64 | None = None
     stats: str | None = None
     tags: dict[str, str | None] | None = None
     deletion_vector: DeletionVectorDescriptor | None = None
-    base_row_id: int | None = None
-    default_row_commit_version: int | None = None
+    base_row_id: Int64 | None = None
+    default_row_commit_version: Int64 | None = None
 
 
 class AddCDCFile(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -71,7 +72,7 @@ class AddCDCFile(Struct, frozen=True, kw_only=True, rename="camel", omit_default
 
     path: str
     partition_values: dict[str, str | None]
-    size: int
+    size: Int64
     data_change: bool = field(default_factory=_false)
     tags: dict[str, str | None] | None = None
 
@@ -84,23 +85,26 @@ class Format(Struct, frozen=True, kw_only=True):
 
 
 class Metadata(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """The table's identity, schema, partitioning and properties (`metaData` on the wire)."""
+    """The table's identity, schema, partitioning and properties (`metaData` on the wire).
+
+    Pipelines create a table before they know its columns, and their first metadata has no schema.
+    """
 
     id: str
     name: str | None = None
     description: str | None = None
     format: Format = field(default_factory=lambda: Format())
-    schema_string: str
+    schema_string: str | None = None
     partition_columns: list[str] = field(default_factory=_no_columns)
     configuration: dict[str, str] = field(default_factory=_no_properties)
-    created_time: int | None = None
+    created_time: Int64 | None = None
 
 
 class Protocol(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """What the table demands of those who read and write it."""
 
-    min_reader_version: int
-    min_writer_version: int
+    min_reader_version: Int32
+    min_writer_version: Int32
     reader_features: tuple[str, ...] | None = None
     writer_features: tuple[str, ...] | None = None
 
@@ -109,8 +113,8 @@ class SetTransaction(Struct, frozen=True, kw_only=True, rename="camel", omit_def
     """The last version that an application has written (`txn` on the wire)."""
 
     app_id: str
-    version: int
-    last_updated: int | None = None
+    version: Int64
+    last_updated: Int64 | None = None
 
 
 class DomainMetadata(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -124,7 +128,7 @@ class DomainMetadata(Struct, frozen=True, kw_only=True, rename="camel", omit_def
 class CheckpointMetadata(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The version of a V2 checkpoint."""
 
-    version: int
+    version: Int64
     tags: dict[str, str | None] | None = None
 
 
@@ -132,15 +136,15 @@ class Sidecar(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=T
     """A file below `_delta_log/_sidecars` that holds file actions of a V2 checkpoint."""
 
     path: str
-    size_in_bytes: int
-    modification_time: int
+    size_in_bytes: Int64
+    modification_time: Int64
     tags: dict[str, str | None] | None = None
 
 
 class CommitInfo(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """Who wrote a commit, and how. The protocol leaves its content free, so types are wide."""
 
-    in_commit_timestamp: int | None = None
+    in_commit_timestamp: MomentMs | None = None
     timestamp: Any = None
     user_id: Any = None
     user_name: Any = None
@@ -228,7 +232,7 @@ _encoder = msgspec.json.Encoder()
 def decode_actions(data: bytes) -> list[Action]:
     """Return the actions of a commit in the order of its lines.
 
-    Raises `msgspec.DecodeError` where a line is not whole JSON or a field has the wrong type; the
+    Raises one of `NOT_JSON` where a line is not whole JSON or a field has the wrong type; the
     caller knows which file that was.
     """
     lines = _decoder.decode_lines(data)

@@ -26,6 +26,7 @@ from truckee.errors.deletion_vectors import (
     UnknownStorageTypeError,
 )
 from truckee.protocol import z85
+from truckee.protocol.json_text import Int32, Int64
 from truckee.protocol.paths import decode_path, encode_path
 
 UUID_RELATIVE = "u"
@@ -47,9 +48,9 @@ class DeletionVectorDescriptor(
 
     storage_type: str
     path_or_inline_dv: str
-    offset: int | None = None
-    size_in_bytes: int
-    cardinality: int
+    offset: Int32 | None = None
+    size_in_bytes: Int32
+    cardinality: Int64
 
     @property
     def unique_id(self) -> str:

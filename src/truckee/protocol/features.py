@@ -152,7 +152,7 @@ def _declared(metadata: Metadata) -> Declared:
 
 
 @lru_cache(maxsize=64)
-def _schema_marks(schema_string: str) -> tuple[frozenset[str], frozenset[str]]:
+def _schema_marks(schema_string: str | None) -> tuple[frozenset[str], frozenset[str]]:
     fields = [chain.field for chain in nested_fields(parse_schema(schema_string))]
     keys = frozenset(key for field in fields for key in field.metadata)
     return keys, frozenset(getattr(field.type, "name", "") for field in fields)

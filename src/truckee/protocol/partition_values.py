@@ -219,9 +219,17 @@ def _single_text(value: float) -> str:
     shortest = next(
         text
         for text in (f"{value:.{digits}g}" for digits in range(1, 18))
-        if value != value or struct.pack(">f", float(text)) == struct.pack(">f", value)
+        if value != value or _single_bytes(float(text)) == _single_bytes(value)
     )
     return _float_text(value, shortest)
+
+
+def _single_bytes(value: float) -> bytes | None:
+    """Return a number in 32 bits, None where rounding has made it larger than any."""
+    try:
+        return struct.pack(">f", value)
+    except OverflowError:
+        return None
 
 
 def _float_text(value: float, digits: str) -> str:

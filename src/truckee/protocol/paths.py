@@ -100,23 +100,31 @@ def compacted_path(start: int, end: int) -> str:
 
 
 def sidecar_path(name: str) -> str:
-    """Return the path of a sidecar by its name, relative to the table's root."""
-    return f"{SIDECAR_DIRECTORY}/{name}"
+    """Return the path of a sidecar, relative to the table's root.
+
+    A checkpoint names a sidecar by its file name or by a longer path. The protocol keeps all of
+    them in one folder, so the file name alone counts.
+    """
+    return f"{SIDECAR_DIRECTORY}/{decode_path(name).rpartition('/')[2]}"
 
 
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 _NUMBERED = re.compile(
-    rf"""(?P<version>\d{{20}})\.(?:
+    rf"""(?P<version>[0-9]{{20}})\.(?:
         (?P<commit>json)
       | (?P<checksum>crc)
-      | (?P<end>\d{{20}})\.compacted\.json
+      | (?P<end>[0-9]{{20}})\.compacted\.json
       | (?P<checkpoint>checkpoint\.parquet)
-      | checkpoint\.(?P<part>\d{{10}})\.(?P<parts>\d{{10}})\.parquet
+      | checkpoint\.(?P<part>[0-9]{{10}})\.(?P<parts>[0-9]{{10}})\.parquet
       | (?P<v2>checkpoint\.{_UUID}\.(?:json|parquet))
     )""",
     re.VERBOSE,
 )
-_STAGED = re.compile(rf"(\d{{20}})\.{_UUID}\.json")
+_STAGED = re.compile(rf"([0-9]{{20}})\.{_UUID}\.json")
+# Delta names a sidecar after its checkpoint, its place among the parts and a UUID; kernel and
+# truckee use the UUID alone.
+_SIDECAR = re.compile(rf"(?:[0-9]{{20}}\.checkpoint\.[0-9]{{10}}\.[0-9]{{10}}\.)?{_UUID}\.parquet")
+_LARGEST_VERSION = 2**63 - 1
 _SINGLE_NAMES = {
     "_last_checkpoint": LogFileKind.LAST_CHECKPOINT,
     "_last_vacuum_info": LogFileKind.LAST_VACUUM_INFO,
@@ -126,6 +134,7 @@ _SINGLE_NAMES = {
 def parse_log_name(name: str) -> LogFile | None:
     """Return what a file of the log directory is, or None for a name that means nothing.
 
+    A version has to fit into 64 bits, and a sidecar's name has to be one that writers give.
     `name` is relative to the log directory or to the table's root (`_delta_log/...`).
     """
     name = name.removeprefix(f"{LOG_DIRECTORY}/")
@@ -139,7 +148,7 @@ def parse_log_name(name: str) -> LogFile | None:
 
 
 def _parse_nested_name(directory: str, base: str) -> LogFile | None:
-    if directory == "_sidecars" and base.endswith(".parquet") and not base.startswith("."):
+    if directory == "_sidecars" and _SIDECAR.fullmatch(base):
         return LogFile(kind=LogFileKind.SIDECAR, name=base)
     staged = _STAGED.fullmatch(base) if directory == "_staged_commits" else None
     if staged is None:
@@ -150,9 +159,11 @@ def _parse_nested_name(directory: str, base: str) -> LogFile | None:
 
 def _numbered_file(name: str, match: re.Match[str]) -> LogFile | None:
     version = int(match["version"])
+    if version > _LARGEST_VERSION:
+        return None
     if match["end"]:
         end = int(match["end"])
-        if end < version:
+        if not version <= end <= _LARGEST_VERSION:
             return None
         return LogFile(kind=LogFileKind.COMPACTED, name=name, version=version, end_version=end)
     if match["part"]:

@@ -20,6 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from truckee.errors.protocol import DuplicateColumnsError, InvalidSchemaError
+from truckee.protocol.json_text import NOT_JSON
 
 PHYSICAL_NAME_KEY = "delta.columnMapping.physicalName"
 COLUMN_ID_KEY = "delta.columnMapping.id"
@@ -121,15 +122,21 @@ DataType: TypeAlias = (
 
 VOID = PrimitiveType("void")
 
+_DEEPEST = 128
 _DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(-?\d+)\s*\)")
 
 
 @lru_cache(maxsize=128)
-def parse_schema(text: str) -> StructType:
-    """Return the schema of a JSON text; InvalidSchemaError if it is none."""
+def parse_schema(text: str | None) -> StructType:
+    """Return the schema of a JSON text; InvalidSchemaError if it is none.
+
+    Metadata without a text stands for no columns.
+    """
+    if text is None:
+        return StructType(())
     try:
-        parsed = _from_wire(msgspec.json.decode(text))
-    except (msgspec.DecodeError, KeyError, TypeError) as error:
+        parsed = _from_wire(msgspec.json.decode(text), _DEEPEST)
+    except (*NOT_JSON, KeyError, TypeError, ValueError) as error:
         raise InvalidSchemaError(text=text, why=str(error)) from error
     if not isinstance(parsed, StructType):
         raise InvalidSchemaError(text=text, why="its top level is not a struct")
@@ -144,33 +151,58 @@ def parse_type(name: str) -> DataType:
     return DecimalType(int(match[1]), int(match[2])) if match else PrimitiveType(name)
 
 
-def _from_wire(value: Any) -> DataType:
+def _from_wire(value: Any, depth: int) -> DataType:
     if isinstance(value, str):
-        return parse_type(value)
+        return _checked_decimal(parse_type(value))
+    if depth == 0:
+        raise TypeError(f"types are nested more than {_DEEPEST} deep")
     match value["type"]:
         case "struct":
-            return StructType(tuple(_field_from_wire(field) for field in value["fields"]))
+            fields = _of_type(value, "fields", list)
+            return StructType(tuple(_field_from_wire(field, depth - 1) for field in fields))
         case "array":
-            return ArrayType(_from_wire(value["elementType"]), value["containsNull"])
+            element = _from_wire(value["elementType"], depth - 1)
+            return ArrayType(element, _of_type(value, "containsNull", bool))
         case "map":
             return MapType(
-                _from_wire(value["keyType"]),
-                _from_wire(value["valueType"]),
-                value["valueContainsNull"],
+                _from_wire(value["keyType"], depth - 1),
+                _from_wire(value["valueType"], depth - 1),
+                _of_type(value, "valueContainsNull", bool),
             )
         case "udt":
-            return UserDefinedType(_from_wire(value["sqlType"]), value)
+            return UserDefinedType(_from_wire(value["sqlType"], depth - 1), value)
         case other:
             raise TypeError(f"type {other!r} is not one of struct, array, map and udt")
 
 
-def _field_from_wire(value: Mapping[str, Any]) -> StructField:
+def _field_from_wire(value: Mapping[str, Any], depth: int) -> StructField:
+    metadata = value.get("metadata") or {}
+    if not isinstance(metadata, dict):
+        raise TypeError("the metadata of a column is not an object")
+    for key, kind in ((PHYSICAL_NAME_KEY, str), (COLUMN_ID_KEY, int)):
+        if key in metadata:
+            _of_type(metadata, key, kind)
+    nullable = value.get("nullable", True)
+    if not isinstance(nullable, bool):
+        raise TypeError(f"nullable is {nullable!r}, which is neither true nor false")
     return StructField(
-        value["name"],
-        _from_wire(value["type"]),
-        value.get("nullable", True),
-        value.get("metadata") or {},
+        _of_type(value, "name", str), _from_wire(value["type"], depth), nullable, metadata
     )
+
+
+def _of_type(value: Mapping[str, Any], key: str, kind: type) -> Any:
+    found = value[key]
+    if not isinstance(found, kind):
+        raise TypeError(f"{key} is {found!r}, expected {kind.__name__}")
+    return found
+
+
+def _checked_decimal(data_type: DataType) -> DataType:
+    if isinstance(data_type, DecimalType):
+        precision, scale = data_type.precision, data_type.scale
+        if not (1 <= precision <= 38 and 0 <= scale <= precision):
+            raise TypeError(f"decimal({precision},{scale}) has more digits than a decimal can have")
+    return data_type
 
 
 def _to_wire(data_type: DataType) -> Any:

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import (
     DataType,
@@ -68,7 +69,7 @@ def parse_stats(text: str | None) -> FileStats | None:
         return None
     try:
         found = _decoder.decode(text)
-    except (msgspec.DecodeError, ArithmeticError):
+    except (*NOT_JSON, ArithmeticError):
         # Whatever is not understood counts as absent, which only ever means reading more files.
         return None
     if not isinstance(found, dict):

@@ -11,7 +11,7 @@ from html import escape
 from truckee.errors.log import utc_text
 from truckee.log.history import HistoryEntry
 from truckee.log.snapshot import Snapshot
-from truckee.protocol.schema import type_text
+from truckee.protocol.schema import parse_schema, type_text
 from truckee.report.distributions import byte_text
 
 _CELL = 'style="text-align:left;vertical-align:top;padding:2px 12px 2px 0"'
@@ -36,7 +36,7 @@ def table_html(snapshot: Snapshot, entries: Iterable[HistoryEntry] = ()) -> str:
         f"feed {'on' if properties.enable_change_data_feed else 'off'}",
         f"vectors {'on' if properties.enable_deletion_vectors else 'off'}",
     )
-    fields = snapshot.schema.fields
+    fields = parse_schema(snapshot.metadata.schema_string).fields
     rows = [
         (
             field.name,

@@ -15,7 +15,7 @@ from truckee.care.doctor import diagnosis
 from truckee.errors.log import utc_text
 from truckee.log.detail import TableDetail, table_detail
 from truckee.log.snapshot import Snapshot
-from truckee.protocol.schema import type_text
+from truckee.protocol.schema import parse_schema, type_text
 from truckee.report.activity import Activity, activities
 from truckee.report.distributions import Bucket, byte_text, file_sizes, num_rows, vectors
 from truckee.report.svg import NARROW, Bar, Tick, bars, strip
@@ -223,7 +223,7 @@ def _columns(snapshot: Snapshot) -> str:
             "" if field.nullable else "not null",
             "partition" if field.name in snapshot.partition_columns else "",
         )
-        for field in snapshot.schema.fields
+        for field in parse_schema(snapshot.metadata.schema_string).fields
     ]
     return _section("Columns", "", _table(("name", "type", "", ""), rows))
 

@@ -29,6 +29,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
+from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.schema import DataType, DecimalType, FieldChain, PrimitiveType
 from truckee.protocol.stats import bound_value, parse_stats
 from truckee.protocol.temporal import EPOCH_DATE, micros_since_epoch
@@ -134,7 +135,7 @@ class _StatsReader:
             return self._nothing
         try:
             return self._decode(text)
-        except (msgspec.DecodeError, ArithmeticError):
+        except (*NOT_JSON, ArithmeticError):
             return self._leniently_decoded(text)
 
     def _leniently_decoded(self, text: str) -> Any:
@@ -191,7 +192,7 @@ def _only(found: Mapping[str, Any], wires: Mapping[tuple[str, ...], Any]) -> dic
             value = value.get(name) if isinstance(value, Mapping) else None
         try:
             value = msgspec.convert(value, wire)
-        except msgspec.ValidationError:
+        except NOT_JSON:
             continue
         inner = kept
         for name in path[:-1]:

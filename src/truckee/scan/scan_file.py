@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
+from truckee.protocol.json_text import NOT_JSON, Int64
 
 
 class RowSelection(Struct, frozen=True):
@@ -69,7 +70,7 @@ class ScanFile(Struct, frozen=True, kw_only=True):
 
 
 class _RowCount(Struct, rename="camel"):
-    num_records: int | None = None
+    num_records: Int64 | None = None
 
 
 _row_count = msgspec.json.Decoder(_RowCount)
@@ -81,5 +82,5 @@ def num_records(stats: str | None) -> int | None:
         return None
     try:
         return _row_count.decode(stats).num_records
-    except msgspec.DecodeError:
+    except NOT_JSON:
         return None

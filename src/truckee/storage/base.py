@@ -69,5 +69,9 @@ class Storage(Protocol):
         ...
 
     def delete(self, path: str) -> None:
-        """Delete the file; it is no error if there is none."""
+        """Delete a file of the table; it is no error if there is none.
+
+        Raises StorageError for a path that leaves the root, by its spelling or through a link:
+        only what lies below the root is the table's to delete.
+        """
         ...

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
+
+_STAGED_NAME = re.compile(r"\..+\.[0-9a-f]{32}\.tmp", re.DOTALL)
 
 # Some file systems cannot sync a folder, and there is nothing else to be done there.
 _NO_FOLDER_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EBADF}
@@ -22,6 +25,11 @@ def staged_path(target: Path) -> Path:
 def is_staged(name: str) -> bool:
     """Return whether a file of this name is being written, or was when its writer stopped."""
     return name.startswith(".") and name.endswith(".tmp")
+
+
+def is_staged_name(name: str) -> bool:
+    """Return whether a name is exactly one that `staged_path` gives."""
+    return _STAGED_NAME.fullmatch(name) is not None
 
 
 def write_and_fsync(path: Path, data: bytes) -> None:

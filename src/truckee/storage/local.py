@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,13 +20,14 @@ from truckee.storage.base import FileInfo
 from truckee.storage.durable import (
     fsync_directory,
     is_staged,
+    is_staged_name,
     make_folder,
     remove_if_there,
     staged_path,
     write_and_fsync,
 )
 from truckee.storage.exclusive import Way, by_claim, by_link, by_rename, name_exclusively
-from truckee.storage.urls import file_url_path, local_root, scheme_of
+from truckee.storage.urls import file_url_path, is_file_name, local_root, scheme_of
 
 
 class LocalStorage:
@@ -46,25 +48,25 @@ class LocalStorage:
     def read(self, path: str) -> bytes:
         """Return the whole file; FileNotFoundError if there is none."""
         target = self._resolve(path)
-        with _typed_errors("read", target), target.open("rb") as file:
+        with _typed_errors("read", target), _opened(target) as file:
             return file.read()
 
     def read_range(self, path: str, offset: int, length: int) -> bytes:
         """Return `length` bytes from `offset` on, fewer if the file ends before."""
         target = self._resolve(path)
-        with _typed_errors("read", target), target.open("rb", buffering=0) as file:
+        with _typed_errors("read", target), _opened(target) as file:
+            # A buffer is made for as many bytes as are asked for, so only for those that exist.
+            length = min(length, os.fstat(file.fileno()).st_size - offset)
+            if offset < 0 or length <= 0:
+                return b""
             file.seek(offset)
-            parts: list[bytes] = []
-            while length > 0 and (part := file.read(length)):
-                parts.append(part)
-                length -= len(part)
-            return b"".join(parts)
+            return file.read(length)
 
     def open_input(self, path: str) -> BinaryIO:
         """Return the file opened for random access."""
         target = self._resolve(path)
         with _typed_errors("read", target):
-            return target.open("rb")
+            return _opened(target)
 
     def list_from(self, path: str) -> Iterator[FileInfo]:
         """Yield the files beside `path` whose name is not less than its name, in order of name."""
@@ -128,20 +130,63 @@ class LocalStorage:
                     action="write", path=str(target), reason=reason
                 ) from error
 
+    def leftovers(self, folder: str) -> Iterator[FileInfo]:
+        """Yield the files of a folder that a writer had staged and not yet named.
+
+        Most belong to a writer that was killed; the newest may belong to one that is at work.
+        """
+        prefix = posixpath.join(folder, "")
+        target = self._resolve(folder)
+        with _typed_errors("list", target):
+            entries = [e for e in _entries(target) if is_staged_name(e.name) and not e.is_symlink()]
+            found = [_file_info(prefix, entry) for entry in entries]
+        yield from (info for info in found if info is not None)
+
     def delete(self, path: str) -> None:
-        """Delete the file; it is no error if there is none."""
+        """Delete a file of the table; it is no error if there is none.
+
+        Raises StorageError for a path that leaves the root, by its spelling or through a link.
+        """
         target = self._resolve(path)
         with _typed_errors("delete", target):
+            self._check_own(target)
             remove_if_there(target)
             remove_if_there(_hadoop_checksum(target))
 
+    def _check_own(self, target: Path) -> None:
+        """Raise StorageError unless a path lies below the root with no link on the way there."""
+        folder = os.path.normpath(target.parent)
+        real_root = os.path.realpath(self._root)
+        for root in (self._root, real_root):
+            below = os.path.relpath(folder, root)
+            is_below = below != os.pardir and not below.startswith(os.pardir + os.sep)
+            if is_below and os.path.realpath(folder) == os.path.normpath(f"{real_root}/{below}"):
+                return
+        reason = "it lies outside the table's folder, or behind a link"
+        raise StorageError(action="delete", path=str(target), reason=reason)
+
     def _resolve(self, path: str) -> Path:
+        if not is_file_name(path):
+            raise StorageError(action="open", path=repr(path), reason="no file can be called that")
         match scheme_of(path):
             case None:
                 return Path(self._root, path)
             case "file":
                 return Path(file_url_path(path))
         raise StorageError(action="open", path=path, reason="it does not lie on the local disk")
+
+
+def _opened(target: Path) -> BinaryIO:
+    """Open a regular file; StorageError for a folder, a pipe or a device.
+
+    Without O_NONBLOCK, to open a pipe would wait for someone who writes to it.
+    """
+    descriptor = os.open(target, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    file = os.fdopen(descriptor, "rb")
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        file.close()
+        raise StorageError(action="read", path=str(target), reason="it is no regular file")
+    return file
 
 
 @contextmanager

@@ -91,7 +91,10 @@ class MemoryStorage:
             self._files.by_url[url] = _now(data)
 
     def delete(self, path: str) -> None:
-        """Delete the file; it is no error if there is none."""
+        """Delete a file of the table; it is no error if there is none."""
+        url = posixpath.normpath(self._resolve(path))
+        if not url.startswith(posixpath.normpath(self._root) + "/"):
+            raise StorageError(action="delete", path=path, reason="it lies outside the table")
         with self._files.lock:
             self._files.by_url.pop(self._resolve(path), None)
 

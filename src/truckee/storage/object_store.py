@@ -89,8 +89,13 @@ class ObjectStoreStorage:
         requests.put_if_absent(self._place(path), data)
 
     def delete(self, path: str) -> None:
-        """Delete the file; it is no error if there is none."""
-        requests.delete(self._place(path))
+        """Delete a file of the table; it is no error if there is none."""
+        place = self._place(path)
+        bucket = parse_object_url(path).bucket if is_object_url(path) else self._bucket
+        prefix = f"{self._key}/" if self._key else ""
+        if bucket != self._bucket or not place.key.startswith(prefix):
+            raise StorageError(action="delete", path=path, reason="it lies outside the table")
+        requests.delete(place)
 
     def _place(self, path: str) -> Place:
         if is_object_url(path):

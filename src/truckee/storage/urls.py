@@ -31,6 +31,14 @@ def scheme_of(path: str) -> str | None:
     return found[1].lower() if found else None
 
 
+def is_file_name(path: str) -> bool:
+    """Return whether a file system can be asked for a path: NUL and lone surrogates it refuses."""
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+
+
 def local_root(path: str) -> str:
     """Return the absolute local path that a user's plain path or `file:` URL means."""
     if not path:

@@ -25,6 +25,7 @@ from truckee.errors.stream_offset import (
     InvalidOffsetVersionError,
     NewerOffsetError,
 )
+from truckee.protocol.json_text import NOT_JSON
 
 BASE = -100
 METADATA_CHANGE = -20
@@ -96,7 +97,7 @@ def parse_offset(offset: str | dict[str, Any], *, table: str, table_id: str) -> 
         raise InvalidOffsetVersionError(source_version=source_version)
     try:
         wire = msgspec.convert(fields, _Wire)
-    except msgspec.ValidationError as error:
+    except NOT_JSON as error:
         raise InvalidOffsetFormatError(offset=_text(offset), reason=str(error)) from error
     if wire.reservoir_id != table_id:
         raise DifferentTableError(table=table, expected=wire.reservoir_id, found=table_id)
@@ -114,7 +115,7 @@ def _fields(offset: str | dict[str, Any]) -> dict[str, Any]:
         return offset
     try:
         return msgspec.json.decode(offset, type=dict[str, Any])
-    except msgspec.DecodeError as error:
+    except NOT_JSON as error:
         raise InvalidOffsetFormatError(offset=offset, reason=str(error)) from error
 
 

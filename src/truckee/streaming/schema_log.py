@@ -25,6 +25,7 @@ from truckee.errors.stream_schema import (
     SchemaLogConflictError,
 )
 from truckee.protocol.actions import Metadata, Protocol, decode_actions, encode_actions
+from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.schema import StructType, parse_schema
 from truckee.storage.base import Storage
 from truckee.storage.urls import local_root
@@ -88,7 +89,7 @@ def logged(
     return LoggedMetadata(
         table_id=metadata.id,
         delta_commit_version=version,
-        data_schema_json=metadata.schema_string,
+        data_schema_json=metadata.schema_string or schema.to_json(),
         partition_schema_json=partitions.to_json(),
         source_metadata_path=source_path,
         table_configurations=dict(metadata.configuration),
@@ -149,7 +150,7 @@ class SchemaLog:
             )
         try:
             return msgspec.json.decode(data[len(_FORMAT) :], type=LoggedMetadata)
-        except msgspec.DecodeError as error:
+        except NOT_JSON as error:
             raise CorruptSchemaLogError(
                 path=f"{self.location}/{name}", reason=str(error)
             ) from error

@@ -129,7 +129,7 @@ def test_no_java_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(JavaNotFoundError) as caught:
         ensure_java([str(tmp_path)])
 
-    assert str(caught.value) == (
+    assert caught.value.sentence() == (
         "Spark needs Java 17 or later, and none was found\n"
         "hint: install one (Debian and Ubuntu: apt-get install openjdk-17-jre-headless) "
         "or set JAVA_HOME to it"
@@ -147,7 +147,9 @@ def test_only_an_old_java_says_which(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(JavaNotFoundError) as caught:
         ensure_java([str(tmp_path / "jvm")])
 
-    assert str(caught.value).startswith(f"Spark needs Java 17 or later, and {old} is Java 11\n")
+    assert caught.value.sentence().startswith(
+        f"Spark needs Java 17 or later, and {old} is Java 11\n"
+    )
 
 
 def _java(home: Path, version: str) -> Path:

@@ -30,6 +30,7 @@ from truckee.commands.dml.assignments import (
 )
 from truckee.commands.merge.clauses import Clause, Does, Kind
 from truckee.commands.schema.evolution import merged_schema
+from truckee.errors.base import DeltaError
 from truckee.errors.dml import (
     AmbiguousColumnError,
     AssignmentTypeError,
@@ -167,6 +168,8 @@ class MergeNames:
     def _source_column(self, name: str, clause: Clause) -> Column:
         try:
             return self._source[quoted(name)]
+        except DeltaError:
+            raise
         except AnalysisException as error:
             names = self._source_schema.names
             raise explained(error, what=clause.name, expression=name, columns=names) from None

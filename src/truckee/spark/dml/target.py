@@ -111,9 +111,9 @@ class Target:
         """
         column = self.rows[quoted(name)]
         if self._ids is not None and name == self._ids.row_id:
-            return row_id(self._narrowed_files(), column)
+            return row_id(self.narrowed_files(), column)
         if self._ids is not None and name == self._ids.commit_version:
-            return commit_version(self._narrowed_files(), column)
+            return commit_version(self.narrowed_files(), column)
         return column
 
     def old_beside(self, name: str, alias: str) -> Item:
@@ -136,7 +136,8 @@ class Target:
         ids = self._ids
         return tuple(add if ids is None else without_row_id_stats(add, ids) for add in adds)
 
-    def _narrowed_files(self) -> dict[int, AddFile]:
+    def narrowed_files(self) -> dict[int, AddFile]:
+        """Return the files of an `only` block by their ids, which rows have as `FILE`."""
         assert self._narrowed is not None
         files = scan_files_of(self._narrowed, self.snapshot.version)
         numbers = [self._scan.registry.file_id(file) for file in files]

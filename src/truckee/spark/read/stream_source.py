@@ -86,7 +86,7 @@ class _Explained:
         try:
             return self._function(question, about)
         except DeltaError as error:
-            self.last = f"[{error.code}] {error}"
+            self.last = str(error)
             raise
         except BaseException as error:
             self.last = repr(error)

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from truckee.log.detail import table_detail
 from truckee.log.history import HistoryEntry
 from truckee.log.snapshot import Snapshot
+from truckee.protocol.json_text import LAST_MOMENT_MS
 
 _JOB = ("jobId", "jobName", "jobRunId", "runId", "jobOwnerId", "triggerType")
 _DETAIL = (
@@ -81,7 +82,9 @@ def history_frame(spark: SparkSession, entries: Sequence[HistoryEntry]) -> DataF
 
 
 def _moment(timestamp_ms: int | None) -> datetime | None:
-    return None if timestamp_ms is None else _EPOCH + timedelta(milliseconds=timestamp_ms)
+    if timestamp_ms is None or not 0 <= timestamp_ms <= LAST_MOMENT_MS:
+        return None
+    return _EPOCH + timedelta(milliseconds=timestamp_ms)
 
 
 def _texts(values: Any) -> dict[str, str | None] | None:

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StructType as SparkStruct
 
+from truckee.errors.base import DeltaError
 from truckee.errors.write import InvalidConditionError
 from truckee.protocol.schema import DataType, PrimitiveType, StructType, type_text
 from truckee.spark.columns import bare_schema
@@ -55,6 +56,8 @@ def parse_expression(spark: SparkSession, sql: str, schema: StructType) -> Expre
     try:
         found = rows.select(sf.expr(sql).alias("value"))
         plan = found._jdf.queryExecution().analyzed()
+    except DeltaError:  # of a table that the expression names; it says more than Spark's words
+        raise
     except (AnalysisException, ParseException) as error:
         return _first_line(error)
     if plan.nodeName() != "Project" or plan.subqueries().nonEmpty():

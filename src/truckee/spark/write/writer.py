@@ -36,11 +36,13 @@ from truckee.scan.footer_statistics import (
 )
 from truckee.spark.columns import column
 from truckee.spark.jvm.bridge import translate_with
+from truckee.spark.session.settings import session_settings
 from truckee.spark.write.char_columns import text_length_rules, with_declared_lengths
 from truckee.spark.write.constraints import Rule, guarded, table_rules, violation
 from truckee.spark.write.folders import delete_folder, end_tasks, move_folder
 from truckee.spark.write.identity import Identity
 from truckee.spark.write.layout import CHANGE_TYPE, LaidOut, laid_out, partition_values
+from truckee.spark.write.optimized import is_optimized, rebalanced, rebalancing_settings
 from truckee.spark.write.plain_session import FILE_SETTINGS, on_session
 from truckee.storage.base import FileInfo, Storage
 
@@ -56,11 +58,16 @@ class FileOptions:
     """How data files are cut and encoded; None leaves it to Spark's own settings.
 
     `parquet` holds options of the Parquet writer itself, such as `parquet.block.size`.
+    `optimize_write` says whether rows are shuffled first, so that there are fewer and larger files;
+    None leaves it to the session, and then to the table. `one_partition_a_task` says that no task
+    has rows of more than one partition, so that they need not be sorted by it.
     """
 
     compression: str | None = None
     max_records_per_file: int | None = None
     parquet: Mapping[str, str] = field(default_factory=dict)
+    optimize_write: bool | None = None
+    one_partition_a_task: bool = False
 
     def as_spark(self) -> dict[str, str]:
         """Return them as options of Spark's Parquet writer."""
@@ -145,12 +152,13 @@ def write_files(
         *text_length_rules(target.schema),
         *rules,
     ]
-    rows = _laid_out(_checked(df, target, every_rule), target)
+    options = options or FileOptions()
+    rows = _laid_out(_checked(df, target, every_rule), target, options)
     name = uuid4().hex[:16]
     folder = f"{storage.root}/{name}"
     change_folder = f"{storage.root}/{CHANGE_DATA_DIRECTORY}/{name}"
     with _no_leftovers(df.sparkSession, (folder, change_folder)) as tag:
-        _write(rows, folder, options or FileOptions(), tag)
+        _write(rows, folder, options, tag)
         if rows.change_column is not None:
             marked = f"{folder}/{rows.change_column}=true"
             move_folder(df.sparkSession, marked, change_folder)
@@ -168,17 +176,22 @@ def _checked(df: DataFrame, target: _Target, rules: list[Rule]) -> DataFrame:
     return with_declared_lengths(checked, target.schema)
 
 
-def _laid_out(df: DataFrame, target: _Target) -> LaidOut:
+def _laid_out(df: DataFrame, target: _Target, options: FileOptions) -> LaidOut:
     settings = dict(FILE_SETTINGS)
-    if not target.metadata.partition_columns:
+    if not target.metadata.partition_columns or options.one_partition_a_task:
         # Data and change rows go to two files at once, rather than being sorted apart first.
         settings["spark.sql.maxConcurrentOutputFileWriters"] = "2"
-    return laid_out(
+    users = session_settings(df.sparkSession)
+    is_shuffled = is_optimized(options.optimize_write, users, target.properties.optimize_write)
+    if is_shuffled:
+        settings |= rebalancing_settings(users)
+    rows = laid_out(
         on_session(df, settings),
         target.schema,
         target.metadata.partition_columns,
         target.properties.column_mapping_mode,
     )
+    return rows._replace(df=rebalanced(rows.df, rows.folders)) if is_shuffled else rows
 
 
 @contextmanager
