@@ -15,10 +15,8 @@ UNUSED_PROPERTIES: dict[str, str] = {
     "delta.autoOptimize.optimizeWrite": "writes do not choose the size of files",
     "delta.castIcebergTimeType": "Iceberg tables are not converted",
     "delta.checkpointRetentionDuration": "old checkpoints go with the log files of their version",
-    "delta.compatibility.symlinkFormatManifest.enabled": "manifests are not written",
     "delta.coordinatedCommits.commitCoordinatorConf-preview": "commits are not coordinated",
     "delta.coordinatedCommits.tableConf-preview": "commits are not coordinated",
-    "delta.dropFeatureTruncateHistory.retentionDuration": "dropping a feature keeps the history",
     "delta.enableFullRetentionRollback": "log files are kept by their age alone",
     "delta.enableMaterializePartitionColumnsFeature": (
         "partition columns are not written to data files"
