@@ -49,16 +49,28 @@ def null_safe(function: Callable[..., Any], *columns: int) -> Callable[[Row], An
 
 @dataclass
 class Model:
-    """The rows of a table, and what every version changed."""
+    """The rows of a table, those of all its versions, and what every version changed."""
 
     rows: list[Row]
     changes: list[list[Changed]] = field(default_factory=list)
+    past: list[list[Row]] = field(default_factory=list)
+    untold: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.past.append(list(self.rows))
 
     def commit(self, rows: list[Row], changes: list[Changed]) -> None:
         """Make a version, unless nothing changed."""
         if changes:
-            self.rows = rows
-            self.changes.append(changes)
+            self.jump(rows, changes)
+
+    def jump(self, rows: list[Row], changes: list[Changed] | None = None) -> None:
+        """Make a version of these rows; None if it depends on files which changes are shown."""
+        self.rows = list(rows)
+        self.changes.append(changes or [])
+        self.past.append(list(rows))
+        if changes is None:
+            self.untold.add(len(self.changes))
 
 
 Counts = Mapping[str, int]

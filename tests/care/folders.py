@@ -36,7 +36,7 @@ class Folder:
         columns = ("id long", *(f"{name} string" for name in partition_by))
         self._table = DataTable(path, *columns, partition_by=partition_by, properties=properties)
         self.path = path
-        self._age(commit_path(0), days)
+        self.age(commit_path(0), days)
 
     @property
     def storage(self) -> Storage:
@@ -51,7 +51,7 @@ class Folder:
             target = self.path / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(b"x" * 10)
-            self._age(name, days)
+            self.age(name, days)
 
     def add(self, name: str, **fields: Any) -> AddFile:
         defaults = {
@@ -78,10 +78,10 @@ class Folder:
 
     def commit(self, *actions: Action, days: float) -> int:
         version = self._table.commit(*actions)
-        self._age(commit_path(version), days)
+        self.age(commit_path(version), days)
         return version
 
-    def _age(self, name: str, days: float) -> None:
+    def age(self, name: str, days: float) -> None:
         os.utime(self.path / name, ns=(0, ago_ms(days) * 1_000_000))
 
     def left(self) -> set[str]:

@@ -18,7 +18,7 @@ from truckee.commands.care.clone import (
     copy_in_threads,
     source_version,
 )
-from truckee.errors.arguments import ArgumentTypeError
+from truckee.errors.arguments import ArgumentValueError
 from truckee.errors.clone import CloneColumnMappingError, ClonePathError, NonEmptyCloneError
 from truckee.errors.create import TableAlreadyExistsError
 from truckee.errors.spark import DataFileNotFoundError
@@ -212,9 +212,9 @@ def test_a_source_whose_files_are_gone_is_refused(table: Folder, tmp_path: Path)
 def test_arguments_that_mean_nothing_are_refused(table: Folder, tmp_path: Path) -> None:
     with pytest.raises(ClonePathError):
         check_target("relative/path")
-    with pytest.raises(ArgumentTypeError):
+    with pytest.raises(ArgumentValueError):
         check_target(7)  # type: ignore[arg-type]
-    with pytest.raises(ArgumentTypeError):
+    with pytest.raises(ArgumentValueError):
         source_version(table.storage, "1", None)  # type: ignore[arg-type]
     renamed = CloneRequest(is_shallow=True, properties={"delta.columnMapping.mode": "name"})
     with pytest.raises(CloneColumnMappingError):

@@ -12,7 +12,7 @@ from care.folders import Folder, Interrupted
 from data_tables import metadata, vector
 from truckee.care.restore_plan import plan_restore
 from truckee.commands.care.restore import Target, restore_table, restore_target
-from truckee.errors.arguments import ArgumentTypeError
+from truckee.errors.arguments import ArgumentValueError
 from truckee.errors.options import InvalidTimestampError
 from truckee.errors.restore import (
     RestoreMissingFilesError,
@@ -171,7 +171,7 @@ def test_a_version_that_is_not_there_is_refused(table: Folder) -> None:
             restore_table(table.storage, Target(version=version))
         assert (raised.value.earliest, raised.value.latest) == (0, 3)
     for wrong in ("1", 1.0, True, None):
-        with pytest.raises(ArgumentTypeError):
+        with pytest.raises(ArgumentValueError):
             restore_target(table.storage, wrong, None)  # type: ignore[arg-type]
     assert latest_version(table.storage) == 3
 

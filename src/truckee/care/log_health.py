@@ -67,7 +67,7 @@ def _checksum(snapshot: Snapshot) -> Iterator[Finding]:
         yield Finding(
             topic="checksum",
             severity=Severity.ERROR,
-            says=str(error).partition("\n")[0],
+            says=error.sentence().partition("\n")[0],
             mend="commit once more with a writer that you trust; each commit has its own checksum",
         )
         return

@@ -64,8 +64,8 @@ def _specified_ms(hours: float | None) -> int | None:
     if type(hours) not in (int, float) or not math.isfinite(hours):
         raise ArgumentTypeError(
             what="retentionHours",
-            found=f"{type(hours).__name__} ({hours})",
             needs="be a number of hours",
+            found=f"{type(hours).__name__} {hours}",
         )
     return math.floor(hours + 0.5) * HOUR_MS
 

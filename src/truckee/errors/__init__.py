@@ -1,6 +1,7 @@
 """Every error, one tree. Each module below holds the errors of one station of the path."""
 
 from truckee.errors.alter import (
+    CheckpointProtectionDropError,
     CheckpointProtectionWaitError,
     ColumnChangeError,
     ColumnExistsError,
@@ -295,6 +296,7 @@ __all__ = [
     "ChangeDataFileNotFoundError",
     "ChangeDataNotRecordedError",
     "CheckConstraintViolationError",
+    "CheckpointProtectionDropError",
     "CheckpointProtectionWaitError",
     "ChecksumMismatchError",
     "ClauseOrderError",

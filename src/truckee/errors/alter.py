@@ -15,6 +15,7 @@ DeltaError
 ├── DependentColumnError            something else depends on the column
 ├── ColumnChangeError               a change that data files do not allow
 ├── HistoryTruncationError          history is cut off for features of readers only
+├── CheckpointProtectionDropError   history has to be cut off to drop this one
 ├── FeatureRetentionError           a version that needs the feature is too young to be deleted
 ├── HistoricalVersionsError         the same, and nothing is left to do but wait
 ├── CheckpointProtectionWaitError   protected versions are too young to be deleted
@@ -226,15 +227,31 @@ class ColumnChangeError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class HistoryTruncationError(DeltaError):
-    """History need not be cut off to drop this feature, or has to be."""
+    """History need not be cut off to drop this feature."""
 
     code: ClassVar[str] = "DELTA_FEATURE_DROP_HISTORY_TRUNCATION_NOT_ALLOWED"
     feature: str
-    reason: str
-    hint: str
 
     def __str__(self) -> str:
-        return f"the feature {self.feature} cannot be dropped: {self.reason}\nhint: {self.hint}"
+        return (
+            f"the feature {self.feature} asks nothing of readers, so that history need not be "
+            "truncated\nhint: drop it without truncateHistory"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class CheckpointProtectionDropError(DeltaError):
+    """Older versions depend on the protection of checkpoints."""
+
+    code: ClassVar[str] = (
+        "DELTA_FEATURE_CAN_ONLY_DROP_CHECKPOINT_PROTECTION_WITH_HISTORY_TRUNCATION"
+    )
+
+    def __str__(self) -> str:
+        return (
+            "the feature checkpointProtection cannot be dropped, since older versions of the table "
+            "depend on it\nhint: pass truncateHistory=True to delete these versions"
+        )
 
 
 @dataclass(eq=False, kw_only=True)

@@ -12,6 +12,7 @@ from data_tables import metadata, vector
 from truckee.commands.ddl.alter_protocol import drop_feature
 from truckee.commands.ddl.history_truncation import last_use
 from truckee.errors.alter import (
+    CheckpointProtectionDropError,
     CheckpointProtectionWaitError,
     FeatureDropError,
     FeatureRetentionError,
@@ -22,6 +23,7 @@ from truckee.log.checkpoint_writer import write_checkpoint
 from truckee.log.history import earliest_version, history, latest_version
 from truckee.log.snapshot import load_snapshot
 from truckee.protocol.actions import Protocol
+from truckee.protocol.paths import commit_path
 
 VECTORS = {"delta.enableDeletionVectors": "true"}
 PROTOCOL = Protocol(
@@ -104,15 +106,15 @@ def test_history_is_truncated_for_features_of_readers_only(tmp_path: Path) -> No
 
 
 def test_protection_goes_once_the_protected_versions_are_gone(tmp_path: Path) -> None:
-    table = table_with_past_vectors(tmp_path / "t", days=3)
+    table = table_with_past_vectors(tmp_path / "t", days=0.5)
     drop_feature(table.storage, "deletionVectors")
 
-    with pytest.raises(HistoryTruncationError):
+    with pytest.raises(CheckpointProtectionDropError):
         drop_feature(table.storage, "checkpointProtection")
     with pytest.raises(CheckpointProtectionWaitError):
         drop_feature(table.storage, "checkpointProtection", truncate_history=True)
 
-    table._age(f"_delta_log/{4:020d}.json", 2)
+    table.age(commit_path(3), days=2)
     drop_feature(table.storage, "checkpointProtection", truncate_history=True)
 
     snapshot = load_snapshot(table.storage)

@@ -21,7 +21,7 @@ from truckee.commands.care.restore import write_checkpoint_after
 from truckee.commands.results import metrics_frame
 from truckee.commands.schema.clustering import CLUSTERING_DOMAIN, no_clustering
 from truckee.commands.table_plan import existing_table
-from truckee.errors.arguments import ArgumentTypeError
+from truckee.errors.arguments import ArgumentValueError
 from truckee.errors.clone import ClonePathError, NonEmptyCloneError
 from truckee.errors.create import TableAlreadyExistsError
 from truckee.errors.spark import DataFileNotFoundError
@@ -32,6 +32,7 @@ from truckee.log.conflicts import IsolationLevel
 from truckee.log.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
+from truckee.options.arguments import checked_version, type_name
 from truckee.options.timestamps import timestamp_ms
 from truckee.protocol.actions import DomainMetadata
 from truckee.protocol.features import (
@@ -95,7 +96,7 @@ def clone(
 def check_target(target: str) -> None:
     """Raise unless a target is an absolute path or a URL."""
     if not isinstance(target, str):
-        raise ArgumentTypeError(what="target", found=type(target).__name__, needs="be a text")
+        raise ArgumentValueError(what="target", needs="be a string", found=type_name(target))
     if not is_absolute(target):
         raise ClonePathError(path=target)
 
@@ -111,9 +112,7 @@ def source_version(
     if timestamp is not None:
         at = timestamp_ms(timestamp, option="timestamp", time_zone=time_zone)
         return version_as_of(source, at)
-    if version is not None and type(version) is not int:
-        raise ArgumentTypeError(what="version", found=type(version).__name__, needs="be an integer")
-    return version
+    return None if version is None else checked_version(version, what="version")
 
 
 def copy_in_threads(source: Storage, target: Storage, files: Sequence[CopiedFile]) -> None:

@@ -21,7 +21,7 @@ from truckee.commands.removed_files import all_removed
 from truckee.commands.results import metrics_frame
 from truckee.commands.schema.clustering import CLUSTERING_DOMAIN, no_clustering
 from truckee.commands.schema.identity_marks import with_identity_marks
-from truckee.errors.arguments import ArgumentTypeError
+from truckee.errors.arguments import ArgumentValueError
 from truckee.errors.log import (
     TimestampTooEarlyError,
     TimestampTooLateError,
@@ -41,6 +41,7 @@ from truckee.log.conflicts import IsolationLevel
 from truckee.log.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
+from truckee.options.arguments import checked_version, type_name
 from truckee.options.text import Options
 from truckee.options.timestamps import timestamp_ms
 from truckee.protocol.actions import Metadata
@@ -103,14 +104,10 @@ def restore_target(
 ) -> Target:
     """Return the version that is meant; raise what says that there is none."""
     if timestamp is None:
-        if type(version) is not int:
-            raise ArgumentTypeError(
-                what="version", found=type(version).__name__, needs="be an integer"
-            )
-        return Target(version=version)
+        return Target(version=checked_version(version, what="version"))
     if not isinstance(timestamp, str | date):
-        raise ArgumentTypeError(
-            what="timestamp", found=type(timestamp).__name__, needs="be a text or a datetime"
+        raise ArgumentValueError(
+            what="timestamp", needs="be a string or a datetime", found=type_name(timestamp)
         )
     at = timestamp_ms(timestamp, option="timestamp", time_zone=time_zone)
     try:

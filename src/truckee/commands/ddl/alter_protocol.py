@@ -10,7 +10,11 @@ from msgspec.structs import replace
 from truckee.commands.ddl.alter_properties import set_properties
 from truckee.commands.ddl.history_truncation import truncate_protected, without_uses
 from truckee.commands.schema.clustering import CLUSTERING_DOMAIN, clustering_columns
-from truckee.errors.alter import FeatureDropError, HistoryTruncationError
+from truckee.errors.alter import (
+    CheckpointProtectionDropError,
+    FeatureDropError,
+    HistoryTruncationError,
+)
 from truckee.log.checkpoint_writer import write_checkpoint
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
@@ -104,17 +108,9 @@ def _refusal(name: str, reason: str, hint: str) -> FeatureDropError:
 
 def _check_truncation(name: str, is_truncated: bool) -> None:
     if is_truncated and not FEATURES[name].reader_writer and name != _PROTECTION:
-        raise HistoryTruncationError(
-            feature=name,
-            reason="it asks nothing of readers, so history need not be truncated",
-            hint="drop it without truncateHistory",
-        )
+        raise HistoryTruncationError(feature=name)
     if name == _PROTECTION and not is_truncated:
-        raise HistoryTruncationError(
-            feature=name,
-            reason="older versions of the table depend on it",
-            hint="pass truncateHistory=True to delete these versions",
-        )
+        raise CheckpointProtectionDropError
 
 
 def _check_unused(snapshot: Snapshot, name: str) -> None:
