@@ -13,6 +13,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "truckee"
 ROOMS = (
     {"errors", "options"},
     {"protocol"},
+    {"conditions"},
     {"storage"},
     {"log"},
     {"deletion_vectors"},
@@ -20,6 +21,7 @@ ROOMS = (
     {"changes"},
     {"report"},
     {"arrow"},
+    {"local_table"},
     {"spark"},
     {"spark.jvm"},
     {"spark.session"},

@@ -60,6 +60,14 @@ from truckee.errors.commit import (
     TightBoundsError,
     UnexpectedChangeFilesError,
 )
+from truckee.errors.conditions import (
+    ConditionColumnError,
+    ConditionError,
+    ConditionSyntaxError,
+    ConditionTypeError,
+    ConditionValueError,
+    UnsupportedConditionError,
+)
 from truckee.errors.create import (
     BuilderArgumentError,
     ConversionError,
@@ -274,6 +282,11 @@ __all__ = [
     "ConcurrentDomainMetadataException",
     "ConcurrentTransactionException",
     "ConcurrentWriteException",
+    "ConditionColumnError",
+    "ConditionError",
+    "ConditionSyntaxError",
+    "ConditionTypeError",
+    "ConditionValueError",
     "ConflictingAssignmentsError",
     "ConstraintAlreadyViolatedError",
     "ConstraintExistsError",
@@ -434,6 +447,7 @@ __all__ = [
     "UnknownTargetColumnError",
     "UnresolvedColumnError",
     "UnsettableTablePropertyError",
+    "UnsupportedConditionError",
     "UnsupportedOutputModeError",
     "UnsupportedProtocolVersionError",
     "UnsupportedReaderFeaturesError",
