@@ -13,6 +13,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "truckee"
 ROOMS = (
     {"errors", "options"},
     {"protocol"},
+    {"conditions"},
     {"storage"},
     {"log"},
     {"deletion_vectors"},
@@ -21,6 +22,7 @@ ROOMS = (
     {"care"},
     {"report"},
     {"arrow"},
+    {"local_table"},
     {"spark"},
     {"spark.jvm"},
     {"spark.session"},

@@ -14,7 +14,9 @@ from deltalake import DeltaTable
 
 from changes.tables import PROTOCOL, Table, metadata
 from truckee.arrow.columns import arrow_schema
-from truckee.arrow.read import TableRead, read_parts, tasks
+from truckee.arrow.file_columns import TableRead
+from truckee.arrow.parts import tasks
+from truckee.arrow.read import read_parts
 from truckee.arrow.write import write_batches
 from truckee.errors.streaming import NativeWriterNeededError, ValueDoesNotFitError
 from truckee.errors.write import PartitioningMismatchError, SchemaMismatchError

@@ -29,7 +29,9 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from truckee.arrow.read import FilePart, TableRead, read_parts, tasks
+from truckee.arrow.file_columns import TableRead
+from truckee.arrow.parts import FilePart, tasks
+from truckee.arrow.read import read_parts
 from truckee.changes.read_schema import ReadSchema
 from truckee.datasource.pushed_filters import predicate_of
 from truckee.datasource.read_request import (

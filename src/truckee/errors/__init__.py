@@ -75,6 +75,14 @@ from truckee.errors.commit import (
     TightBoundsError,
     UnexpectedChangeFilesError,
 )
+from truckee.errors.conditions import (
+    ConditionColumnError,
+    ConditionError,
+    ConditionSyntaxError,
+    ConditionTypeError,
+    ConditionValueError,
+    UnsupportedConditionError,
+)
 from truckee.errors.create import (
     ConversionError,
     InvalidTableNameError,
@@ -318,7 +326,12 @@ __all__ = [
     "ConcurrentDomainMetadataException",
     "ConcurrentTransactionException",
     "ConcurrentWriteException",
+    "ConditionColumnError",
+    "ConditionError",
     "ConditionOnClusteredTableError",
+    "ConditionSyntaxError",
+    "ConditionTypeError",
+    "ConditionValueError",
     "ConflictingAssignmentsError",
     "ConstraintAlreadyViolatedError",
     "ConstraintExistsError",
@@ -502,6 +515,7 @@ __all__ = [
     "UnknownTargetColumnError",
     "UnresolvedColumnError",
     "UnsettableTablePropertyError",
+    "UnsupportedConditionError",
     "UnsupportedOptionError",
     "UnsupportedOutputModeError",
     "UnsupportedProtocolVersionError",
