@@ -57,8 +57,8 @@ def prepare_table(
     adds = [_data_file(table, i, each, rows, columns) for i in range(files)]
     plain = workdir / "plain"
     shutil.copytree(table, plain, copy_function=os.link)
-    _commit(table, adds, columns, marks=True)
-    _commit(plain, adds, columns, marks=False)
+    write_log(table, adds, columns, marks=True)
+    write_log(plain, adds, columns, marks=False)
     return {"table": str(table), "plain": str(plain), "rows": rows}
 
 
@@ -104,9 +104,10 @@ def _data_file(
     }
 
 
-def _commit(
+def write_log(
     table: Path, adds: list[dict[str, Any]], columns: Mapping[str, str], *, marks: bool
 ) -> None:
+    """Write the first commit of a table that has these files, with vectors if it `marks` rows."""
     protocol: dict[str, Any] = {"minReaderVersion": 1, "minWriterVersion": 2}
     if marks:
         features = {"readerFeatures": ["deletionVectors"], "writerFeatures": ["deletionVectors"]}

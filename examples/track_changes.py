@@ -9,9 +9,15 @@ import truckee
 from truckee import DeltaTable
 
 PATH = "track-changes/orders"
+ENDS_WITH = [
+    (1, "update_preimage", 2, "new"),
+    (1, "update_postimage", 2, "paid"),
+    (2, "delete", 3, "new"),
+]
+"""The changes: version, type, id, status."""
 
 
-def main() -> None:
+def main() -> list[tuple[object, ...]]:
     spark = truckee.session()
     orders = spark.createDataFrame([(1, "new"), (2, "new"), (3, "new")], "id int, status string")
     on = {"delta.enableChangeDataFeed": "true", "delta.enableDeletionVectors": "true"}
@@ -23,9 +29,11 @@ def main() -> None:
     table.delete("id = 3")
 
     changes = table.changes(startingVersion=last + 1)
-    for row in changes.sort("_commit_version", changes["_change_type"].desc()).collect():
-        version, kind = row["_commit_version"], row["_change_type"]
-        print(f"version {version}: {kind:<16} {row['id']} {row['status']}")
+    in_order = changes.sort("_commit_version", changes["_change_type"].desc())
+    found = in_order.select("_commit_version", "_change_type", "id", "status").collect()
+    for version, kind, order, status in found:
+        print(f"version {version}: {kind:<16} {order} {status}")
+    return [tuple(row) for row in found]
 
 
 if __name__ == "__main__":

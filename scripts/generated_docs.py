@@ -22,6 +22,7 @@ from truckee.cli.main import app
 from truckee.errors.base import DeltaError
 from truckee.protocol.feature_table import FEATURES, features_markdown
 from truckee.protocol.properties import INTERVAL, PROPERTIES, Property
+from truckee.protocol.unused_properties import UNUSED_PROPERTIES
 
 ROOT = Path(__file__).resolve().parent.parent
 _PART = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -47,6 +48,12 @@ def properties_markdown() -> str:
         found = PROPERTIES[key]
         takes = found.kind.needs if found.settable else "set by writers themselves"
         lines.append(f"| `{found.key}` | {takes} | {_default(found)} |")
+    return "\n".join(lines) + "\n"
+
+
+def unused_properties_markdown() -> str:
+    lines = ["| property | why it has no effect |", "|---|---|"]
+    lines += [f"| `{key}` | {why} |" for key, why in sorted(UNUSED_PROPERTIES.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -107,7 +114,13 @@ def errors_markdown() -> str:
 def error_classes() -> set[type[DeltaError]]:
     for module in pkgutil.iter_modules(truckee.errors.__path__):
         importlib.import_module(f"truckee.errors.{module.name}")
-    return set(_subclasses(DeltaError))
+    # Those that Spark's users see besides are made where Spark is loaded.
+    found = _subclasses(DeltaError)
+    return {each for each in found if each.plain is None and _is_of_errors(each)}
+
+
+def _is_of_errors(kind: type[DeltaError]) -> bool:
+    return kind.__module__.startswith("truckee.errors.")
 
 
 def _subclasses(kind: type[DeltaError]) -> Iterator[type[DeltaError]]:
@@ -186,6 +199,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "features": features_markdown,
     "properties": properties_markdown,
     "commands": commands_markdown,
+    "unused_properties": unused_properties_markdown,
     "errors": errors_markdown,
     "performance": performance_markdown,
     "measurements": measurements_markdown,

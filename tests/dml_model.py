@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from dml_tables import Table
+from truckee.commands.care.optimize import optimize, purge
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
 from truckee.commands.merge.builder import merge_builder
@@ -48,16 +49,28 @@ def null_safe(function: Callable[..., Any], *columns: int) -> Callable[[Row], An
 
 @dataclass
 class Model:
-    """The rows of a table, and what every version changed."""
+    """The rows of a table, those of all its versions, and what every version changed."""
 
     rows: list[Row]
     changes: list[list[Changed]] = field(default_factory=list)
+    past: list[list[Row]] = field(default_factory=list)
+    untold: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.past.append(list(self.rows))
 
     def commit(self, rows: list[Row], changes: list[Changed]) -> None:
         """Make a version, unless nothing changed."""
         if changes:
-            self.rows = rows
-            self.changes.append(changes)
+            self.jump(rows, changes)
+
+    def jump(self, rows: list[Row], changes: list[Changed] | None = None) -> None:
+        """Make a version of these rows; None if it depends on files which changes are shown."""
+        self.rows = list(rows)
+        self.changes.append(changes or [])
+        self.past.append(list(rows))
+        if changes is None:
+            self.untold.add(len(self.changes))
 
 
 Counts = Mapping[str, int]
@@ -237,6 +250,30 @@ class Merge:
             "num_deleted_rows": deleted,
             "num_inserted_rows": counts["insert"],
         }
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """OPTIMIZE, Z-order or PURGE: no row changes, whatever becomes of the files."""
+
+    kind: str
+
+    def on_model(self, model: Model) -> None:
+        """Change nothing; a commit without rows is told by `on_table`."""
+
+    def on_table(self, table: Table) -> dict[str, int]:
+        if self.kind == "purge":
+            purge(table.spark, table.storage)
+        else:
+            zorder = ["v", "id"] if self.kind == "z-order" else []
+            optimize(table.spark, table.storage, zorder_by=zorder)
+        return {}
+
+    def metrics(self, counts: Counts) -> dict[str, int]:
+        return {}
+
+    def affected(self, counts: Counts) -> dict[str, int]:
+        return {}
 
 
 def told(frame: DataFrame) -> dict[str, int]:

@@ -54,7 +54,7 @@ def test_every_example_of_a_page_runs(
 
 @pytest.mark.spark
 @pytest.mark.parametrize("example", EXAMPLES, ids=[example.name for example in EXAMPLES])
-def test_every_example_script_runs(
+def test_every_example_script_ends_with_the_rows_it_states(
     example: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -63,7 +63,9 @@ def test_every_example_script_runs(
     request.getfixturevalue("spark")
     monkeypatch.chdir(tmp_path)
 
-    runpy.run_path(str(example), run_name="__main__")
+    module = runpy.run_path(str(example))
+
+    assert module["main"]() == module["ENDS_WITH"]
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))

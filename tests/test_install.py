@@ -88,6 +88,37 @@ def test_streams_are_written_by_format(installed: SparkSession, tmp_path: Path) 
     assert ids(installed.read.format("delta").load(target).collect()) == [0, 1, 2]
 
 
+def test_a_function_for_each_batch_is_called_whatever_the_format(
+    installed: SparkSession, tmp_path: Path
+) -> None:
+    source = str(tmp_path / "s")
+    installed.range(3).write.format("delta").save(source)
+    seen: list[int] = []
+
+    stream = installed.readStream.format("delta").load(source)
+    writer = stream.writeStream.format("delta").foreachBatch(
+        lambda batch, _: seen.extend(row["id"] for row in batch.collect())
+    )
+    writer = writer.option("checkpointLocation", str(tmp_path / "c"))
+    writer.trigger(availableNow=True).start().awaitTermination()
+
+    assert sorted(seen) == [0, 1, 2]
+
+
+def test_a_format_after_a_function_takes_its_place(installed: SparkSession, tmp_path: Path) -> None:
+    source, target = str(tmp_path / "s"), str(tmp_path / "t")
+    installed.range(3).write.format("delta").save(source)
+    seen: list[int] = []
+
+    stream = installed.readStream.format("delta").load(source)
+    writer = stream.writeStream.foreachBatch(lambda _, number: seen.append(number))
+    writer = writer.format("delta").option("checkpointLocation", str(tmp_path / "c"))
+    writer.trigger(availableNow=True).start(target).awaitTermination()
+
+    assert seen == []
+    assert ids(installed.read.format("delta").load(target).collect()) == [0, 1, 2]
+
+
 def test_streams_are_written_to_a_table_by_name(installed: SparkSession, tmp_path: Path) -> None:
     source = str(tmp_path / "s")
     installed.range(3).write.format("delta").save(source)
@@ -147,7 +178,7 @@ def test_a_schema_is_refused_since_the_table_has_one(
     with pytest.raises(NotSupportedByInstallError) as caught:
         installed.read.format("delta").schema("id int").load(path)
 
-    assert str(caught.value) == (
+    assert caught.value.sentence() == (
         "schema of a Delta table is not supported with truckee.install()\n"
         "hint: leave it out, for the table knows its schema"
     )
@@ -170,7 +201,7 @@ def test_everything_is_put_back(spark: SparkSession) -> None:
 def test_a_delta_jar_is_told_in_a_sentence() -> None:
     error = DeltaJarPresentError(jar="file:/jars/delta-spark.jar")
 
-    assert str(error) == (
+    assert error.sentence() == (
         'format("delta") cannot be taken over, since Delta\'s own JAR is on the class path: '
         "file:/jars/delta-spark.jar\n"
         "hint: take delta-spark out of spark.jars, spark.jars.packages and "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from truckee.datasource.register import register
     from truckee.installation import install, uninstall
+    from truckee.local_table import open  # noqa: A004
     from truckee.readwriter import read, readStream, table_changes
     from truckee.spark.session.session import configure, session
     from truckee.table import DeltaTable
@@ -21,6 +22,7 @@ _HOMES = {
     "DeltaTable": "truckee.table",
     "configure": "truckee.spark.session.session",
     "install": "truckee.installation",
+    "open": "truckee.local_table",
     "read": "truckee.readwriter",
     "readStream": "truckee.readwriter",
     "register": "truckee.datasource.register",
@@ -34,6 +36,7 @@ __all__ = [
     "DeltaTable",
     "configure",
     "install",
+    "open",
     "read",
     "readStream",
     "register",

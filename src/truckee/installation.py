@@ -10,6 +10,7 @@ everything back.
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Callable
 from types import ModuleType
@@ -20,6 +21,7 @@ from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter
 from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 
 import truckee.errors
+from truckee.commands.care.optimize_builder import DeltaOptimizeBuilder
 from truckee.commands.catalog import delta_location
 from truckee.errors.install import DeltaJarPresentError, NotSupportedByInstallError
 from truckee.readwriter import read, readStream
@@ -112,7 +114,7 @@ def _delta_modules() -> dict[str, ModuleType]:
         tables=tables,
         exceptions=exceptions,
     )
-    vars(tables).update(DeltaTable=DeltaTable)
+    vars(tables).update(DeltaTable=DeltaTable, DeltaOptimizeBuilder=DeltaOptimizeBuilder)
     vars(exceptions).update(
         (name, getattr(truckee.errors, name))
         for name in truckee.errors.__all__
@@ -237,7 +239,8 @@ def _starting(original: Method) -> Method:
         queryName: str | None = None,
         **options: Any,
     ) -> Any:
-        if self._spark is None or not _is_delta(self, self._spark, format):
+        goes_elsewhere = format is None and _has_own_sink(self)
+        if self._spark is None or goes_elsewhere or not _is_delta(self, self._spark, format):
             return original(self, path, format, outputMode, partitionBy, queryName, **options)
         given = _options(self, options)
         where = _only(path if path is not None else given.pop("path", None))
@@ -247,7 +250,8 @@ def _starting(original: Method) -> Method:
             partitionBy=partitionBy or _last(self, "partitionBy"),
             **{key: value for key, value in given.items() if key not in _QUERY_OPTIONS},
         )
-        self.foreachBatch(sink)
+        # Not the noted one: the writer may be started again, for another table.
+        _original(DataStreamWriter, "foreachBatch")(self, sink)
         return original(self, outputMode=outputMode, queryName=queryName, **options)
 
     return start
@@ -265,6 +269,18 @@ def _streaming_to_table(original: Method) -> Method:
         return self.start(delta_location(spark, tableName), _FORMAT, **rest)
 
     return toTable
+
+
+def _has_own_sink(told: Any) -> bool:
+    """Whether a stream goes to a function of the user: of it and a format, the last one counts."""
+    said = [note.method for note in _notes(told) if note.method in ("format", *_SINKS)]
+    return bool(said) and said[-1] in _SINKS
+
+
+def _original(kind: type, name: str) -> Method:
+    """Return a method as it was before it was replaced."""
+    assert _installed is not None
+    return _installed.methods[kind, name]
 
 
 def _is_delta(told: Any, spark: SparkSession, given: str | None) -> bool:
@@ -293,6 +309,8 @@ def _told(ours: Any, told: Any) -> Any:
     for note in _notes(told):
         if note.method == "schema":
             raise _no_schema()
+        if note.method == "format":
+            continue  # of several the last one counts, which is Delta's
         if not hasattr(ours, note.method):
             raise NotSupportedByInstallError(
                 what=f"{note.method} of a Delta table", hint="leave it out"
@@ -313,8 +331,8 @@ def _no_schema() -> NotSupportedByInstallError:
 
 
 def _only(path: Any) -> str:
-    if isinstance(path, str):
-        return path
+    if isinstance(path, str | os.PathLike):
+        return os.fspath(path)
     if not isinstance(path, list) or len(path) != 1:
         raise NotSupportedByInstallError(
             what=f"reading from {path!r}", hint="read one path at a time, and use union for more"
@@ -342,6 +360,7 @@ def _last(told: Any, method: str) -> Any:
     return said[-1][0] if len(said[-1]) == 1 else list(said[-1])
 
 
+_SINKS = ("foreach", "foreachBatch")
 _TOLD = dict.fromkeys(("format", "option", "options"), _noting)
 _PATCHES: dict[type, dict[str, Callable[[Method], Method]]] = {
     SparkSession: {"table": _reading_table},
@@ -361,6 +380,7 @@ _PATCHES: dict[type, dict[str, Callable[[Method], Method]]] = {
         **_TOLD,
         "outputMode": _noting,
         "partitionBy": _noting,
+        **dict.fromkeys(_SINKS, _noting),
         "start": _starting,
         "toTable": _streaming_to_table,
     },

@@ -15,10 +15,13 @@ from truckee.changes.plan import open_feed
 from truckee.commands.catalog import delta_location
 from truckee.log.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.options.feed import Bound, bound, feed_options, is_feed_read
+from truckee.options.arguments import check_format, checked_argument
+from truckee.options.feed import BATCH_READ_OPTIONS, Bound, bound, feed_options, is_feed_read
 from truckee.options.text import Options
 from truckee.options.time_travel import split_path, time_travel
+from truckee.options.unknown import warn_of_unknown
 from truckee.spark.read.frames import feed_frame, snapshot_frame
+from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
 from truckee.streaming.fast_lane import stream_frame
@@ -31,13 +34,14 @@ class TableReader:
         self._spark = spark
         self._options: dict[str, Any] = {}
 
-    def format(self, source: str) -> TableReader:  # noqa: ARG002
-        """Take the format's name, for code that names one; it changes nothing."""
+    def format(self, source: str) -> TableReader:
+        """Take the format's name, for code that names one: delta or truckee."""
+        check_format(source)
         return self
 
     def option(self, key: str, value: Any) -> TableReader:
         """Set one option: `versionAsOf`, `timestampAsOf`, or those of the change feed."""
-        self._options[key] = value
+        self._options[checked_argument(key, str, what="key")] = value
         return self
 
     def options(self, **options: Any) -> TableReader:
@@ -45,9 +49,9 @@ class TableReader:
         self._options.update(options)
         return self
 
-    def load(self, path: str) -> DataFrame:
+    def load(self, path: PathLike) -> DataFrame:
         """Return the rows of the table at a path, or its changes with `readChangeFeed`."""
-        return load_path(self._spark, path, self._options)
+        return load_path(self._spark, checked_path(path), self._options)
 
     def table(self, tableName: str) -> DataFrame:
         """Return the rows of a table of Spark's catalog, or its changes with `readChangeFeed`."""
@@ -62,13 +66,14 @@ class TableStreamReader:
         self._spark = spark
         self._options: dict[str, Any] = {}
 
-    def format(self, source: str) -> TableStreamReader:  # noqa: ARG002
-        """Take the format's name, for code that names one; it changes nothing."""
+    def format(self, source: str) -> TableStreamReader:
+        """Take the format's name, for code that names one: delta or truckee."""
+        check_format(source)
         return self
 
     def option(self, key: str, value: Any) -> TableStreamReader:
         """Set one option, such as `readChangeFeed`, `startingVersion` or `maxFilesPerTrigger`."""
-        self._options[key] = value
+        self._options[checked_argument(key, str, what="key")] = value
         return self
 
     def options(self, **options: Any) -> TableStreamReader:
@@ -76,9 +81,9 @@ class TableStreamReader:
         self._options.update(options)
         return self
 
-    def load(self, path: str) -> DataFrame:
+    def load(self, path: PathLike) -> DataFrame:
         """Return the table at a path as a stream, or its changes with `readChangeFeed`."""
-        return stream_frame(self._spark, path, self._options)
+        return stream_frame(self._spark, checked_path(path), self._options)
 
     def table(self, tableName: str) -> DataFrame:
         """Return a table of Spark's catalog as a stream, or its changes with `readChangeFeed`."""
@@ -87,12 +92,12 @@ class TableStreamReader:
 
 def readStream(spark: SparkSession) -> TableStreamReader:
     """Return a reader of Delta tables as streams, used like `spark.readStream`."""
-    return TableStreamReader(spark)
+    return TableStreamReader(checked_session(spark))
 
 
 def read(spark: SparkSession) -> TableReader:
     """Return a reader of Delta tables, used like `spark.read`."""
-    return TableReader(spark)
+    return TableReader(checked_session(spark))
 
 
 def load_path(
@@ -104,6 +109,7 @@ def load_path(
 ) -> DataFrame:
     """Return what a read of a path with these options gives."""
     text = Options(options)
+    warn_of_unknown(text, BATCH_READ_OPTIONS, what="a read")
     zone = session_zone(spark)
     if is_feed_read(text):
         feed = feed_options(
@@ -123,7 +129,7 @@ def load_path(
 
 def table_changes(
     spark: SparkSession,
-    pathOrName: str,
+    pathOrName: PathLike,
     start: int | str | date | datetime,
     end: int | str | date | datetime | None = None,
 ) -> DataFrame:
@@ -132,13 +138,14 @@ def table_changes(
     An integer is a version, all else a timestamp; both ends are included, and without an end the
     changes go up to the latest version at the time a query runs.
     """
-    zone = session_zone(spark)
+    zone = session_zone(checked_session(spark))
     options = feed_options({}, conf=session_settings(spark), time_zone=zone, needs_start=False)
     bounds = {"start": bound(start, name="start", time_zone=zone)}
     if end is not None:
         bounds["end"] = bound(end, name="end", time_zone=zone)
-    is_path = "/" in pathOrName
-    path = pathOrName if is_path else delta_location(spark, pathOrName)
+    path = checked_path(pathOrName)
+    if "/" not in path and isinstance(pathOrName, str):
+        path = delta_location(spark, path)
     feed = open_feed(session_storage(spark, path), replace(options, **bounds))
     return feed_frame(spark, feed)
 

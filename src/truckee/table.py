@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructType
 
+from truckee.care.doctor import diagnosis
+from truckee.care.findings import Diagnosis
 from truckee.changes.plan import open_feed
+from truckee.commands.care.auto_compact import enable_auto_compaction
+from truckee.commands.care.clone import CloneRequest, clone
+from truckee.commands.care.generate import generate
+from truckee.commands.care.optimize_builder import DeltaOptimizeBuilder
+from truckee.commands.care.restore import restore
+from truckee.commands.care.vacuum import vacuum
 from truckee.commands.catalog import delta_location
 from truckee.commands.ddl.alter_columns import (
     NewColumn,
@@ -29,12 +37,16 @@ from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
 from truckee.errors.log import NotADeltaTableError
 from truckee.log.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.options.arguments import checked_argument, checked_feature_name, checked_version
 from truckee.options.feed import feed_options
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.read.frames import feed_frame, snapshot_frame
 from truckee.spark.read.table_description import detail_frame, history_frame
+from truckee.spark.session.arguments import PathLike, checked_frame, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
+
+enable_auto_compaction()
 
 
 class DeltaTable:
@@ -48,9 +60,10 @@ class DeltaTable:
 
     @classmethod
     def forPath(
-        cls, sparkSession: SparkSession, path: str, hadoopConf: Mapping[str, str] | None = None
+        cls, sparkSession: SparkSession, path: PathLike, hadoopConf: Mapping[str, str] | None = None
     ) -> DeltaTable:
         """Return the table at a path; raises NotADeltaTableError if there is none."""
+        checked_argument(path, str, what="path")
         storage = session_storage(sparkSession, path, hadoopConf)
         load_snapshot(storage)
         return cls(sparkSession, storage)
@@ -58,16 +71,18 @@ class DeltaTable:
     @classmethod
     def forName(cls, sparkSession: SparkSession, tableOrViewName: str) -> DeltaTable:
         """Return the table of a name in Spark's catalog."""
-        return cls.forPath(sparkSession, delta_location(sparkSession, tableOrViewName))
+        checked_session(sparkSession)
+        name = checked_argument(tableOrViewName, str, what="tableOrViewName")
+        return cls.forPath(sparkSession, delta_location(sparkSession, name))
 
     @classmethod
     def convertToDelta(
         cls,
         sparkSession: SparkSession,
-        identifier: str,
+        identifier: PathLike,
         partitionSchema: str | StructType | None = None,
     ) -> DeltaTable:
-        """Make a table of the Parquet files at ``parquet.`path` ``, where they lie."""
+        """Make a table of the Parquet files at ``parquet.`path` `` or a Path, where they lie."""
         storage = convert_to_delta(sparkSession, identifier, partitionSchema)
         return cls(sparkSession, storage)
 
@@ -99,11 +114,13 @@ class DeltaTable:
     def _builder(
         cls, spark: SparkSession | None, creation: Creation
     ) -> DeltaTableBuilder[DeltaTable]:
-        return DeltaTableBuilder(spark or SparkSession.active(), creation, cls)
+        session = SparkSession.active() if spark is None else checked_session(spark)
+        return DeltaTableBuilder(session, creation, cls)
 
     @classmethod
-    def isDeltaTable(cls, sparkSession: SparkSession, identifier: str) -> bool:
+    def isDeltaTable(cls, sparkSession: SparkSession, identifier: PathLike) -> bool:
         """Return whether there is a Delta table at a path."""
+        checked_argument(identifier, str, what="identifier")
         try:
             load_snapshot(session_storage(sparkSession, identifier))
         except NotADeltaTableError:
@@ -117,6 +134,7 @@ class DeltaTable:
 
     def alias(self, aliasName: str) -> DeltaTable:
         """Return the table under a name that conditions can use."""
+        checked_argument(aliasName, str, what="aliasName")
         named = DeltaTable(self._spark, self._storage, aliasName)
         named._shown = self._shown
         return named
@@ -137,9 +155,14 @@ class DeltaTable:
 
     def merge(self, source: DataFrame, condition: str | Column) -> DeltaMergeBuilder:
         """Return a builder of what to do with rows of the source and of the table that match."""
+        checked_frame(source, what="the source of a merge")
         return merge_builder(
             self._spark, self._storage, source, condition, alias=self._alias, shown=self._shown
         )
+
+    def optimize(self) -> DeltaOptimizeBuilder:
+        """Return a builder that compacts, Z-orders, clusters or purges the files of the table."""
+        return DeltaOptimizeBuilder(self._spark, self._storage)
 
     def detail(self) -> DataFrame:
         """Return one row that describes the table: format, id, size, protocol and so on."""
@@ -147,6 +170,8 @@ class DeltaTable:
 
     def history(self, limit: int | None = None) -> DataFrame:
         """Return the commits that the log still has, newest first."""
+        if limit is not None:
+            checked_argument(limit, int, what="limit")
         return history_frame(self._spark, history(self._storage, limit))
 
     def changes(
@@ -172,6 +197,81 @@ class DeltaTable:
             time_zone=session_zone(self._spark),
         )
         return feed_frame(self._spark, open_feed(self._storage, options))
+
+    def vacuum(
+        self, retentionHours: float | None = None, *, protect: Iterable[str | int] = ()
+    ) -> DataFrame:
+        """Delete the files that no version within the retention needs; return an empty DataFrame.
+
+        Without hours, the retention is the table's own. `protect` names readers whose files are
+        kept: checkpoint folders of streams, or versions.
+        """
+        vacuum(self._spark, self._storage, retention_hours=retentionHours, protect=protect)
+        return self._spark.createDataFrame([], StructType([]))
+
+    def restoreToVersion(self, version: int) -> DataFrame:
+        """Make the table what it was at a version, in a new version; return what was done."""
+        return restore(self._spark, self._storage, version=version)
+
+    def restoreToTimestamp(self, timestamp: str | date | datetime) -> DataFrame:
+        """Make the table what it was at a time, in a new version; return what was done."""
+        return restore(self._spark, self._storage, timestamp=timestamp)
+
+    def clone(
+        self,
+        target: str,
+        isShallow: bool = False,
+        replace: bool = False,
+        properties: Mapping[str, str] | None = None,
+    ) -> DeltaTable:
+        """Return a new table at `target` with the same rows, its files shared or copied."""
+        return self._cloned(target, isShallow, replace, properties)
+
+    def cloneAtVersion(
+        self,
+        version: int,
+        target: str,
+        isShallow: bool = False,
+        replace: bool = False,
+        properties: Mapping[str, str] | None = None,
+    ) -> DeltaTable:
+        """Return a new table at `target` with the rows of a version."""
+        return self._cloned(target, isShallow, replace, properties, version=version)
+
+    def cloneAtTimestamp(
+        self,
+        timestamp: str,
+        target: str,
+        isShallow: bool = False,
+        replace: bool = False,
+        properties: Mapping[str, str] | None = None,
+    ) -> DeltaTable:
+        """Return a new table at `target` with the rows of a time."""
+        return self._cloned(target, isShallow, replace, properties, timestamp=timestamp)
+
+    def _cloned(
+        self,
+        target: str,
+        is_shallow: bool,
+        replace: bool,
+        properties: Mapping[str, str] | None,
+        *,
+        version: int | None = None,
+        timestamp: str | None = None,
+    ) -> DeltaTable:
+        request = CloneRequest(
+            is_shallow=is_shallow, replace=replace, properties=dict(properties or {})
+        )
+        clone(self._spark, self._storage, target, request, version=version, timestamp=timestamp)
+        return DeltaTable.forPath(self._spark, target)
+
+    def generate(self, mode: str) -> None:
+        """Write lists of the table's files for other readers; `symlink_format_manifest`."""
+        generate(self._storage, mode)
+
+    def doctor(self) -> Diagnosis:
+        """Return what the table needs, told from its log and a listing; print it to read it."""
+        return diagnosis(self._snapshot())
 
     def setProperties(self, properties: Mapping[str, str]) -> None:
         """Set table properties; those that stand for a feature raise the protocol along."""
@@ -231,14 +331,20 @@ class DeltaTable:
 
     def upgradeTableProtocol(self, readerVersion: int, writerVersion: int) -> None:
         """Demand at least these protocol versions of readers and writers."""
+        checked_version(readerVersion, what="readerVersion")
+        checked_version(writerVersion, what="writerVersion")
         upgrade_protocol(self._storage, readerVersion, writerVersion)
 
     def addFeatureSupport(self, featureName: str) -> None:
         """Add a feature to those that the table demands."""
+        checked_feature_name(featureName)
         add_feature(self._storage, featureName)
 
     def dropFeatureSupport(self, featureName: str, truncateHistory: bool | None = None) -> None:
         """Take a feature out of those that the table demands, once nothing uses it."""
+        checked_feature_name(featureName)
+        if truncateHistory is not None:
+            checked_argument(truncateHistory, bool, what="truncateHistory")
         drop_feature(self._storage, featureName, truncate_history=bool(truncateHistory))
 
     def _snapshot(self) -> Snapshot:

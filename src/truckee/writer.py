@@ -7,15 +7,21 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.commands.catalog import delta_location
 from truckee.commands.ddl.named_write import by_position, save_as_table
-from truckee.commands.write.options import save_mode, write_options
+from truckee.commands.write.options import WRITE_OPTIONS, save_mode, write_options
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
 from truckee.errors.create import NoTableLocationError
+from truckee.options.arguments import check_format, checked_argument
 from truckee.options.text import Options
+from truckee.options.unknown import warn_of_unknown
 from truckee.protocol.properties import parse_column_names
+from truckee.spark.session.arguments import PathLike, checked_frame
 from truckee.spark.session.settings import session_settings, session_storage
+
+enable_auto_compaction()
 
 
 class TableWriter:
@@ -28,19 +34,20 @@ class TableWriter:
         self._partition_by: tuple[str, ...] | None = None
         self._cluster_by: tuple[tuple[str, ...], ...] = ()
 
-    def format(self, source: str) -> TableWriter:  # noqa: ARG002
-        """Take the format's name, for code that names one; it changes nothing."""
+    def format(self, source: str) -> TableWriter:
+        """Take the format's name, for code that names one: delta or truckee."""
+        check_format(source)
         return self
 
     def mode(self, saveMode: str | None) -> TableWriter:
         """Say what happens if there is a table: append, overwrite, ignore, or error (default)."""
         if saveMode is not None:
-            self._mode = save_mode(saveMode)
+            self._mode = save_mode(checked_argument(saveMode, str, what="saveMode"))
         return self
 
     def option(self, key: str, value: Any) -> TableWriter:
         """Set one option, such as `mergeSchema` or `replaceWhere`."""
-        self._options[key] = value
+        self._options[checked_argument(key, str, what="key")] = value
         return self
 
     def options(self, **options: Any) -> TableWriter:
@@ -60,13 +67,14 @@ class TableWriter:
 
     def save(
         self,
-        path: str | None = None,
-        format: str | None = None,  # noqa: ARG002
+        path: PathLike | None = None,
+        format: str | None = None,
         mode: str | None = None,
         partitionBy: str | list[str] | None = None,
         **options: Any,
     ) -> None:
         """Write the rows to the table at a path, which is created if there is none."""
+        check_format(format)
         self._with(mode, partitionBy, options)
         where = path if path is not None else Options(self._options).get("path")
         if where is None:
@@ -76,7 +84,7 @@ class TableWriter:
     def saveAsTable(
         self,
         name: str,
-        format: str | None = None,  # noqa: ARG002
+        format: str | None = None,
         mode: str | None = None,
         partitionBy: str | list[str] | None = None,
         **options: Any,
@@ -85,6 +93,7 @@ class TableWriter:
 
         A new table lies where the option `path` says, else where the catalog puts it.
         """
+        check_format(format)
         self._with(mode, partitionBy, options)
         save_as_table(self._df, name, self._write, path=Options(self._options).get("path"))
 
@@ -106,9 +115,11 @@ class TableWriter:
         if partition_by is not None:
             self.partitionBy(partition_by)
 
-    def _write(self, path: str) -> Write:
+    def _write(self, path: PathLike) -> Write:
         spark = self._df.sparkSession
-        options = write_options(Options(self._options), session_settings(spark))
+        text = Options(self._options)
+        warn_of_unknown(text, WRITE_OPTIONS, what="a write")
+        options = write_options(text, session_settings(spark))
         return Write(
             storage=session_storage(spark, path, options.store),
             mode=self._mode,
@@ -120,12 +131,11 @@ class TableWriter:
 
 def write(df: DataFrame) -> TableWriter:
     """Return a writer of Delta tables, used like `df.write`."""
-    return TableWriter(df)
+    return TableWriter(checked_frame(df, what="what is written"))
 
 
 def _names(given: Iterable[str | Iterable[str]]) -> Iterable[str]:
     for names in given:
-        if isinstance(names, str):
-            yield names
-        else:
-            yield from names
+        each = [names] if isinstance(names, str) or not isinstance(names, Iterable) else names
+        for name in each:
+            yield checked_argument(name, str, what="the name of a column")

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from changes.tables import vector
-from truckee.arrow.read import FilePart, TableRead, read_parts, tasks
+from truckee.arrow.file_columns import TableRead
+from truckee.arrow.parts import FilePart, tasks
+from truckee.arrow.read import read_parts
 from truckee.errors.spark import DataFileNotFoundError, DataFileUnreadableError
 from truckee.protocol.schema import StructType, simple_schema
 from truckee.scan.scan_file import Change, RowSelection, ScanFile

@@ -1,81 +1,79 @@
-"""Every table of the corpus read with pyarrow alone, as executors of a Python data source do."""
+"""Every table of the corpus read with pyarrow alone, by `truckee.open`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
+import truckee
 from corpus import CorpusTable, corpus_tables
 from golden_rows import _cast, _countable, _normalised, checker
-from truckee.arrow.columns import arrow_schema
-from truckee.arrow.read import TableRead, read_parts, tasks
-from truckee.changes.plan import plan_changes
-from truckee.log.snapshot import load_snapshot
-from truckee.options.feed import feed_options
-from truckee.scan.scan_file import ScanFile
-from truckee.scan.snapshot_scan import scan_files
-from truckee.storage import open_storage
+from truckee.arrow.rows import ArrowRows
+from truckee.errors import DeltaError
 
 pytestmark = pytest.mark.golden
 
 READABLE = [table for table in corpus_tables() if table.group != "invalid"]
+CODES = {
+    "cdf-not-enabled": {"DELTA_MISSING_CHANGE_DATA"},
+    "version-not-available": {"DELTA_CDC_START_VERSION_AFTER_LATEST", "DELTA_VERSION_NOT_FOUND"},
+    "invalid-range": {"DELTA_INVALID_CDC_RANGE"},
+    "missing-file": {"DELTA_CHANGE_DATA_FILE_NOT_FOUND"},
+}
 
 
 @pytest.mark.parametrize("table", READABLE, ids=str)
 def test_rows_of_every_stated_version(table: CorpusTable, tmp_path: Path) -> None:
-    path = str(table.ready(tmp_path))
+    opened = truckee.open(str(table.ready(tmp_path)))
     found: list[str] = []
     for entry in table.expected.get("snapshots", []):
-        snapshot = load_snapshot(open_storage(path), entry["version"])
-        read = TableRead(
-            url=path,
-            store_options={},
-            schema=snapshot.schema,
-            partition_columns=snapshot.partition_columns,
-            mapping_mode=snapshot.properties.column_mapping_mode,
-        )
-
-        rows = all_rows(read, scan_files(snapshot))
-
-        found += differences(rows, table.expected, entry)
+        found += differences(opened.rows(version=entry["version"]), table.expected, entry)
     assert found == []
 
 
 @pytest.mark.parametrize("table", [t for t in READABLE if t.expected.get("cdf")], ids=str)
 def test_change_feed_of_every_stated_range(table: CorpusTable, tmp_path: Path) -> None:
-    path = str(table.ready(tmp_path))
+    opened = truckee.open(str(table.ready(tmp_path)))
     found: list[str] = []
     for entry in table.expected["cdf"]:
         if "error" in entry:
-            continue
-        options = {"startingVersion": entry["start"], "endingVersion": entry["end"]}
-        given = {name: value for name, value in options.items() if value is not None}
-        plan = plan_changes(open_storage(path), feed_options(given))
-        read = TableRead(
-            url=path,
-            store_options={},
-            schema=plan.schema,
-            partition_columns=plan.partition_columns,
-            mapping_mode=plan.column_mapping_mode,
-            is_feed=True,
-        )
-
-        rows = all_rows(read, plan.files)
-
-        found += differences(rows, table.expected, entry)
+            found += wrongly_read(opened, entry)
+        else:
+            feed = opened.changes(startingVersion=entry["start"], endingVersion=entry["end"])
+            found += differences(feed, table.expected, entry) + timestamps(feed, entry)
     assert found == []
 
 
-def all_rows(read: TableRead, files: Iterable[ScanFile]) -> pa.Table:
-    batches = [batch for task in tasks(files) for batch in read_parts(read, task)]
-    return pa.Table.from_batches(batches, arrow_schema(read.output))
+def wrongly_read(opened: Any, entry: dict[str, Any]) -> list[str]:
+    try:
+        opened.changes(startingVersion=entry["start"], endingVersion=entry["end"]).to_arrow()
+    except DeltaError as error:
+        expected = CODES.get(entry["error"])
+        is_expected = expected is None or error.code in expected
+        return [] if is_expected else [f"{entry['error']}: {error.code}"]
+    return [f"read, though {entry['error']}"]
 
 
-def differences(rows: pa.Table, expected: dict[str, Any], entry: dict[str, Any]) -> list[str]:
+def timestamps(feed: ArrowRows, entry: dict[str, Any]) -> list[str]:
+    stated = entry.get("commit_timestamps")
+    if stated is None:
+        return []
+    rows = feed.select(["_commit_version", "_commit_timestamp"]).to_arrow()
+    moments = pc.divide(rows["_commit_timestamp"].cast(pa.int64()), 1000).to_pylist()
+    found = dict(zip(rows["_commit_version"].to_pylist(), moments, strict=True))
+    return [
+        f"version {version}: {at} instead of {stated[str(version)]}"
+        for version, at in found.items()
+        if at != stated[str(version)]
+    ]
+
+
+def differences(of: ArrowRows, expected: dict[str, Any], entry: dict[str, Any]) -> list[str]:
+    rows = of.to_arrow()
     if "columns" not in entry:
         stated = entry["row_count"]
         return [] if rows.num_rows == stated else [f"{rows.num_rows} rows, not {stated}"]

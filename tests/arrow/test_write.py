@@ -14,7 +14,9 @@ from deltalake import DeltaTable
 
 from changes.tables import PROTOCOL, Table, metadata
 from truckee.arrow.columns import arrow_schema
-from truckee.arrow.read import TableRead, read_parts, tasks
+from truckee.arrow.file_columns import TableRead
+from truckee.arrow.parts import tasks
+from truckee.arrow.read import read_parts
 from truckee.arrow.write import write_batches
 from truckee.errors.streaming import NativeWriterNeededError, ValueDoesNotFitError
 from truckee.errors.write import PartitioningMismatchError, SchemaMismatchError
@@ -210,7 +212,7 @@ def test_numbers_are_cast_and_those_too_large_are_refused(tmp_path: Path) -> Non
 
     with pytest.raises(ValueDoesNotFitError) as raised:
         write(tmp_path, wide, [{"n": 1e12, "d": None}])
-    assert str(raised.value).startswith("a value does not fit column n of type int: ")
+    assert raised.value.sentence().startswith("a value does not fit column n of type int: ")
     assert len(rows_of(tmp_path)) == 2
 
 
@@ -257,7 +259,7 @@ def test_rules_in_sql_are_refused_rather_than_left_out(tmp_path: Path) -> None:
     with pytest.raises(NativeWriterNeededError) as raised:
         write(tmp_path, IDS, ROWS, **{"delta.constraints.positive": "id > 0"})
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         f'{tmp_path} cannot be written by format("truckee"): it has the CHECK constraint positive\n'
         "hint: write with truckee.write(df) in a classic session, in foreachBatch for a stream"
     )

@@ -63,13 +63,29 @@ def test_a_rename_within_the_range_is_refused_at_its_start() -> None:
     with pytest.raises(IncompatibleDataSchemaError) as raised:
         planned(renamed_table(), 0, 3)
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "the change feed 0..3 cannot be read with the schema of version 3, "
         "struct<id:bigint,v:string>: the data of version 0 has another schema, "
         "column value has another name\n"
-        "hint: end the range before the schema changed, or start it after that"
+        "hint: read 0..1 and 2..3, each by itself"
     )
     assert raised.value.code == "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_DATA_SCHEMA"
+
+
+def test_the_ranges_that_the_error_names_can_all_be_read() -> None:
+    table = Table.created(ID, VALUE, mapping="name").commit(metadata(ID, VALUE, mapping="name"))
+    table.commit(metadata(ID, RENAMED, mapping="name")).commit(add("a"))
+    table.commit(metadata(ID, VALUE, mapping="name")).commit(add("b"))
+
+    with pytest.raises((IncompatibleSchemaChangeError, IncompatibleDataSchemaError)) as raised:
+        planned(table.storage, 0, 3)
+    with pytest.raises((IncompatibleSchemaChangeError, IncompatibleDataSchemaError)) as again:
+        planned(table.storage, 1, 5)
+
+    assert raised.value.ranges == ((0, 1), (2, 3))
+    assert again.value.ranges == ((1, 1), (2, 3), (4, 5))
+    for start, end in (*raised.value.ranges, *again.value.ranges):
+        assert planned(table.storage, start, end).end == end
 
 
 @pytest.mark.parametrize("mode", [SchemaMode.LATEST, SchemaMode.LEGACY])
@@ -128,11 +144,12 @@ def test_a_dropped_column_within_the_range_is_refused_where_it_was_dropped() -> 
     with pytest.raises(IncompatibleSchemaChangeError) as raised:
         feed.plan()
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "the change feed 0..2 cannot be read with the schema of version 1, "
         "struct<id:bigint,x:string>: version 2 changed the schema incompatibly, "
         "it is struct<id:bigint>\n"
-        "hint: read 0..1 and 2..2 as two ranges"
+        "hint: read 2..2; for older versions, name a version whose schema fits with versionAsOf, "
+        "and set changeDataFeed.allowTimeTravelOptionsForSchema to true"
     )
     assert raised.value.code == "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE"
 

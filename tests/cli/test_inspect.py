@@ -110,7 +110,7 @@ def test_detail_tells_what_the_table_is(table: History, capsys: pytest.CaptureFi
     found = run_json(capsys, "detail", table.storage.root)
 
     assert found == {
-        "format": "parquet",
+        "format": "delta",
         "id": "11111111-2222-3333-4444-555555555555",
         "name": None,
         "description": None,

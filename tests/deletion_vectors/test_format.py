@@ -103,7 +103,7 @@ def test_data_that_is_no_vector_is_refused(data: str, reason: str) -> None:
     with pytest.raises(CorruptDeletionVectorError) as raised:
         decode(bytes.fromhex(data), path="'x.bin'")
 
-    assert str(raised.value) == corrupt(reason)
+    assert raised.value.sentence() == corrupt(reason)
 
 
 @pytest.mark.parametrize("name", SYNTHETIC)
@@ -129,7 +129,7 @@ def test_a_bucket_whose_key_has_its_top_bit_set_is_refused() -> None:
     with pytest.raises(CorruptDeletionVectorError) as raised:
         decode(bytes.fromhex(data), path="'x.bin'")
 
-    assert str(raised.value) == corrupt(
+    assert raised.value.sentence() == corrupt(
         "its bitmap is broken: row index 9223372036854775813 is larger than 9223372030412324864"
     )
 
@@ -139,17 +139,17 @@ def test_a_frame_cut_short_is_refused() -> None:
 
     with pytest.raises(CorruptDeletionVectorError) as raised:
         unframed(block[:-1], 6, path="'x.bin'")
-    assert str(raised.value) == corrupt("the file ends after 13 of its 14 bytes")
+    assert raised.value.sentence() == corrupt("the file ends after 13 of its 14 bytes")
 
     with pytest.raises(CorruptDeletionVectorError) as raised:
         unframed(b"", 6, path="'x.bin'")
-    assert str(raised.value) == corrupt("the file ends before it")
+    assert raised.value.sentence() == corrupt("the file ends before it")
 
 
 def test_a_wrong_size_wins_over_a_short_file() -> None:
     with pytest.raises(DeletionVectorSizeMismatchError) as raised:
         unframed(framed(b"abcdef"), 7, path="'x.bin'")
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         f"the deletion vector in 'x.bin' is 6 bytes long, but its descriptor says 7{RESTORE_HINT}"
     )

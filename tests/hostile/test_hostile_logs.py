@@ -179,7 +179,7 @@ HOSTILE: dict[str, Callable[[Path], Path]] = {
 
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_table_costs_little_and_raises_a_delta_error(tmp_path: Path, case: str) -> None:
-    """Invariant 29."""
+    """Invariant 44."""
     storage = LocalStorage(str(HOSTILE[case](tmp_path)))
 
     def untyped() -> Iterator[str]:

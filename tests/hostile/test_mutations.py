@@ -13,7 +13,7 @@ ROUNDS = int(os.environ.get("TRUCKEE_MUTATIONS", "60"))
 
 @pytest.mark.golden
 def test_a_broken_table_gives_rows_or_a_delta_error() -> None:
-    """Invariant 27."""
+    """Invariant 42."""
     tables = small_tables()
     if not tables:
         pytest.skip("the corpus is not there")

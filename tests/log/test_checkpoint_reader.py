@@ -403,7 +403,7 @@ def test_a_file_that_is_no_parquet_is_named() -> None:
         load_snapshot(storage)
 
     assert raised.value.path == checkpoint_path(2)
-    assert str(raised.value).startswith(
+    assert raised.value.sentence().startswith(
         "_delta_log/00000000000000000002.checkpoint.parquet of memory://t cannot be read: "
         "it is not a whole Parquet file ("
     )
@@ -417,7 +417,7 @@ def test_a_sidecar_that_is_gone_is_named_and_never_passes_as_empty() -> None:
     with pytest.raises(LogFileNotFoundError) as raised:
         load_snapshot(storage).files_table()
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "_delta_log/_sidecars/s.parquet of memory://t is gone, though the log needs it\n"
         "hint: a clean-up may have run meanwhile; open the table again"
     )
@@ -430,7 +430,7 @@ def test_a_checkpoint_without_protocol_is_no_state() -> None:
     with pytest.raises(StateNotRecoverableError) as raised:
         load_snapshot(storage)
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "version 2 of memory://t has no protocol action in its log\n"
         "hint: files of _delta_log may have been deleted by hand; restore them"
     )

@@ -74,7 +74,7 @@ def test_a_start_that_was_cleaned_up_is_refused() -> None:
     with pytest.raises(VersionNotFoundError) as raised:
         next(read_commits(storage, 1))
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "version 1 of memory://t is not available\nhint: versions 2 to 4 can be read"
     )
 
@@ -104,7 +104,7 @@ def test_half_written_json_names_its_file_and_line() -> None:
     with pytest.raises(CorruptLogFileError) as raised:
         read_commit(storage, 0)
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "line 3 of _delta_log/00000000000000000000.json of memory://t cannot be read: "
         "Input data was truncated\n"
         "hint: the file may be half-written; restore it from a copy"
@@ -119,7 +119,7 @@ def test_a_field_of_the_wrong_type_names_its_file_and_line() -> None:
     with pytest.raises(CorruptLogFileError) as raised:
         read_commit(storage, 0)
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "line 3 of _delta_log/00000000000000000000.json of memory://t cannot be read: "
         "Expected `int`, got `str` - at `$.add.size`\n"
         "hint: the file may be half-written; restore it from a copy"
@@ -180,7 +180,7 @@ def test_a_broken_commit_info_is_no_missing_one() -> None:
     with pytest.raises(CorruptLogFileError) as raised:
         read_commit_info(storage, "x")
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "x of memory://t cannot be read: Input data was truncated\n"
         "hint: the file may be half-written; restore it from a copy"
     )
@@ -210,7 +210,7 @@ def test_a_file_that_vanished_is_named() -> None:
     with pytest.raises(LogFileNotFoundError) as raised:
         list(read_in_order(storage, ["a", "b"]))
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "b of s3://bucket/t is gone, though the log needs it\n"
         "hint: a clean-up may have run meanwhile; open the table again"
     )
@@ -223,7 +223,7 @@ def test_an_empty_file_is_damaged() -> None:
     with pytest.raises(CorruptLogFileError) as raised:
         list(read_in_order(storage, ["_delta_log/00000000000000000003.json"]))
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "_delta_log/00000000000000000003.json of memory://t cannot be read: it is empty\n"
         "hint: the file may be half-written; restore it from a copy"
     )

@@ -92,7 +92,7 @@ def test_file_added_to_a_partition_that_was_read_is_a_conflict() -> None:
 
     assert isinstance(error, ConcurrentAppendException)
     assert error.code == "DELTA_CONCURRENT_APPEND"
-    assert str(error) == (
+    assert error.sentence() == (
         "version 5 (WRITE) added the file 'day=2024-01-01/w' to partition [day=2024-01-01], "
         "which this transaction has read\n"
         "hint: read the table again and repeat the operation; a condition on the partition "
@@ -113,7 +113,7 @@ def test_null_partition_is_named_in_the_error() -> None:
 
     error = conflict(mine(reads=reads), commit(5, add("w", partition={"day": None})))
 
-    assert "to partition [day=null]," in str(error)
+    assert "to partition [day=null]," in error.sentence()
 
 
 def test_condition_on_other_columns_counts_as_a_match() -> None:
@@ -149,7 +149,7 @@ def test_any_new_file_is_a_conflict_where_a_table_without_partitions_was_read() 
 
     error = conflict(mine(reads=searched(predicate), table=metadata()), commit(5, add("w")))
 
-    assert str(error) == (
+    assert error.sentence() == (
         "version 5 (WRITE) added the file 'w' to the table, which this transaction has read\n"
         "hint: read the table again and repeat the operation"
     )
@@ -172,7 +172,7 @@ def test_partition_values_of_mapped_columns_go_by_physical_names() -> None:
         commit(5, add("w", partition={"col-7": "2024-01-01"})),
     )
 
-    assert "partition [day=2024-01-01]" in str(error)
+    assert "partition [day=2024-01-01]" in error.sentence()
 
 
 def test_partition_timestamp_without_a_zone_could_be_any_time() -> None:
@@ -279,7 +279,7 @@ def test_removal_of_a_file_that_was_read_is_a_conflict() -> None:
 
     assert isinstance(error, ConcurrentDeleteReadException)
     assert error.code == "DELTA_CONCURRENT_DELETE_READ"
-    assert str(error) == (
+    assert error.sentence() == (
         "version 5 (DELETE) removed the file 'f' from partition [day=2024-01-01], and this "
         "transaction has read it\nhint: read the table again and repeat the operation"
     )
@@ -305,7 +305,7 @@ def test_removal_of_a_file_that_is_removed_here_too_is_a_conflict() -> None:
 
     assert isinstance(error, ConcurrentDeleteDeleteException)
     assert error.code == "DELTA_CONCURRENT_DELETE_DELETE"
-    assert str(error) == (
+    assert error.sentence() == (
         "version 5 (DELETE) removed the file 'f' from the table, and this transaction removes it "
         "too\nhint: read the table again and repeat the operation"
     )
@@ -356,7 +356,7 @@ def test_transaction_of_an_application_that_was_read_is_a_conflict() -> None:
 
     assert isinstance(error, ConcurrentTransactionException)
     assert error.code == "DELTA_CONCURRENT_TRANSACTION"
-    assert str(error) == (
+    assert error.sentence() == (
         "version 5 (STREAMING UPDATE) recorded a transaction of application 'app', which this "
         "transaction depends on\n"
         "hint: see that no two writers, or two runs of one streaming query, share an application "
@@ -377,7 +377,7 @@ def test_domain_that_both_write_is_a_conflict() -> None:
 
     assert isinstance(error, ConcurrentDomainMetadataException)
     assert isinstance(error, ConcurrentTransactionException)
-    assert str(error) == (
+    assert error.sentence() == (
         "version 5 (an operation without a name) wrote the metadata domain 'delta.clustering', "
         "which this transaction writes too\n"
         "hint: read the table again and repeat the operation"
@@ -404,7 +404,7 @@ def test_protocol_that_both_change_is_a_conflict() -> None:
 
     assert isinstance(error, ProtocolChangedException)
     assert error.code == "DELTA_PROTOCOL_CHANGED"
-    assert str(error) == (
+    assert error.sentence() == (
         "version 5 (UPGRADE PROTOCOL) changed the protocol of the table, and this transaction "
         "changes it too\nhint: read the table again and repeat the operation"
     )
@@ -418,7 +418,7 @@ def test_protocol_that_cannot_be_written_is_a_conflict() -> None:
         commit(5, newer, operation="UPGRADE PROTOCOL"),
     )
 
-    assert "and this writer cannot meet what it demands now\n" in str(error)
+    assert "and this writer cannot meet what it demands now\n" in error.sentence()
     assert "flyingCars" in str(error.__cause__)
 
 
@@ -433,7 +433,7 @@ def test_protocol_that_lost_a_feature_is_a_conflict() -> None:
 
     error = conflict(mine(protocol=old), commit(5, new, operation="DROP FEATURE"))
 
-    assert str(error) == (
+    assert error.sentence() == (
         "version 5 (DROP FEATURE) changed the protocol of the table, and dropped deletionVectors "
         "from it\nhint: read the table again and repeat the operation"
     )
@@ -445,7 +445,7 @@ def test_two_that_create_one_table_conflict() -> None:
     error = conflict(candidate, commit(0, BASIC, BY_DAY, operation="CREATE TABLE"))
 
     assert isinstance(error, ProtocolChangedException)
-    assert str(error) == (
+    assert error.sentence() == (
         "version 0 (CREATE TABLE) created the table at the same time\n"
         "hint: create the table before several writers write to it"
     )
@@ -456,5 +456,5 @@ def test_conflicts_survive_being_pickled() -> None:
 
     again = pickle.loads(pickle.dumps(error))
 
-    assert str(again) == str(error)
+    assert again.sentence() == error.sentence()
     assert again.path == "w"

@@ -30,7 +30,7 @@ def test_change_of_the_schema_is_a_conflict() -> None:
         check(mine(), commit(5, after, operation="ADD COLUMNS"))
 
     assert raised.value.code == "DELTA_METADATA_CHANGED"
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "version 5 (ADD COLUMNS) changed the metadata of the table: the schema\n"
         "hint: read the table again and repeat the operation with the new metadata"
     )
@@ -122,7 +122,7 @@ def test_metadata_that_both_change_is_a_conflict_even_if_each_is_harmless() -> N
             commit(5, configured(enableDeletionVectors="true"), operation="SET TBLPROPERTIES"),
         )
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "version 5 (SET TBLPROPERTIES) changed the metadata of the table: this transaction "
         "changes it too\n"
         "hint: read the table again and repeat the operation with the new metadata"

@@ -138,7 +138,7 @@ def test_a_time_before_history_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TimestampTooEarlyError) as raised:
         version_as_of(storage, 999)
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         f"timestamp 1970-01-01T00:00:00.999Z is before the earliest version of {tmp_path} that "
         "can be read, version 0 at 1970-01-01T00:00:01.000Z\n"
         "hint: use that time or a later one"
@@ -152,7 +152,7 @@ def test_a_time_after_history_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TimestampTooLateError) as raised:
         version_as_of(storage, 2001)
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         f"timestamp 1970-01-01T00:00:02.001Z is after the latest version of {tmp_path}, "
         "version 1 at 1970-01-01T00:00:02.000Z\n"
         "hint: use that time or an earlier one"
@@ -180,7 +180,7 @@ def test_as_of_needs_commits_and_a_way_to_read_them() -> None:
 
     with pytest.raises(NoCommitsFoundError) as raised:
         version_as_of(only_checkpoint, 0)
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "the log of memory://t has no commit left, only checkpoints\n"
         "hint: read the table by version; its commits and their times are gone"
     )

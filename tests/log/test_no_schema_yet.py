@@ -92,7 +92,7 @@ def test_what_needs_a_schema_says_that_there_is_none(unborn: LocalStorage) -> No
         stream(unborn)
 
     assert str(error.value) == (
-        f"{unborn.root} has no columns yet, so its rows cannot be read\n"
+        f"[DELTA_SCHEMA_NOT_SET] {unborn.root} has no columns yet, so its rows cannot be read\n"
         "hint: read it again after a commit has set its schema"
     )
 

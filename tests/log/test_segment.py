@@ -188,7 +188,7 @@ def test_an_empty_folder_is_not_a_table() -> None:
     with pytest.raises(NotADeltaTableError) as raised:
         log_segment(MemoryStorage("memory://nothing"))
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "memory://nothing is not a Delta table: _delta_log has no commit and no checkpoint\n"
         "hint: give the folder that holds _delta_log"
     )
@@ -202,7 +202,7 @@ def test_a_hint_without_a_log_says_what_is_missing() -> None:
     with pytest.raises(MissingCheckpointError) as raised:
         log_segment(storage)
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "_last_checkpoint of memory://t names a checkpoint of version 10, but the log holds "
         "neither that checkpoint nor any commit\n"
         "hint: restore the files of _delta_log from a copy"
@@ -213,7 +213,7 @@ def test_a_gap_names_the_version_that_is_missing() -> None:
     with pytest.raises(VersionsNotContiguousError) as raised:
         log_segment(log(*commits((0, 1, 3))))
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "the log of memory://t has a gap: version 2 is missing, while version 3 is there\n"
         "hint: restore _delta_log/00000000000000000002.json"
     )
@@ -244,7 +244,7 @@ def test_a_log_without_its_start_needs_a_checkpoint() -> None:
     with pytest.raises(TruncatedLogError) as raised:
         log_segment(log(*commits((3, 4))))
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "the log of memory://t starts at version 3, and no complete checkpoint stands for what "
         "came before\n"
         "hint: restore the earlier commits or a checkpoint"
@@ -258,7 +258,7 @@ def test_a_version_out_of_range_tells_the_range(version: int) -> None:
     with pytest.raises(VersionNotFoundError) as raised:
         log_segment(storage, version)
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         f"version {version} of memory://t is not available\nhint: versions 3 to 7 can be read"
     )
     assert raised.value.code == "DELTA_VERSION_NOT_FOUND"

@@ -124,7 +124,7 @@ def test_table_without_metadata_is_not_made() -> None:
         transaction.commit("WRITE")
 
     assert raised.value.code == "DELTA_METADATA_ABSENT"
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "the first commit of the table memory://t has no metadata\n"
         "hint: set the table's metadata before the commit"
     )
@@ -320,7 +320,7 @@ def test_protocol_never_loses_features() -> None:
         transaction.commit("UPGRADE PROTOCOL")
 
     assert raised.value.code == "DELTA_INVALID_PROTOCOL_DOWNGRADE"
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "the new protocol of the table memory://t would drop [deletionVectors]; a protocol only "
         "ever grows\nhint: keep what the old protocol has, and add to it"
     )

@@ -54,7 +54,7 @@ def test_conflict_with_any_of_the_winners_leaves_nothing_behind() -> None:
     with pytest.raises(ConcurrentAppendException) as raised:
         transaction.commit("WRITE")
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "version 1 (WRITE) added the file 'first' to the table, which this transaction has read\n"
         "hint: read the table again and repeat the operation"
     )
@@ -70,7 +70,7 @@ def test_two_that_create_one_table_make_one() -> None:
     with pytest.raises(ProtocolChangedException) as raised:
         late.commit("CREATE TABLE")
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "version 0 (CREATE TABLE) created the table at the same time\n"
         "hint: create the table before several writers write to it"
     )
@@ -166,7 +166,7 @@ def test_winners_that_are_gone_from_the_log_cannot_be_followed() -> None:
         transaction.commit("WRITE")
 
     assert raised.value.code == "DELTA_CONCURRENT_WRITE"
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "the table was read at version 0, and version 1, which was committed since, is no longer "
         "in the log\nhint: read the table again and repeat the operation"
     )
@@ -191,7 +191,7 @@ def test_writer_that_always_comes_second_gives_up_in_the_end() -> None:
 
     assert raised.value.code == "DELTA_MAX_COMMIT_RETRIES_EXCEEDED"
     raised.value.seconds = 0.25
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "the commit was tried 3 times, for versions 1 to 3, with 2 actions, in 0.2 s, and another "
         "writer was faster each time\n"
         "hint: let fewer writers commit to this table at a time, or each of them less often"

@@ -32,7 +32,7 @@ def refused(
     with pytest.raises(InvalidCommitError) as raised:
         transaction.commit(operation)
     assert load_snapshot(storage).version == 0
-    return raised.value.code, str(raised.value)
+    return raised.value.code, raised.value.sentence()
 
 
 def accepted(*actions: Action, operation: str = "WRITE", table: Metadata | None = None) -> None:

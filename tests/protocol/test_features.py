@@ -97,7 +97,7 @@ def test_a_reader_version_beyond_all_lists_is_refused() -> None:
         check_readable(protocol(4, 7), "/data/t")
 
     assert caught.value.code == "DELTA_INVALID_PROTOCOL_VERSION"
-    assert str(caught.value) == (
+    assert caught.value.sentence() == (
         "the table /data/t requires reader version 4 and writer version 7, but truckee supports"
         " reader versions 1 to 3 and writer versions 1 to 7\n"
         "hint: upgrade truckee, or use the engine that wrote the table"
@@ -108,7 +108,7 @@ def test_reader_features_go_with_reader_version_3_only() -> None:
     with pytest.raises(UnsupportedProtocolVersionError) as caught:
         check_readable(protocol(2, 7, ("columnMapping",), "columnMapping"))
 
-    assert "lists of reader features only with reader version 3" in str(caught.value)
+    assert "lists of reader features only with reader version 3" in caught.value.sentence()
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_an_error_names_what_is_refused_and_why() -> None:
     with pytest.raises(UnsupportedReaderFeaturesError) as caught:
         check_readable(protocol(3, 7, ("unheardOf",), "unheardOf"), "/data/t")
 
-    assert str(caught.value) == (
+    assert caught.value.sentence() == (
         "the table /data/t cannot be read, for it uses unheardOf (it is not known to truckee)\n"
         "hint: upgrade truckee, or drop the feature with the engine that wrote the table"
     )
@@ -156,7 +156,7 @@ def test_an_unknown_writer_feature_is_refused() -> None:
         check_writable(protocol(1, 7, None, "appendOnly", "unheardOf"), PLAIN)
 
     assert caught.value.code == "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"
-    assert str(caught.value) == (
+    assert caught.value.sentence() == (
         "the table cannot be written to, for it uses unheardOf (it is not known to truckee)\n"
         "hint: reading it is possible; write with an engine that supports the feature"
     )

@@ -89,7 +89,7 @@ def test_a_bad_value_is_an_error_only_to_those_who_need_it() -> None:
     assert table.append_only is True
     with pytest.raises(InvalidTablePropertyError) as caught:
         _ = table.checkpoint_interval
-    assert str(caught.value) == (
+    assert caught.value.sentence() == (
         "table property delta.checkpointInterval is 'often', but needs to be an integer above 0\n"
         "hint: set delta.checkpointInterval to a value of that kind"
     )
@@ -200,7 +200,7 @@ def test_the_log_is_kept_at_least_as_long_as_deleted_files() -> None:
     assert validated({"delta.appendOnly": "true"}, {"delta.logRetentionDuration": "1 days"})
     with pytest.raises(RetentionMismatchError) as caught:
         validated({"delta.logRetentionDuration": "19 days"}, existing)
-    assert str(caught.value) == (
+    assert caught.value.sentence() == (
         "delta.logRetentionDuration (1641600000 ms) is shorter than"
         " delta.deletedFileRetentionDuration (1728000000 ms)\n"
         "hint: keep the log at least as long as deleted files"

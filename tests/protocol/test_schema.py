@@ -111,7 +111,7 @@ def test_what_is_no_schema_is_refused(text: str, why: str) -> None:
     with pytest.raises(InvalidSchemaError) as caught:
         parse_schema(text)
 
-    assert str(caught.value) == (
+    assert caught.value.sentence() == (
         f"the table's schema cannot be read from {text!r}: {why}\n"
         "hint: restore the commit or checkpoint that holds this metaData action"
     )
@@ -190,7 +190,7 @@ def test_names_that_differ_in_case_at_most_are_refused_at_every_depth() -> None:
     with pytest.raises(DuplicateColumnsError) as caught:
         check_distinct_names(schema)
 
-    assert str(caught.value) == (
+    assert caught.value.sentence() == (
         "column s.A is found more than once in the schema, upper and lower case being the same\n"
         "hint: rename one of the columns"
     )

@@ -76,4 +76,4 @@ def test_other_text_is_refused(text: str, reason: str) -> None:
         z85.decode(text)
 
     expected = f"the deletion vector has text that is not valid Z85: {text!r}: {reason}"
-    assert str(raised.value) == expected
+    assert raised.value.sentence() == expected

@@ -12,7 +12,9 @@ import pytest
 from builders import PROTOCOL
 from changes.tables import FEED_ON
 from staging import metadata
-from truckee.arrow.read import TableRead, read_parts, tasks
+from truckee.arrow.file_columns import TableRead
+from truckee.arrow.parts import tasks
+from truckee.arrow.read import read_parts
 from truckee.changes.plan import plan_changes
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import write_deletion_vectors
@@ -91,7 +93,7 @@ def rows(url: str, options: dict[str, str], *, feed: bool = False) -> list[int]:
 def test_a_data_file_outside_the_root_is_refused(
     tmp_path: Path, secret: Path, spelling: str
 ) -> None:
-    """Invariant 28."""
+    """Invariant 43."""
     path = {
         "plain": str(secret),
         "url": f"file://{secret}",

@@ -79,7 +79,7 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
     assert list(storage.list_from("log/")) == []
     with pytest.raises(StorageError) as caught:
         storage.read("log/folder")
-    assert str(caught.value) == f"cannot read {tmp_path}/log/folder: is a directory"
+    assert caught.value.sentence() == f"cannot read {tmp_path}/log/folder: is a directory"
     with pytest.raises(FileExistsError):
         storage.put_if_absent("log/folder", b"")
 
@@ -91,7 +91,7 @@ def test_a_file_where_a_folder_should_be_is_named(tmp_path: Path) -> None:
     with pytest.raises(StorageError) as caught:
         storage.write("log/a", b"")
 
-    assert str(caught.value) == f"cannot write {tmp_path}/file/log/a: not a directory"
+    assert caught.value.sentence() == f"cannot write {tmp_path}/file/log/a: not a directory"
 
 
 def test_hadoops_checksum_goes_with_the_bytes_it_was_made_of(tmp_path: Path) -> None:
@@ -146,9 +146,9 @@ def test_a_path_without_permission_is_one_sentence_and_a_hint(tmp_path: Path) ->
         (tmp_path / "t").chmod(0o755)
 
     log = tmp_path / "t" / "log"
-    assert str(listing.value) == f"no permission to list {log}: permission denied\n{hint}"
-    assert str(reading.value) == f"no permission to read {log}/a: permission denied\n{hint}"
-    assert str(writing.value) == f"no permission to write {log}/b: permission denied\n{hint}"
+    assert listing.value.sentence() == f"no permission to list {log}: permission denied\n{hint}"
+    assert reading.value.sentence() == f"no permission to read {log}/a: permission denied\n{hint}"
+    assert writing.value.sentence() == f"no permission to write {log}/b: permission denied\n{hint}"
     assert names_in(log) == ["a"]
 
 
@@ -264,4 +264,4 @@ def test_what_names_no_table_is_refused(url: str, message: str) -> None:
     with pytest.raises(StorageError) as caught:
         open_storage(url)
 
-    assert str(caught.value) == f"{message}\n{hint}"
+    assert caught.value.sentence() == f"{message}\n{hint}"

@@ -76,9 +76,7 @@ def test_a_put_that_cannot_look_for_its_object_says_so(s3: S3Server) -> None:
     s3.lose_answers(1)
     s3.deny_reads(1)
 
-    with pytest.raises(
-        WriteOutcomeUnknownError, match=r"^it is not known whether s3a://bucket/unk"
-    ):
+    with pytest.raises(WriteOutcomeUnknownError, match=r"it is not known whether s3a://bucket/unk"):
         storage.put_if_absent("_delta_log/0", b"mine")
 
     assert storage.read("_delta_log/0") == b"mine"
@@ -88,11 +86,9 @@ def test_a_put_to_a_store_that_cannot_be_reached_says_so(s3: S3Server) -> None:
     nowhere = {"fs.s3a.endpoint": "http://127.0.0.1:1", "fs.s3a.retry.limit": "0"}
     storage = open_storage("s3a://bucket/t", s3.options | nowhere)
 
-    with pytest.raises(
-        WriteOutcomeUnknownError, match=r"^it is not known whether s3a://bucket/t/a"
-    ):
+    with pytest.raises(WriteOutcomeUnknownError, match=r"it is not known whether s3a://bucket/t/a"):
         storage.put_if_absent("a", b"mine")
-    with pytest.raises(StorageError, match=r"^cannot read s3a://bucket/t/a: "):
+    with pytest.raises(StorageError, match=r"cannot read s3a://bucket/t/a: "):
         storage.read("a")
 
 
@@ -102,7 +98,7 @@ def test_permission_denied_is_one_sentence_and_a_hint(storage: Storage, s3: S3Se
     with pytest.raises(StoragePermissionError) as caught:
         storage.read("a")
 
-    first, hint = str(caught.value).split("\n")
+    first, hint = caught.value.sentence().split("\n")
     assert first.startswith(f"no permission to read {storage.root}/a: ")
     assert hint.startswith("hint: ")
 
@@ -113,10 +109,10 @@ def test_a_missing_bucket_is_told_apart_from_an_empty_folder(s3: S3Server) -> No
 
     with pytest.raises(StorageError) as caught:
         list(storage.list_from("_delta_log/0"))
-    assert str(caught.value) == f"cannot list s3a://no-such-bucket/t/_delta_log: {reason}"
+    assert caught.value.sentence() == f"cannot list s3a://no-such-bucket/t/_delta_log: {reason}"
     with pytest.raises(StorageError) as caught:
         storage.put_if_absent("a", b"")
-    assert str(caught.value) == f"cannot write s3a://no-such-bucket/t/a: {reason}"
+    assert caught.value.sentence() == f"cannot write s3a://no-such-bucket/t/a: {reason}"
 
 
 def test_a_url_of_another_bucket_is_opened_with_the_same_options(s3: S3Server) -> None:

@@ -41,4 +41,4 @@ def test_a_url_without_a_bucket_is_refused(url: str) -> None:
     with pytest.raises(InvalidUrlError) as caught:
         parse_object_url(url)
 
-    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == caught.value.sentence()

@@ -267,7 +267,7 @@ def test_an_end_before_the_start_is_refused() -> None:
     with pytest.raises(OffsetWentBackError) as raised:
         of.plan(start, end)
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         f"the stream of {of.storage.root} has reached {start.to_json()}, but the table now ends "
         f"at {end.to_json()}\n"
         "hint: files of _delta_log may have been deleted; restore them, or start the query with "

@@ -85,7 +85,7 @@ def test_a_rename_is_a_barrier_that_the_stream_crosses_in_two_empty_batches(
         ends += [batch.end for batch in follower.run()]
 
     assert raised.value.code == "DELTA_STREAMING_METADATA_EVOLUTION"
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         f"the stream of {table.storage.root} has reached the change of its metadata at version 3; "
         "from there on the schema is struct<id:bigint,y:bigint>\n"
         "hint: load the stream again and restart the query"
@@ -122,7 +122,7 @@ def test_an_agreement_is_asked_for_once(tmp_path: Path) -> None:
     with pytest.raises(SchemaChangeNotAllowedError) as raised:
         follower.run(allowSourceColumnRename="7")
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         f"version 1 of {table.storage.root} changed its columns: column x was renamed\n"
         "hint: check that the query and its sink can do with that, then set "
         "allowSourceColumnRename to 1, or to always"
@@ -322,7 +322,7 @@ def test_a_log_beside_the_checkpoint_is_refused(tmp_path: Path) -> None:
         follower.start()
 
     assert raised.value.code == "DELTA_STREAMING_SCHEMA_LOCATION_NOT_UNDER_CHECKPOINT"
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         f"schemaTrackingLocation is {tmp_path}/schemas, which is not below the query's checkpoint "
         f"{tmp_path}/c\n"
         f"hint: set it to {tmp_path}/c/_schemas, or to another folder there"
@@ -338,7 +338,7 @@ def test_two_sources_of_one_table_need_logs_of_their_own(tmp_path: Path) -> None
     with pytest.raises(SchemaLogConflictError) as raised:
         TableStream(opened, f"{tmp_path}/sources/1")
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         f"two streams of one table share the schema log {tmp_path}/schemas/_schema_log_t\n"
         "hint: give each its own streamingSourceTrackingId"
     )
@@ -359,7 +359,7 @@ def test_an_entry_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(CorruptSchemaLogError) as raised:
         follower.start()
 
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         f"the entry {path} of the schema log cannot be read: it does not start with v1\n"
         "hint: start the query with a new checkpoint and a new schema log"
     )

@@ -136,7 +136,7 @@ def test_modes_that_are_not_there() -> None:
         write_batch("/t", outputMode="update")
 
     assert raised.value.code == "DELTA_UNSUPPORTED_OUTPUT_MODE"
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "output mode update is not supported, expected append or complete\n"
         "hint: to update rows, merge each batch in foreachBatch"
     )
@@ -148,7 +148,7 @@ def test_a_column_without_a_type(spark: SparkSession, tmp_path: Path) -> None:
 
     with pytest.raises(NullTypeInStreamError) as raised:
         run_foreach(frame, tmp_path / "u", tmp_path / "c")
-    assert str(raised.value) == (
+    assert raised.value.sentence() == (
         "column nothing has no type, only nulls\nhint: cast it to the type that it should have"
     )
     with pytest.raises(StreamingQueryException, match="column nothing has no type, only nulls"):

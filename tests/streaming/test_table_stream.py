@@ -50,7 +50,7 @@ def paths(of: TableStream) -> list[str]:
 
 
 def message(error: pytest.ExceptionInfo[DeltaError]) -> str:
-    return str(error.value)
+    return error.value.sentence()
 
 
 UPDATE = (CommitInfo(operation="UPDATE"), remove("a"), add("b"), cdc("c"))

@@ -1,244 +1,193 @@
-"""ScanFiles as Arrow batches, on an executor: no session, no JVM, only pyarrow.
+"""ScanFiles as Arrow batches: no session, no JVM, only pyarrow. Executors read so, and threads.
 
-A task reads *parts* of files. A part is a range of bytes, and has the row groups that begin in it,
-so that a large file is read by several tasks and every row group by exactly one of them.
+A physical file is opened once for all the ScanFiles that name the same part of it, its columns are
+decoded once, and each ScanFile then takes its rows: those in its vector, or those outside of it.
 """
 
 from __future__ import annotations
 
-import os
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta, timezone
-from typing import Any
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, BinaryIO, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from msgspec import Struct
 
-from truckee.arrow.columns import arrow_schema, arrow_type, as_type, column_in_file
-from truckee.changes.columns import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, feed_schema
+from truckee.arrow.file_columns import FileColumns, Repeated, TableRead
+from truckee.arrow.parts import FilePart, read_together, row_groups
 from truckee.deletion_vectors.bitmap import RowBitmap
-from truckee.deletion_vectors.store import VectorOf, check_row_indexes
 from truckee.errors.spark import DataFileNotFoundError, DataFileUnreadableError
-from truckee.protocol.partition_values import typed_column
-from truckee.protocol.schema import StructField, StructType
+from truckee.protocol.schema import StructType
 from truckee.scan.file_registry import selected_rows
-from truckee.scan.scan_file import Change, ScanFile
+from truckee.scan.scan_file import ScanFile
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 
-_ROWS_PER_BATCH = 32_768
-_LARGEST_PART = 128 << 20
-_COST_OF_A_FILE = 4 << 20
-# What the log says of a size may be absurd, and each part is an object.
-_MOST_PARTS = 10_000
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_ROWS_PER_BATCH = 65_536
+_BYTES_PER_BATCH = 16 << 20
+_FEWEST_ROWS = 256
 
 
-class FilePart(Struct, frozen=True):
-    """The row groups of a file that begin at the bytes `start` up to, but not at, `end`."""
-
-    file: ScanFile
-    start: int
-    end: int
+class RowFilter(Protocol):
+    """A condition on rows, as far as reading needs to know it."""
 
     @property
-    def size(self) -> int:
-        """How many bytes these are, by what the log says of the file."""
-        return max(0, min(self.end, self.file.size) - self.start)
+    def columns(self) -> Sequence[str]:
+        """The columns that the condition speaks of, by their names in the table."""
+
+    def rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the rows of a batch that the condition is true of."""
+
+    def row_groups(
+        self, file: pq.ParquetFile, read: TableRead, numbers: Sequence[int]
+    ) -> Sequence[int]:
+        """Return those of the row groups of a file that may have such a row."""
 
 
-class TableRead(Struct, frozen=True, kw_only=True):
-    """What executors have to know of a table to read its files. It travels with each task.
-
-    `columns` are the names to be read, in order; None stands for all.
-    """
-
-    url: str
-    store_options: Mapping[str, str]
-    schema: StructType
-    partition_columns: tuple[str, ...]
-    mapping_mode: str
-    is_feed: bool = False
-    columns: tuple[str, ...] | None = None
-    zone: str = "UTC"
-
-    @property
-    def output(self) -> StructType:
-        """The columns of the rows that are read."""
-        schema = feed_schema(self.schema) if self.is_feed else self.schema
-        if self.columns is None:
-            return schema
-        fields = (schema.field(name) for name in self.columns)
-        return StructType(tuple(field for field in fields if field is not None))
-
-
-def tasks(files: Iterable[ScanFile]) -> list[tuple[FilePart, ...]]:
-    """Return the files cut and put together into tasks of about the same size."""
-    files = list(files)
-    total = sum(file.size + _COST_OF_A_FILE for file in files)
-    wanted = 2 * (os.cpu_count() or 1)
-    largest = min(_LARGEST_PART, max(_COST_OF_A_FILE, total // wanted))
-    parts = [part for file in files for part in _parts(file, largest)]
-    parts.sort(key=lambda part: -part.size)
-    bins: list[tuple[list[FilePart], int]] = []
-    for part in parts:
-        size = part.size + _COST_OF_A_FILE
-        if not bins or bins[-1][1] + size > largest + _COST_OF_A_FILE:
-            bins.append(([], 0))
-        members, filled = bins.pop()
-        bins.append(([*members, part], filled + size))
-    return [tuple(members) for members, _ in bins]
-
-
-def _parts(file: ScanFile, largest: int) -> Iterator[FilePart]:
-    count = min(max(1, -(-file.size // largest)), _MOST_PARTS)
-    length = -(-file.size // count)
-    for number in range(count):
-        # What the log says of a size may be wrong; the last part takes all that is left.
-        end = (number + 1) * length if number + 1 < count else 1 << 62
-        yield FilePart(file, number * length, end)
-
-
-def read_parts(read: TableRead, parts: Sequence[FilePart]) -> Iterator[pa.RecordBatch]:
+def read_parts(
+    read: TableRead,
+    parts: Sequence[FilePart],
+    where: RowFilter | None = None,
+    *,
+    storage: Storage | None = None,
+    use_threads: bool = False,
+) -> Iterator[pa.RecordBatch]:
     """Yield the rows of parts of files, with the columns of `read.output`.
 
+    With `use_threads`, the columns of a batch are decoded side by side.
     Raises `DataFileNotFoundError`, `DataFileUnreadableError` and the errors of deletion vectors.
     """
-    storage = open_storage(read.url, read.store_options)
+    storage = storage or open_storage(read.url, read.store_options)
     with_vectors = [part.file for part in parts if not part.file.rows.is_all]
-    selections = iter(list(selected_rows(storage, with_vectors)))
-    for part in parts:
-        selection = None if part.file.rows.is_all else next(selections)
+    bitmaps = iter(list(selected_rows(storage, with_vectors)))
+    selections = {id(part): None if part.file.rows.is_all else next(bitmaps) for part in parts}
+    for group in read_together(parts):
+        chosen = [(part.file, selections[id(part)]) for part in group]
+        file = group[0].file
         try:
-            yield from _read_part(storage, read, part, selection)
+            yield from _read_group(storage, read, group[0], chosen, where, use_threads)
         except FileNotFoundError as error:
-            raise DataFileNotFoundError(path=part.file.path, version=part.file.version) from error
+            raise DataFileNotFoundError(path=file.path, version=file.version) from error
         except (pa.ArrowException, OSError) as error:
             reason = str(error).partition("\n")[0]
             raise DataFileUnreadableError(
-                path=part.file.path, version=part.file.version, reason=reason
+                path=file.path, version=file.version, reason=reason
             ) from error
 
 
-def _read_part(
-    storage: Storage, read: TableRead, part: FilePart, selection: RowBitmap | None
+def _read_group(
+    storage: Storage,
+    read: TableRead,
+    part: FilePart,
+    chosen: Sequence[tuple[ScanFile, RowBitmap | None]],
+    where: RowFilter | None,
+    use_threads: bool,
 ) -> Iterator[pa.RecordBatch]:
-    with storage.open_input(part.file.path) as source:
+    wanted = _wanted(read, where)
+    output = read.output.names
+    with _native_input(storage, part.file.path) as source:
         file = pq.ParquetFile(source, coerce_int96_timestamp_unit="us")
-        rows = _Rows(part.file, read, file.schema_arrow)
-        if selection is not None:
-            # A few bytes can stand for billions of rows, which must not be spelled out.
-            check_row_indexes(selection, file.metadata.num_rows, of=_vector_of(part.file))
-        chosen = None if selection is None else selection.to_array()
-        keeps = part.file.rows.within is not None
-        for group, first in _groups(file.metadata, part):
-            count = file.metadata.row_group(group).num_rows
-            if keeps and chosen is not None and _is_empty(chosen, first, count):
-                continue
+        columns = FileColumns(read, wanted, file.schema_arrow, part.file)
+        members = [_Member(of, rows, columns.constants(of)) for of, rows in chosen]
+        for number, first in _groups_to_read(file, read, part, members, where):
             batches = file.iter_batches(
-                _ROWS_PER_BATCH, row_groups=[group], columns=rows.names, use_threads=False
+                _rows_per_batch(file.metadata.row_group(number)),
+                row_groups=[number],
+                columns=columns.names,
+                use_threads=use_threads,
             )
-            for batch in batches:
-                made = rows.of(batch)
-                if chosen is not None:
-                    made = _selected(made, chosen, first, keeps=keeps)
-                if made.num_rows:
-                    yield made
-                first += batch.num_rows
+            yield from _rows_of(batches, first, columns, members, where, output)
 
 
-def _vector_of(file: ScanFile) -> VectorOf:
-    vector = file.rows.within or file.rows.without
-    assert vector is not None
-    return VectorOf(descriptor=vector, data_file=file.path, version=file.version)
+def _rows_of(
+    batches: Iterable[pa.RecordBatch],
+    first: int,
+    columns: FileColumns,
+    members: Sequence[_Member],
+    where: RowFilter | None,
+    output: Sequence[str],
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a row group, whose first row is row `first` of the file."""
+    for batch in batches:
+        data = columns.data(batch)
+        for member in members:
+            made = columns.completed(member.rows(data, first), member.constants)
+            if where is not None and made.num_rows:
+                made = where.rows(made).select(output)
+            if made.num_rows:
+                yield made
+        first += batch.num_rows
 
 
-def _groups(metadata: Any, part: FilePart) -> Iterator[tuple[int, int]]:
-    """Yield the row groups of a part, each with the index of its first row in the file."""
-    first = 0
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        column = group.column(0)
-        begins = column.dictionary_page_offset or column.data_page_offset
-        if part.start <= begins < part.end:
+def _wanted(read: TableRead, where: RowFilter | None) -> StructType:
+    """Return the columns to make: those of the output, then others that a condition needs."""
+    output = read.output
+    if where is None:
+        return output
+    return read.columns_named(tuple(dict.fromkeys((*output.names, *where.columns))))
+
+
+class _Member:
+    """A ScanFile among those that read the same bytes: its rows and its constants."""
+
+    def __init__(
+        self, file: ScanFile, rows: RowBitmap | None, constants: dict[str, Repeated]
+    ) -> None:
+        self.constants = constants
+        self._rows = rows
+        self._keeps = file.rows.within is not None
+
+    def has_rows(self, first: int, count: int) -> bool:
+        """Return whether rows are read of the `count` ones from `first` on."""
+        return self._rows is None or not self._keeps or self._rows.has_any(first, first + count)
+
+    def rows(self, data: pa.RecordBatch, first: int) -> pa.RecordBatch:
+        """Return the rows to read of a batch that starts at row `first` of the file."""
+        if self._rows is None:
+            return data
+        stop = first + data.num_rows
+        is_touched = self._rows.has_any(first, stop)
+        if not is_touched:
+            return data.slice(0, 0) if self._keeps else data
+        rows = self._rows.between(first, stop) if self._keeps else self._rows.missing(first, stop)
+        return data if len(rows) == data.num_rows else data.take(_indices(rows, first))
+
+
+def _indices(rows: Any, first: int) -> pa.Array:
+    indexes = pa.Array.from_buffers(pa.uint64(), len(rows), [None, pa.py_buffer(rows)])
+    return pc.subtract(indexes, pa.scalar(first, pa.uint64()))
+
+
+def _groups_to_read(
+    file: pq.ParquetFile,
+    read: TableRead,
+    part: FilePart,
+    members: Sequence[_Member],
+    where: RowFilter | None,
+) -> Iterator[tuple[int, int]]:
+    """Yield the row groups of a part that may have rows to read, with the index of a first row."""
+    starts = dict(row_groups(file.metadata, part))
+    numbers: Sequence[int] = list(starts)
+    if where is not None:
+        numbers = where.row_groups(file, read, numbers)
+    for number in numbers:
+        first, count = starts[number], file.metadata.row_group(number).num_rows
+        if any(member.has_rows(first, count) for member in members):
             yield number, first
-        first += group.num_rows
 
 
-def _is_empty(chosen: Sequence[int], first: int, count: int) -> bool:
-    return bisect_left(chosen, first) == bisect_left(chosen, first + count)
+def _rows_per_batch(group: Any) -> int:
+    """Return how many rows make a batch: fewer where rows are long, so that memory is bounded."""
+    bytes_per_row = group.total_byte_size / max(1, group.num_rows)
+    by_size = int(_BYTES_PER_BATCH / max(1.0, bytes_per_row))
+    return max(_FEWEST_ROWS, min(_ROWS_PER_BATCH, by_size))
 
 
-def _selected(
-    batch: pa.RecordBatch, chosen: Sequence[int], first: int, *, keeps: bool
-) -> pa.RecordBatch:
-    """Return the rows of a batch that are in a sorted selection, or those that are not."""
-    count = batch.num_rows
-    flags = bytearray(count) if keeps else bytearray(b"\x01") * count
-    for row in chosen[bisect_left(chosen, first) : bisect_left(chosen, first + count)]:
-        flags[row - first] = keeps
-    as_bytes = pa.Array.from_buffers(pa.uint8(), count, [None, pa.py_buffer(flags)])
-    return batch.filter(as_bytes.cast(pa.bool_()))
-
-
-class _Rows:
-    """How the columns of one file become those that are asked for."""
-
-    def __init__(self, file: ScanFile, read: TableRead, in_file: pa.Schema) -> None:
-        self._schema = arrow_schema(read.output)
-        self._mode = read.mapping_mode
-        self._partitions = {name.casefold() for name in read.partition_columns}
-        self._sources = [
-            (field, self._source(file, read, field, in_file)) for field in read.output.fields
-        ]
-        names = (source for _, source in self._sources if isinstance(source, str))
-        self.names = list(dict.fromkeys(names))
-
-    def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return a batch of the file as one of the table."""
-        columns = [
-            as_type(batch.column(source), field.type, self._mode)
-            if isinstance(source, str)
-            else _repeated(source, batch.num_rows)
-            for field, source in self._sources
-        ]
-        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
-
-    def _source(
-        self, file: ScanFile, read: TableRead, field: StructField, in_file: pa.Schema
-    ) -> str | pa.Array:
-        """Return the column's name in the file, or its one value."""
-        if read.is_feed and file.change is not None and field.name in _FEED:
-            if field.name == CHANGE_TYPE and file.change.type is None:
-                return CHANGE_TYPE
-            return pa.array([_FEED[field.name](file.change)], arrow_type(field.type))
-        if field.name.casefold() in self._partitions:
-            text = file.partition_values.get(field.physical_name)
-            return typed_column(pa.array([text], pa.string()), field.type, read.zone).cast(
-                arrow_type(field.type)
-            )
-        place = column_in_file(in_file, field, self._mode)
-        if place is None:
-            return pa.nulls(1, arrow_type(field.type))
-        name: str = in_file.field(place).name
-        return name
-
-
-def _moment(change: Change) -> datetime | None:
-    if change.timestamp_ms is None:
-        return None
-    return _EPOCH + timedelta(milliseconds=change.timestamp_ms)
-
-
-_FEED: Mapping[str, Any] = {
-    CHANGE_TYPE: lambda change: change.type,
-    COMMIT_VERSION: lambda change: change.version,
-    COMMIT_TIMESTAMP: _moment,
-}
-
-
-def _repeated(value: pa.Array, count: int) -> pa.Array:
-    zeros = pa.Array.from_buffers(pa.uint8(), count, [None, pa.py_buffer(bytes(count))])
-    return value.take(zeros)
+def _native_input(storage: Storage, path: str) -> BinaryIO:
+    """Return a file opened for pyarrow, which reads local ones without asking Python."""
+    source = storage.open_input(path)
+    if isinstance(source, io.BufferedReader) and isinstance(source.raw, io.FileIO):
+        with source:
+            return pa.OSFile(str(source.name))  # type: ignore[no-any-return]
+    return source

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from truckee.changes.read_schema import ReadSchema, incompatibility
+from truckee.changes.readable_ranges import SchemaChoice, readable_ranges
 from truckee.changes.version_diff import VersionDiff, version_diff
 from truckee.changes.version_range import VersionRange
 from truckee.errors.changes import (
@@ -33,6 +34,7 @@ def checked_diffs(
     *,
     start_metadata: Metadata,
     unsafe_schema: bool = False,
+    choice: SchemaChoice | None = None,
 ) -> Iterator[VersionDiff]:
     """Yield what each version of a range changed, for the versions that exist now.
 
@@ -40,12 +42,12 @@ def checked_diffs(
     where the feed was off; unless `unsafe_schema`, the errors of schemas that do not fit; those of
     `version_diff`; and those of the log, in which a gap does not pass in silence.
     """
-    check = _Check(storage, versions, read, unsafe_schema)
+    check = _Check(storage, versions, read, start_metadata, unsafe_schema, choice)
     check.recorded(start_metadata, versions.start)
     for commit in read_commits(storage, versions.start, versions.end):
         check.commit(commit)
         yield version_diff(commit)
-    check.start_schema(start_metadata)
+    check.start_schema()
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,9 @@ class _Check:
     storage: Storage
     versions: VersionRange
     read: ReadSchema
+    start_metadata: Metadata
     unsafe_schema: bool
+    choice: SchemaChoice | None
 
     def commit(self, commit: Commit) -> None:
         """Raise what forbids to read this commit as part of the feed."""
@@ -87,11 +91,12 @@ class _Check:
                 schema_version=self.read.version,
                 version=version,
                 reason=reason,
+                ranges=self._readable(),
             )
 
-    def start_schema(self, metadata: Metadata) -> None:
+    def start_schema(self) -> None:
         """Raise `IncompatibleDataSchemaError` if data at the start has another schema."""
-        reason = self._incompatibility(metadata, self.versions.start)
+        reason = self._incompatibility(self.start_metadata, self.versions.start)
         if reason is not None:
             raise IncompatibleDataSchemaError(
                 start=self.versions.start,
@@ -99,12 +104,25 @@ class _Check:
                 schema=type_text(self.read.schema),
                 schema_version=self.read.version,
                 reason=reason,
+                ranges=self._readable(),
             )
 
     def end(self) -> int:
         """Return the last version of the range that exists, for what errors say."""
         latest = latest_version(self.storage)
         return latest if self.versions.end is None else min(latest, self.versions.end)
+
+    def _readable(self) -> tuple[tuple[int, int], ...]:
+        """Return the parts of the range that can be read, for the hint of an error."""
+        if self.choice is None:
+            return ()
+        start, end = self.versions.start, self.end()
+        later = (
+            ReadSchema(commit.version, commit.metadata)
+            for commit in read_commits(self.storage, start + 1, end)
+            if commit.metadata is not None
+        )
+        return readable_ranges([ReadSchema(start, self.start_metadata), *later], end, self.choice)
 
     def _incompatibility(self, metadata: Metadata, version: int) -> str | None:
         if self.unsafe_schema:

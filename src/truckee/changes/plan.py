@@ -21,6 +21,7 @@ from truckee.changes.checked_diffs import checked_diffs
 from truckee.changes.columns import feed_schema
 from truckee.changes.file_index import AddedFiles, ChangeFiles, RemovedFiles, scan_files
 from truckee.changes.read_schema import ReadSchema, read_schema
+from truckee.changes.readable_ranges import SchemaChoice
 from truckee.changes.version_diff import VersionDiff
 from truckee.changes.version_range import VersionRange, resolved_range
 from truckee.errors.changes import BeyondRetentionError
@@ -98,6 +99,7 @@ class ChangeFeed:
     read: ReadSchema
     start_metadata: Metadata
     unsafe_schema: bool = False
+    choice: SchemaChoice | None = None
 
     @property
     def schema(self) -> StructType:
@@ -120,6 +122,7 @@ class ChangeFeed:
                     self.read,
                     start_metadata=self.start_metadata,
                     unsafe_schema=self.unsafe_schema,
+                    choice=self.choice,
                 )
             )
         return ChangePlan(
@@ -158,7 +161,12 @@ def open_feed(
     last = latest.version if versions.end is None else min(latest.version, versions.end)
     end = _at(latest, last)
     read = read_schema(options.schema_mode, start=start, end=end, analyzed=analyzed)
-    return ChangeFeed(storage, versions, read, start.metadata, options.unsafe_schema)
+    choice = SchemaChoice(
+        options.schema_mode,
+        ReadSchema(analyzed.version, analyzed.metadata),
+        is_chosen=options.schema_as_of is not None,
+    )
+    return ChangeFeed(storage, versions, read, start.metadata, options.unsafe_schema, choice)
 
 
 def plan_changes(storage: Storage, options: FeedOptions) -> ChangePlan:

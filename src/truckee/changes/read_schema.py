@@ -72,7 +72,11 @@ def mapping_mode(metadata: Metadata) -> str:
 
 
 def read_schema(
-    mode: SchemaMode, *, start: Snapshot, end: Snapshot, analyzed: Snapshot
+    mode: SchemaMode,
+    *,
+    start: Snapshot | ReadSchema,
+    end: Snapshot | ReadSchema,
+    analyzed: Snapshot | ReadSchema,
 ) -> ReadSchema:
     """Return the schema to read a range with.
 

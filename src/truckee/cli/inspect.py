@@ -128,7 +128,7 @@ def _check(snapshot: Snapshot, *, must_agree: bool) -> None:
     except (ChecksumMismatchError, CorruptLogFileError) as error:
         if must_agree:
             raise
-        words(f"warning: [{error.code}] {error}")
+        words(f"warning: {error}")
         return
     if must_agree:
         state = "agrees with its checksum" if is_there else "has no checksum"

@@ -13,12 +13,12 @@ from typing import Annotated
 
 import typer
 
-from truckee.cli import changes, demo, inspect, report
+from truckee.cli import care, changes, demo, inspect, optimize, report
 from truckee.cli.render import words
 from truckee.errors.base import DeltaError
 
 app = typer.Typer(
-    help="Look at Delta tables: their history, their files, and the changes of their rows.",
+    help="Look at Delta tables, their history and their changes, and keep them in order.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -27,7 +27,12 @@ app.command()(inspect.detail)
 app.command()(inspect.log)
 app.command()(inspect.files)
 app.command()(changes.changes)
+app.command()(optimize.optimize)
 app.command()(report.report)
+app.command()(care.doctor)
+app.command()(care.vacuum)
+app.command()(care.restore)
+app.command()(care.clone)
 app.command()(demo.demo)
 
 _DEBUG = "--debug"
@@ -47,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except DeltaError as error:
         if _DEBUG in given:
             raise
-        words(f"error: [{error.code}] {error}")
+        words(f"error: {error}")
         return 1
     except BrokenPipeError:
         # Whoever read our output has seen enough. Python would complain once more at exit.
@@ -84,4 +89,4 @@ def _options(
     ] = False,
     debug: Annotated[bool, typer.Option(_DEBUG, help="Show where an error came from.")] = False,
 ) -> None:
-    """Look at Delta tables: their history, their files, and the changes of their rows."""
+    """Look at Delta tables, their history and their changes, and keep them in order."""

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
+    # A command has a status line of its own.
+    "spark.ui.showConsoleProgress": "false",
     # The JVM lives for one command: what Java's second compiler makes would come too late for it.
     "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from truckee.arrow.read import TableRead
+from truckee.arrow.file_columns import TableRead
 from truckee.changes.columns import feed_schema
 from truckee.changes.feed_pruning import may_match_by_constants
 from truckee.changes.plan import open_feed

@@ -29,7 +29,9 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from truckee.arrow.read import FilePart, TableRead, read_parts, tasks
+from truckee.arrow.file_columns import TableRead
+from truckee.arrow.parts import FilePart, tasks
+from truckee.arrow.read import read_parts
 from truckee.changes.read_schema import ReadSchema
 from truckee.datasource.pushed_filters import predicate_of
 from truckee.datasource.read_request import (
@@ -50,8 +52,7 @@ from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
 from truckee.protocol.schema import StructType as TableSchema
 from truckee.protocol.schema import type_text
 from truckee.scan.scan_file import ScanFile
-from truckee.spark.shown_schema import shown_schema
-from truckee.spark.types import from_spark
+from truckee.spark.types import from_spark, shown_schema
 from truckee.streaming.offset import StreamOffset, parse_offset
 from truckee.streaming.table_stream import StreamRead, TableStream, open_stream
 

@@ -28,7 +28,7 @@ from truckee.streaming.write_commit import (
     stream_parameters,
 )
 from truckee.streaming.write_plan import (
-    WRITE_OPTIONS,
+    SINK_OPTIONS,
     PlannedWrite,
     planned_write,
 )
@@ -41,7 +41,7 @@ class TableWriter(DataSourceArrowWriter):
     """A batch write. Spark keeps this object from the planning to the commit."""
 
     def __init__(self, options: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
-        warn_of_unknown(Options(options), WRITE_OPTIONS, what="a write")
+        warn_of_unknown(Options(options), SINK_OPTIONS, what="a write")
         self._planned = planned_write(options, from_spark(schema), is_overwrite=overwrite)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
@@ -77,7 +77,7 @@ class StreamWriter(DataSourceStreamArrowWriter):
         return self.__dict__
 
     def _plan(self) -> PlannedWrite:
-        warn_of_unknown(Options(self._options), WRITE_OPTIONS, what="a write")
+        warn_of_unknown(Options(self._options), SINK_OPTIONS, what="a write")
         data = from_spark(self._schema)
         for chain in nested_fields(data):
             if chain.field.type == VOID:

@@ -86,6 +86,18 @@ class RowBitmap:
         """Return the row indexes in ascending order as unsigned 64-bit integers."""
         return array("Q", self._rows.to_array().tobytes())
 
+    def has_any(self, start: int, stop: int) -> bool:
+        """Whether there is a row from `start` up to, but not at, `stop`."""
+        return bool(self._rows.range_cardinality(start, stop))
+
+    def between(self, start: int, stop: int) -> array[int]:
+        """Return the rows from `start` up to, but not at, `stop`, as `to_array` does."""
+        return (self & _wrap(FrozenBitMap64(range(start, stop)))).to_array()
+
+    def missing(self, start: int, stop: int) -> array[int]:
+        """Return the numbers from `start` up to, but not at, `stop` that are no rows of the set."""
+        return (_wrap(FrozenBitMap64(range(start, stop))) - self).to_array()
+
     def isdisjoint(self, other: RowBitmap) -> bool:
         """Whether no row is in both sets."""
         return bool(self._rows.isdisjoint(other._rows))

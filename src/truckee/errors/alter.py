@@ -14,6 +14,11 @@ DeltaError
 ├── ColumnExistsError               a column that the table has
 ├── DependentColumnError            something else depends on the column
 ├── ColumnChangeError               a change that data files do not allow
+├── HistoryTruncationError          history is cut off for features of readers only
+├── CheckpointProtectionDropError   history has to be cut off to drop this one
+├── FeatureRetentionError           a version that needs the feature is too young to be deleted
+├── HistoricalVersionsError         the same, and nothing is left to do but wait
+├── CheckpointProtectionWaitError   protected versions are too young to be deleted
 └── FeatureDropError                a feature that cannot be dropped
 """
 
@@ -218,6 +223,87 @@ class ColumnChangeError(DeltaError):
 
     def __str__(self) -> str:
         return f"column {self.column} cannot be changed: {self.reason}\nhint: {self.hint}"
+
+
+@dataclass(eq=False, kw_only=True)
+class HistoryTruncationError(DeltaError):
+    """History need not be cut off to drop this feature."""
+
+    code: ClassVar[str] = "DELTA_FEATURE_DROP_HISTORY_TRUNCATION_NOT_ALLOWED"
+    feature: str
+
+    def __str__(self) -> str:
+        return (
+            f"the feature {self.feature} asks nothing of readers, so that history need not be "
+            "truncated\nhint: drop it without truncateHistory"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class CheckpointProtectionDropError(DeltaError):
+    """Older versions depend on the protection of checkpoints."""
+
+    code: ClassVar[str] = (
+        "DELTA_FEATURE_CAN_ONLY_DROP_CHECKPOINT_PROTECTION_WITH_HISTORY_TRUNCATION"
+    )
+
+    def __str__(self) -> str:
+        return (
+            "the feature checkpointProtection cannot be dropped, since older versions of the table "
+            "depend on it\nhint: pass truncateHistory=True to delete these versions"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class FeatureRetentionError(DeltaError):
+    """A version that needs the feature is too young to be deleted; the table is prepared."""
+
+    code: ClassVar[str] = "DELTA_FEATURE_DROP_WAIT_FOR_RETENTION_PERIOD"
+    feature: str
+    version: int
+    hours: int
+
+    def __str__(self) -> str:
+        return (
+            f"the feature {self.feature} cannot be dropped yet: version {self.version} needs it, "
+            f"and history is kept for {self.hours} hours\n"
+            f"hint: the table is prepared; try again in {self.hours} hours"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class HistoricalVersionsError(DeltaError):
+    """A version that needs the feature is still too young to be deleted."""
+
+    code: ClassVar[str] = "DELTA_FEATURE_DROP_HISTORICAL_VERSIONS_EXIST"
+    feature: str
+    version: int
+    hours: int
+
+    def __str__(self) -> str:
+        return (
+            f"the feature {self.feature} cannot be dropped yet: version {self.version} needs it, "
+            f"and history is kept for {self.hours} hours\n"
+            "hint: try again when that version is older, or lower the table property "
+            "'delta.dropFeatureTruncateHistory.retentionDuration'"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class CheckpointProtectionWaitError(DeltaError):
+    """Protected versions are too young to be deleted."""
+
+    code: ClassVar[str] = "DELTA_FEATURE_DROP_CHECKPOINT_PROTECTION_WAIT_FOR_RETENTION_PERIOD"
+    before: int
+    earliest: int
+    hours: int
+
+    def __str__(self) -> str:
+        return (
+            "the feature checkpointProtection cannot be dropped yet: it protects the versions "
+            f"before {self.before}, and the log still has version {self.earliest}\n"
+            f"hint: history is kept for {self.hours} hours; try again when they are over"
+        )
 
 
 @dataclass(eq=False, kw_only=True)

@@ -2,11 +2,16 @@
 
 An error is a value: typed fields, one sentence made from them, and where it helps a second line
 that starts with `hint:`. `code` is Delta's own error class where Delta has one, since that is
-what people search for.
+what people search for; the text of an error starts with it.
+
+An engine may have exceptions of its own that its users catch. It gives a function that returns,
+for a class of ours, a subclass that is also one of its own, and from then on errors are instances
+of those. So a layer that knows no engine raises what users of the engine expect.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -20,10 +25,43 @@ class DeltaError(Exception):
     """Anything that is wrong with a table, an option or an argument, rather than with truckee."""
 
     code: ClassVar[str] = "DELTA_ERROR"
+    plain: ClassVar[type[DeltaError] | None] = None
+    """The class that was raised, where this one was made from it for an engine."""
+
+    def __init_subclass__(cls) -> None:
+        """Let `__str__` of a class be its sentence, and put the error class before it.
+
+        So no text of an error can be without the class, whoever writes it.
+        """
+        super().__init_subclass__()
+        own = vars(cls).get("__str__")
+        if own is not None:
+            cls.sentence = own  # type: ignore[method-assign]
+            cls.__str__ = DeltaError.__str__  # type: ignore[method-assign]
+
+    def __new__(cls, **_: Any) -> DeltaError:
+        """Return an error of this class, or of the subclass that the engine's users know."""
+        kind = cls if cls.plain is not None else _engine_class(cls)
+        return super().__new__(kind)
+
+    def sentence(self) -> str:
+        """Return what is wrong, and on a second line what can be done."""
+        return ""
 
     def __str__(self) -> str:
-        return self.code
+        return f"[{self.code}] {self.sentence()}".rstrip()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Exceptions pickle by their positional arguments, of which these have none.
-        return _rebuild, (type(self), {f.name: getattr(self, f.name) for f in fields(self)})
+        # Exceptions pickle by their positional arguments, of which these have none. The engine's
+        # subclasses are made where they are needed, so the plain class is named.
+        kind = self.plain or type(self)
+        return _rebuild, (kind, {f.name: getattr(self, f.name) for f in fields(self)})
+
+
+_engine_class: Callable[[type[DeltaError]], type[DeltaError]] = lambda kind: kind  # noqa: E731
+
+
+def raise_as(engine_class: Callable[[type[DeltaError]], type[DeltaError]]) -> None:
+    """From now on, make errors as instances of what `engine_class` returns for their class."""
+    global _engine_class
+    _engine_class = engine_class

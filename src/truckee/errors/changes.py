@@ -147,14 +147,13 @@ class IncompatibleSchemaChangeError(DeltaError):
     schema_version: int
     version: int
     reason: str
+    ranges: tuple[tuple[int, int], ...] = ()
 
     def __str__(self) -> str:
         return (
             f"the change feed {self.start}..{self.end} cannot be read with the schema of version "
             f"{self.schema_version}, {self.schema}: version {self.version} changed the schema "
-            f"incompatibly, {self.reason}\n"
-            f"hint: read {self.start}..{self.version - 1} and {self.version}..{self.end} "
-            "as two ranges"
+            f"incompatibly, {self.reason}\n{_ranges_hint(self.start, self.ranges)}"
         )
 
 
@@ -168,14 +167,27 @@ class IncompatibleDataSchemaError(DeltaError):
     schema: str
     schema_version: int
     reason: str
+    ranges: tuple[tuple[int, int], ...] = ()
 
     def __str__(self) -> str:
         return (
             f"the change feed {self.start}..{self.end} cannot be read with the schema of version "
             f"{self.schema_version}, {self.schema}: the data of version {self.start} has "
-            f"another schema, {self.reason}\n"
-            "hint: end the range before the schema changed, or start it after that"
+            f"another schema, {self.reason}\n{_ranges_hint(self.start, self.ranges)}"
         )
+
+
+def _ranges_hint(start: int, ranges: tuple[tuple[int, int], ...]) -> str:
+    """Return which ranges can be read; the versions before them need a schema of their time."""
+    older = (
+        "name a version whose schema fits with versionAsOf, and set "
+        "changeDataFeed.allowTimeTravelOptionsForSchema to true"
+    )
+    if not ranges:
+        return f"hint: {older}"
+    told = " and ".join(f"{first}..{last}" for first, last in ranges)
+    whole = f"hint: read {told}" + (", each by itself" if len(ranges) > 1 else "")
+    return whole if ranges[0][0] == start else f"{whole}; for older versions, {older}"
 
 
 @dataclass(eq=False, kw_only=True)

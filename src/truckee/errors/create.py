@@ -7,7 +7,7 @@ DeltaError
 ├── TableSchemaMismatchError    create with other columns than the table that is there
 ├── NoTableLocationError        create with neither a name nor a location
 ├── InvalidTableNameError       a name that Spark's catalog does not take
-├── BuilderArgumentError        an argument of a builder that means nothing
+├── TypeTextError               a type that SQL does not know
 └── ConversionError             a folder that cannot be made a table
 """
 
@@ -120,16 +120,18 @@ class InvalidTableNameError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
-class BuilderArgumentError(DeltaError):
-    """An argument that a builder makes nothing of."""
+class TypeTextError(DeltaError):
+    """A text that is not the name of a type in SQL."""
 
-    code: ClassVar[str] = "DELTA_ILLEGAL_ARGUMENT"
+    code: ClassVar[str] = "PARSE_SYNTAX_ERROR"
     argument: str
-    value: str
-    needs: str
+    text: str
 
     def __str__(self) -> str:
-        return f"{self.argument} is {self.value}, but needs to be {self.needs}\nhint: pass such one"
+        return (
+            f"{self.argument} is {self.text!r}, which is not a type in SQL\n"
+            "hint: give a type such as 'bigint' or 'date', or one of PySpark's"
+        )
 
 
 @dataclass(eq=False, kw_only=True)

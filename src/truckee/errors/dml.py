@@ -14,8 +14,6 @@ DeltaError
 │   ├── ConflictingAssignmentsError    two values for one column
 │   ├── AssignmentTypeError            a value of another type
 │   └── IdentityUpdateError            a column that numbers rows itself
-├── NoAssignmentsError               an update that sets nothing
-├── ArgumentTypeError                an argument of a type that means nothing here
 ├── RowIdsNotKeptError               rows have ids, and there is no place to write them to
 └── RowCountMismatchError            rows would appear from nowhere, or be lost
 """
@@ -205,30 +203,6 @@ class IdentityUpdateError(AssignmentError):
             f"{self.what} gives a value to {self.column}, which is GENERATED AS IDENTITY\n"
             f"hint: leave {self.column} out"
         )
-
-
-@dataclass(eq=False, kw_only=True)
-class NoAssignmentsError(DeltaError):
-    """An update that says nothing of what is to be updated."""
-
-    code: ClassVar[str] = "DELTA_MISSING_SET_COLUMN"
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.what} gives no column a value\nhint: name columns and their new values"
-
-
-@dataclass(eq=False, kw_only=True)
-class ArgumentTypeError(DeltaError):
-    """An argument of a type that means nothing here."""
-
-    code: ClassVar[str] = "DELTA_INVALID_ARGUMENT"
-    what: str
-    found: str
-    expected: str
-
-    def __str__(self) -> str:
-        return f"{self.what} is of type {self.found}, and has to be {self.expected}"
 
 
 @dataclass(eq=False, kw_only=True)

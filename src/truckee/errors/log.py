@@ -28,11 +28,12 @@ class NotADeltaTableError(DeltaError):
 
     code: ClassVar[str] = "DELTA_MISSING_DELTA_TABLE"
     table: str
+    found: str = "_delta_log has no commit and no checkpoint"
 
     def __str__(self) -> str:
         return (
-            f"{self.table} is not a Delta table: _delta_log has no commit and no checkpoint"
-            "\nhint: give the folder that holds _delta_log"
+            f"{self.table} is not a Delta table: {self.found}\n"
+            "hint: give the folder that holds _delta_log"
         )
 
 

@@ -2,6 +2,7 @@
 
 DeltaError
   IllegalOptionError         an option whose value is not one of those it may have
+  UnsupportedOptionError     an option that decides about rows, and is not supported
   InvalidVersionError        a version that is no integer
   InvalidTimestampError      a timestamp that Spark could not read either
   TimeTravelWithFeedError    versionAsOf or timestampAsOf beside readChangeFeed
@@ -29,6 +30,22 @@ class IllegalOptionError(DeltaError):
         return (
             f"option {self.option} is {self.value!r}, but needs to be {self.needs}\n"
             f"hint: set {self.option} to such a value, or leave it out"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class UnsupportedOptionError(DeltaError):
+    """An option that would change which rows are written or replaced, and is not supported."""
+
+    code: ClassVar[str] = "DELTA_ILLEGAL_USAGE"
+    option: str
+    operation: str
+    hint: str
+
+    def __str__(self) -> str:
+        return (
+            f"option {self.option} is not supported by {self.operation}, and without it other "
+            f"rows would be replaced\nhint: {self.hint}"
         )
 
 

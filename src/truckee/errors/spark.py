@@ -57,3 +57,30 @@ class DataFileUnreadableError(DeltaError):
             "hint: the file is damaged, or not what the log says it is; restore it from a backup, "
             "or RESTORE the table to a version before this file"
         )
+
+
+@dataclass(eq=False, kw_only=True)
+class SessionStoppedError(DeltaError):
+    """The Spark session was stopped before or while it was used."""
+
+    code: ClassVar[str] = "TRUCKEE_SESSION_STOPPED"
+
+    def __str__(self) -> str:
+        return (
+            "the Spark session was stopped\n"
+            "hint: start another one with truckee.session(), and open tables anew"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class NoCallbackConnectionError(DeltaError):
+    """Spark has to ask Python which files to read, and Python takes no more connections."""
+
+    code: ClassVar[str] = "TRUCKEE_NO_CALLBACK_CONNECTION"
+
+    def __str__(self) -> str:
+        return (
+            "Spark cannot reach Python to ask which files to read\n"
+            "hint: the process may have used up its file descriptors; close files, or raise the "
+            "limit with ulimit -n"
+        )

@@ -41,16 +41,20 @@ from truckee.storage.local import LocalStorage
 _DAY_MS = 24 * 3600 * 1000
 
 
-def clean_log(snapshot: Snapshot, *, now_ms: int | None = None) -> int:
+def clean_log(
+    snapshot: Snapshot, *, now_ms: int | None = None, cutoff_ms: int | None = None
+) -> int:
     """Delete the log files that have expired, and return how many.
 
-    Call it after a checkpoint. Nothing is deleted where the table protects its history (feature
+    What is older than `cutoff_ms` has expired, by default the table's retention for its log. Call
+    it after a checkpoint. Nothing is deleted where the table protects its history (feature
     checkpointProtection) and less would go than has to go together, and nothing unless the
     checkpoint that everything else is read from then can be opened.
     """
     storage = snapshot.storage
     now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
-    cutoff_ms = (now_ms - snapshot.properties.log_retention_ms) // _DAY_MS * _DAY_MS
+    if cutoff_ms is None:
+        cutoff_ms = (now_ms - snapshot.properties.log_retention_ms) // _DAY_MS * _DAY_MS
     listing = list_log(storage, 0)
     first = first_version_kept(listing, cutoff_ms)
     if first is None or _is_protected(snapshot, first):

@@ -15,6 +15,9 @@ import msgspec
 
 from truckee.protocol.actions import CommitInfo
 
+NULL = msgspec.Raw(b"null")
+"""A parameter that is written as null, where None leaves it out."""
+
 
 @cache
 def engine_info() -> str:
@@ -59,7 +62,7 @@ def _parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parameter(value: Any) -> Any:
-    if isinstance(value, str | bool | int | float):
+    if isinstance(value, str | bool | int | float | msgspec.Raw):
         return value
     return msgspec.json.encode(value).decode()
 

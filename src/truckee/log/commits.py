@@ -14,10 +14,10 @@ from typing import TypeVar
 
 from truckee.errors.log import (
     CorruptLogFileError,
-    NotADeltaTableError,
     VersionNotFoundError,
     VersionsNotContiguousError,
 )
+from truckee.log.absent_table import absent_table
 from truckee.log.file_times import FileTimes
 from truckee.log.log_files import read_in_order
 from truckee.log.segment import list_commits
@@ -142,7 +142,7 @@ def _timestamp_ms(version: int, actions: Iterable[Action], times: FileTimes) -> 
 def _not_found(storage: Storage, version: int) -> Exception:
     commits = list_commits(storage, 0)
     if not commits:
-        return NotADeltaTableError(table=storage.root)
+        return absent_table(storage)
     return VersionNotFoundError(
         table=storage.root, version=version, earliest=min(commits), latest=max(commits)
     )

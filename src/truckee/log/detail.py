@@ -40,7 +40,7 @@ def table_detail(snapshot: Snapshot) -> TableDetail:
     """Return the details of a snapshot; counts all of its files."""
     metadata, protocol = snapshot.metadata, snapshot.protocol
     return TableDetail(
-        format=metadata.format.provider,
+        format="delta",  # of the table; its data files are Parquet
         id=metadata.id,
         name=metadata.name,
         description=metadata.description,

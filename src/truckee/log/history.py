@@ -17,11 +17,11 @@ from msgspec import Struct
 from truckee.errors.log import (
     CorruptLogFileError,
     NoCommitsFoundError,
-    NotADeltaTableError,
     TimestampTooEarlyError,
     TimestampTooLateError,
     TruncatedLogError,
 )
+from truckee.log.absent_table import absent_table
 from truckee.log.commits import commit_files
 from truckee.log.file_times import CommitFile, FileTimes, monotonic
 from truckee.log.log_files import read_commit_info
@@ -122,7 +122,7 @@ def latest_version(storage: Storage) -> int:
     if latest is None:
         latest = list_log(storage, 0).latest
     if latest is None:
-        raise NotADeltaTableError(table=storage.root)
+        raise absent_table(storage)
     return latest
 
 
@@ -133,7 +133,7 @@ def earliest_version(storage: Storage) -> int:
     """
     listing = list_log(storage, 0)
     if listing.latest is None:
-        raise NotADeltaTableError(table=storage.root)
+        raise absent_table(storage)
     return min(listing.commits, default=listing.latest + 1)
 
 

@@ -14,11 +14,11 @@ import msgspec
 
 from truckee.errors.log import (
     MissingCheckpointError,
-    NotADeltaTableError,
     TruncatedLogError,
     VersionNotFoundError,
     VersionsNotContiguousError,
 )
+from truckee.log.absent_table import absent_table
 from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.paths import (
     LAST_CHECKPOINT_PATH,
@@ -263,5 +263,5 @@ def _unavailable(storage: Storage, version: int | None) -> Exception:
 def _no_table(storage: Storage) -> Exception:
     hint = last_checkpoint_version(storage)
     if hint is None:
-        return NotADeltaTableError(table=storage.root)
+        return absent_table(storage)
     return MissingCheckpointError(table=storage.root, version=hint)

@@ -16,9 +16,11 @@ from uuid import uuid4
 
 import msgspec
 
+from truckee.errors.clone import ManifestPropertyError
 from truckee.errors.commit import MissingMetadataError, ProtocolDowngradeError
 from truckee.log.attempt import Base, Staged, row_id_high_water_mark
 from truckee.log.conflicts import ROW_TRACKING_DOMAIN, IsolationLevel, Reads
+from truckee.log.manifest import vector_count
 from truckee.log.race import Resolve, now_ms, write_commit
 from truckee.log.snapshot import Snapshot
 from truckee.log.upkeep import keep_up
@@ -268,6 +270,7 @@ class Transaction:
         assert protocol is not None
         assert metadata is not None
         check_writable(protocol, metadata, self.storage.root)
+        self._check_manifest(metadata)
         verify(
             staged.actions,
             table=self.storage.root,
@@ -276,6 +279,19 @@ class Transaction:
             metadata=metadata,
             protocol=protocol,
         )
+
+    def _check_manifest(self, metadata: Metadata) -> None:
+        """Refuse to keep a manifest where files have deletion vectors, or may get some."""
+        properties = TableProperties.from_configuration(metadata.configuration)
+        if not properties.symlink_format_manifest:
+            return
+        if properties.enable_deletion_vectors:
+            reason = "delta.enableDeletionVectors is true"
+            raise ManifestPropertyError(table=self.storage.root, reason=reason)
+        was_on = self.snapshot is not None and self.snapshot.properties.symlink_format_manifest
+        if self.snapshot is not None and not was_on and (files := vector_count(self.snapshot)):
+            reason = f"{files} files have deletion vectors"
+            raise ManifestPropertyError(table=self.storage.root, reason=reason)
 
     def _base(self, staged: Staged) -> Base:
         snapshot = self.snapshot

@@ -1,7 +1,7 @@
-"""What follows a commit: its checksum, and from time to time a checkpoint and a clean-up.
+"""What follows a commit: its checksum, from time to time a checkpoint and a clean-up, a manifest.
 
-All of it is there to make the next reader faster. The commit is done by then, so nothing that goes
-wrong here may look as if it had failed: it is written to the log `truckee` of Python instead.
+Almost all of it is there to make the next reader faster. The commit is done by then, so nothing
+that goes wrong here may look as if it had failed: it is written to Python's log `truckee` instead.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import cache
 from truckee.log.checkpoint_writer import write_checkpoint
 from truckee.log.checksum_writer import write_checksum
 from truckee.log.cleanup import clean_log, clean_staged_files
+from truckee.log.manifest import renew_manifest
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
 from truckee.protocol.actions import Action, Metadata
 from truckee.protocol.properties import TableProperties
@@ -40,6 +41,8 @@ def keep_up(
         f"the checkpoint {what}",
         lambda: _checkpoint_if_due(_metadata(before, actions), version, committed),
     )
+    if _properties(_metadata(before, actions)).symlink_format_manifest:
+        _attempt(f"the manifest {what}", lambda: renew_manifest(committed(), actions))
 
 
 def snapshot_at(storage: Storage, before: Snapshot | None, version: int) -> Snapshot:
@@ -60,7 +63,7 @@ def _metadata(before: Snapshot | None, actions: Iterable[Action]) -> Metadata:
 
 
 def _checkpoint_if_due(metadata: Metadata, version: int, committed: Callable[[], Snapshot]) -> None:
-    properties = TableProperties.from_configuration(metadata.configuration)
+    properties = _properties(metadata)
     if version == 0 or version % properties.checkpoint_interval:
         return
     snapshot = committed()
@@ -69,6 +72,10 @@ def _checkpoint_if_due(metadata: Metadata, version: int, committed: Callable[[],
         what = f"of the table {snapshot.storage.root} could not be cleaned up"
         _attempt(f"the log {what}", lambda: clean_log(snapshot))
         _attempt(f"staged files {what}", lambda: clean_staged_files(snapshot))
+
+
+def _properties(metadata: Metadata) -> TableProperties:
+    return TableProperties.from_configuration(metadata.configuration)
 
 
 def _attempt(failure: str, effort: Callable[[], object]) -> None:

@@ -38,10 +38,11 @@ from truckee.protocol.stats import parse_stats
 
 CHANGE_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
 
-# These put files back as they were, so the statistics were made when the vector was.
+# These take files over as they were: their vectors are not new, and the statistics were made when
+# the vectors were.
 _CARRY_FILES_OVER = frozenset({"RESTORE", "CLONE", "COMPUTE STATS", "ROW TRACKING BACKFILL"})
-# These write an existing file's action again, and take no new vector into the table.
-_REWRITE_ACTIONS_IN_PLACE = frozenset({"COMPUTE STATS", "ROW TRACKING BACKFILL"})
+# These make a table what it was, or what another is, whatever its columns were called before.
+_REPLACE_THE_TABLE = frozenset({"RESTORE", "CLONE"})
 
 
 def verify(
@@ -88,7 +89,7 @@ def _check_column_mapping(
     table: str,
     operation: str,
 ) -> None:
-    if before is None or before is metadata:
+    if before is None or before is metadata or operation in _REPLACE_THE_TABLE:
         return
     if not _properties(metadata).enable_change_data_feed:
         return
@@ -182,7 +183,7 @@ def _check_vectors(
     if not adds:
         return
     writable = "deletionVectors" in supported_features(protocol) and (
-        _properties(metadata).enable_deletion_vectors or operation in _REWRITE_ACTIONS_IN_PLACE
+        _properties(metadata).enable_deletion_vectors or operation in _CARRY_FILES_OVER
     )
     for add in adds:
         if not writable:

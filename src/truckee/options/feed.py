@@ -29,6 +29,17 @@ WITHIN_RETENTION = "vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
 FEED_SWITCHES = (OUT_OF_RANGE, SCHEMA_MODE, UNSAFE_SCHEMA, TIME_TRAVEL_SCHEMA, WITHIN_RETENTION)
 """Each can be an option of one read, or a setting of the session with the prefix below."""
 
+BATCH_READ_OPTIONS = (
+    *TIME_TRAVEL,
+    *READ_CHANGE_FEED,
+    "startingVersion",
+    "startingTimestamp",
+    "endingVersion",
+    "endingTimestamp",
+    *FEED_SWITCHES,
+)
+"""What a batch read understands, of rows and of changes."""
+
 SESSION_PREFIX = "spark.databricks.delta."
 
 

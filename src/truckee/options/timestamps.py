@@ -86,6 +86,14 @@ def timestamp_ms(value: str | date | datetime, *, option: str, time_zone: str = 
     return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
+def parsed_timestamp(text: str, time_zone: str) -> datetime:
+    """Return the moment that a text stands for, in `time_zone` unless it names a zone.
+
+    ValueError or OverflowError if it is no timestamp.
+    """
+    return _parsed(text.strip(), time_zone)
+
+
 def _moment(value: str | date | datetime, time_zone: str) -> datetime:
     if isinstance(value, str):
         return _parsed(value.strip(), time_zone)

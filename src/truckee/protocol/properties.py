@@ -20,6 +20,7 @@ from truckee.errors.protocol import (
     UnknownTablePropertyError,
     UnsettableTablePropertyError,
 )
+from truckee.protocol.unused_properties import warn_of_unused
 
 CONSTRAINT_PREFIX = "delta.constraints."
 FEATURE_PREFIX = "delta.feature."
@@ -27,7 +28,6 @@ MIN_READER_VERSION_KEY = "delta.minReaderVersion"
 MIN_WRITER_VERSION_KEY = "delta.minWriterVersion"
 
 _DAY_MS = 24 * 3600 * 1000
-
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
@@ -112,6 +112,20 @@ def parse_interval_ms(text: str) -> int:
     return total_us // 1000
 
 
+_BYTES = re.compile(r"\s*([0-9]+)\s*(?:([kmgtp]?)i?b?)\s*", re.ASCII | re.IGNORECASE)
+
+
+def parse_bytes(text: str) -> int:
+    """Return the bytes of a size such as `1073741824`, `128m` or `1gb`; a unit is 1024 of the next.
+
+    Other texts raise ValueError.
+    """
+    found = _BYTES.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    return int(found[1]) << 10 * " kmgtp".index(found[2].lower() or " ")
+
+
 _COLUMN_NAME_PART = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^`.,\s]+))\s*")
 
 
@@ -146,6 +160,7 @@ INTEGER = Kind(_integer, "an integer")
 POSITIVE = Kind(_integer_from(1), "an integer above 0")
 NOT_NEGATIVE = Kind(_integer_from(0), "an integer of 0 or more")
 COUNT_OR_ALL = Kind(_integer_from(-1), "an integer of 0 or more, or -1 for all")
+BYTES = Kind(parse_bytes, "a number of bytes, such as 104857600 or 100mb")
 INTERVAL = Kind(
     parse_interval_ms,
     "an interval without months and years, such as 'interval 30 days'",
@@ -312,6 +327,7 @@ class TableProperties:
     auto_optimize = Property[bool | None]("autoOptimize", BOOLEAN, None)
     auto_compact = Property[str | None]("autoOptimize.autoCompact", AUTO_COMPACT, None)
     optimize_write = Property[bool | None]("autoOptimize.optimizeWrite", BOOLEAN, None)
+    target_file_size = Property[int | None]("targetFileSize", BYTES, None)
     symlink_format_manifest = Property(
         "compatibility.symlinkFormatManifest.enabled", BOOLEAN, False
     )
@@ -366,7 +382,7 @@ def validated(
     """Return properties that a user wants to set, checked and under their canonical names.
 
     `existing` is the configuration they will be merged into. Constraints, requests for features
-    and properties without the `delta.` prefix pass as they are.
+    and properties without the `delta.` prefix pass as they are. Warns of those without effect.
     """
     result = {}
     for key, value in changes.items():
@@ -377,6 +393,7 @@ def validated(
             raise UnknownTablePropertyError(key=key)
         result[canonical_key(key)] = value
     _check_retention(result, {**(existing or {}), **result})
+    warn_of_unused(result)
     return result
 
 

@@ -11,6 +11,7 @@ from html import escape
 from importlib import resources
 from itertools import groupby
 
+from truckee.care.doctor import diagnosis
 from truckee.errors.log import utc_text
 from truckee.log.detail import TableDetail, table_detail
 from truckee.log.snapshot import Snapshot
@@ -41,6 +42,7 @@ def report_html(snapshot: Snapshot, *, commits: int | None = 500) -> str:
             f"<header><h1>{escape(title)}</h1><p>{escape(detail.location)}, version"
             f" {detail.version}, {utc_text(detail.last_modified_ms)}</p></header>",
             _cards(snapshot, detail, found),
+            _findings(snapshot),
             _changes_over_time(found),
             _feed_coverage(found),
             '<div class="two">',
@@ -81,6 +83,20 @@ def _cards(snapshot: Snapshot, detail: TableDetail, found: Sequence[Activity]) -
 
 def _on_off(is_on: bool) -> str:
     return "on" if is_on else "off"
+
+
+def _findings(snapshot: Snapshot) -> str:
+    rows = [
+        (
+            finding.severity.value,
+            escape(finding.topic),
+            escape(finding.says),
+            "" if finding.mend is None else f"<code>{escape(finding.mend)}</code>",
+        )
+        for finding in diagnosis(snapshot).findings
+    ]
+    say = "What the log and a listing of the table's folder tell, and the command that mends it."
+    return _section("Findings", say, _table(("", "topic", "finding", "command"), rows))
 
 
 def _changes_over_time(found: Sequence[Activity]) -> str:

@@ -8,7 +8,7 @@ out what neither side can be true of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from truckee.errors.protocol import InvalidPartitionValueError
 from truckee.protocol.partition_values import parse
 from truckee.protocol.predicates import (
+    UNKNOWN,
     And,
     Column,
     Leaf,
@@ -96,6 +97,34 @@ def pruned_scan_files(
     return [file for file, kept in zip(files, mask.to_pylist(), strict=True) if kept]
 
 
+def kept_by_statistics(
+    predicate: Predicate,
+    schema: StructType,
+    statistics: Mapping[tuple[str, ...], ColumnStatistics],
+    count: int,
+) -> pa.BooleanArray:
+    """Return for each of `count` pieces of data whether it may have a row that matches.
+
+    `statistics` are by the logical path of their column, one row a piece. What a predicate says of
+    other columns may be true of any piece.
+    """
+    table = _Table(schema, (), "none", "UTC")
+    known = _only_about(pushed_down(predicate), statistics.keys())
+    return _as_array(_mask(known, _Pieces(table, count, statistics)), count)
+
+
+def _only_about(predicate: Predicate, paths: Collection[tuple[str, ...]]) -> Predicate:
+    match predicate:
+        case And(operands):
+            return And(tuple(_only_about(operand, paths) for operand in operands))
+        case Or(operands):
+            return Or(tuple(_only_about(operand, paths) for operand in operands))
+        case Literal() | Unknown():
+            return predicate
+        case _:
+            return predicate if {c.path for c in references(predicate)} <= set(paths) else UNKNOWN
+
+
 class _Table:
     """What the names in a predicate mean: partition columns, data columns, or nothing known."""
 
@@ -135,31 +164,44 @@ class _Table:
         return all(self.partition_field(column) is not None for column in references(predicate))
 
 
-class _Files:
-    """Some files, and the statistics of those of their columns that a predicate needs."""
+class _Pieces:
+    """Pieces of data of which nothing but the statistics of some columns is known."""
 
-    def __init__(self, files: pa.Table, table: _Table, columns: Sequence[DataColumn]) -> None:
+    def __init__(
+        self,
+        table: _Table,
+        count: int,
+        statistics: Mapping[tuple[str, ...], ColumnStatistics],
+    ) -> None:
         self.table = table
-        self.count: int = files.num_rows
-        self._partition_values = files.column("partition_values")
-        found = column_statistics(files.column("stats"), columns) if columns else []
-        self._statistics = {c.path: s for c, s in zip(columns, found, strict=True)}
-
-    def partition_texts(self, name: str) -> pa.Array:
-        """Return the texts of one partition column."""
-        texts = pc.map_lookup(self._partition_values, pa.scalar(name), "first")
-        return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+        self.count = count
+        self._statistics = statistics
 
     def statistics(self, column: DataColumn) -> ColumnStatistics:
         """Return the statistics of a column that was asked for."""
         return self._statistics[column.path]
 
 
+class _Files(_Pieces):
+    """Some files, and the statistics of those of their columns that a predicate needs."""
+
+    def __init__(self, files: pa.Table, table: _Table, columns: Sequence[DataColumn]) -> None:
+        found = column_statistics(files.column("stats"), columns) if columns else []
+        known = {c.path: s for c, s in zip(columns, found, strict=True)}
+        super().__init__(table, files.num_rows, known)
+        self._partition_values = files.column("partition_values")
+
+    def partition_texts(self, name: str) -> pa.Array:
+        """Return the texts of one partition column."""
+        texts = pc.map_lookup(self._partition_values, pa.scalar(name), "first")
+        return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+
+
 def _as_array(mask: Mask, count: int) -> pa.BooleanArray:
     return pa.array([mask] * count, pa.bool_()) if isinstance(mask, bool) else mask
 
 
-def _mask(predicate: Predicate, files: _Files) -> Mask:
+def _mask(predicate: Predicate, files: _Pieces) -> Mask:
     match predicate:
         case And(operands):
             return _combined(operands, files, stop=False, combine=pc.and_)
@@ -179,7 +221,7 @@ def _mask(predicate: Predicate, files: _Files) -> Mask:
 
 def _combined(
     operands: Sequence[Predicate],
-    files: _Files,
+    files: _Pieces,
     *,
     stop: bool,
     combine: Callable[[pa.Array, pa.Array], pa.Array],
@@ -195,9 +237,9 @@ def _combined(
     return result
 
 
-def _leaf_mask(leaf: Leaf | Not, column: Column, files: _Files) -> Mask:
+def _leaf_mask(leaf: Leaf | Not, column: Column, files: _Pieces) -> Mask:
     field = files.table.partition_field(column)
-    if field is not None:
+    if field is not None and isinstance(files, _Files):
         return _partition_mask(leaf, field, files)
     data_column = files.table.data_column(column)
     if data_column is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -99,6 +99,24 @@ class LocalStorage:
             staged.replace(target)
             fsync_directory(target.parent)
 
+    def write_from(self, path: str, fill: Callable[[BinaryIO], object]) -> None:
+        """Create or replace a file that is too large for memory; `fill` writes its bytes."""
+        target = self._resolve(path)
+        with _typed_errors("write", target):
+            make_folder(target.parent)
+            staged = staged_path(target)
+            try:
+                with staged.open("xb") as file:
+                    fill(file)
+                    file.flush()
+                    os.fsync(file.fileno())
+                remove_if_there(_hadoop_checksum(target))
+                staged.replace(target)
+                fsync_directory(target.parent)
+            finally:
+                with suppress(OSError):
+                    remove_if_there(staged)
+
     def put_if_absent(self, path: str, data: bytes) -> None:
         """Create `path` whole, or raise FileExistsError and leave what is there untouched."""
         target = self._resolve(path)
@@ -163,12 +181,15 @@ def _opened(target: Path) -> BinaryIO:
 
     Without O_NONBLOCK, to open a pipe would wait for someone who writes to it.
     """
-    descriptor = os.open(target, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    file = os.fdopen(descriptor, "rb")
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    file = open(target, "rb", opener=_open_at_once)  # noqa: SIM115
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise StorageError(action="read", path=str(target), reason="it is no regular file")
     return file
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from truckee.errors.storage import (
     ForkedProcessError,
@@ -134,8 +134,8 @@ def names(place: Place, *, first: str) -> Iterator[tuple[str, ObjectMeta]]:
                 break
 
 
-def put(place: Place, data: bytes) -> None:
-    """Create or replace the object."""
+def put(place: Place, data: bytes | BinaryIO) -> None:
+    """Create or replace the object, in parts if it is a file of more than a few megabytes."""
     with _typed_errors("write", place):
         _obstore().put(place.store, place.key, data)
 

@@ -77,6 +77,10 @@ class ObjectStoreStorage:
         """Create or replace the file as a whole: no reader ever sees half of it."""
         requests.put(self._place(path), data)
 
+    def write_from(self, path: str, file: BinaryIO) -> None:
+        """Create or replace an object that is too large for memory, from an open file."""
+        requests.put(self._place(path), file)
+
     def put_if_absent(self, path: str, data: bytes) -> None:
         """Create `path` whole, or raise FileExistsError and leave what is there untouched.
 

@@ -17,7 +17,7 @@ from truckee.spark.read.relations import is_change_file
 from truckee.spark.read.scan import Scan, scan_frame
 from truckee.spark.read.stream_source import streaming_frame
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
-from truckee.spark.shown_schema import shown_schema
+from truckee.spark.types import shown_schema
 from truckee.storage.base import Storage
 from truckee.streaming.offset import StreamOffset, parse_offset
 from truckee.streaming.table_stream import StreamRead, TableStream, open_stream

@@ -13,11 +13,15 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from truckee.commands.after_commit import rows_committed
+from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.streaming import NullTypeInStreamError, UnsupportedOutputModeError
 from truckee.options.text import Options
+from truckee.options.unknown import warn_of_unknown
 from truckee.protocol.schema import VOID, nested_fields, parse_schema
 from truckee.spark.read.stream_source import ending_with_its_error
+from truckee.spark.session.arguments import PathLike, checked_path
 from truckee.spark.session.settings import session_settings, session_storage
 from truckee.spark.types import from_spark
 from truckee.spark.write.incoming_rows import rows_to_write
@@ -28,7 +32,9 @@ from truckee.streaming.write_commit import (
     is_committed,
     stream_parameters,
 )
-from truckee.streaming.write_plan import planned_write
+from truckee.streaming.write_plan import SINK_OPTIONS, planned_write
+
+enable_auto_compaction()
 
 _MODES = {"append": "Append", "complete": "Overwrite"}
 # Where Spark tells the thread of a query which one it is.
@@ -36,7 +42,7 @@ _QUERY_ID = "sql.streaming.queryId"
 
 
 def write_batch(
-    path: str,
+    path: PathLike,
     *,
     outputMode: str = "append",
     partitionBy: str | tuple[str, ...] | list[str] | None = None,
@@ -50,17 +56,19 @@ def write_batch(
     session knows; over Spark Connect `queryId` has to say it, any name that stays the same. Raises
     `UnsupportedOutputModeError` for other modes.
     """
-    mode = outputMode.lower()
+    place, mode = checked_path(path), outputMode.lower()
     if mode not in _MODES:
         raise UnsupportedOutputModeError(mode=outputMode)
+
+    warn_of_unknown(Options(options), SINK_OPTIONS, what="a write")
 
     def write(batch: DataFrame, number: int) -> None:
         query = queryId or _query_id(batch)
         given = {**options, "txnAppId": query, "txnVersion": number}
         if _is_remote(batch):
-            _write_remotely(batch, path, mode, _names(partitionBy), given)
+            _write_remotely(batch, place, mode, _names(partitionBy), given)
         else:
-            _write(batch, path, mode, _names(partitionBy), given)
+            _write(batch, place, mode, _names(partitionBy), given)
 
     return ending_with_its_error(write)
 
@@ -98,7 +106,7 @@ def _write(
         computed=rows.computed,
         identities=rows.identities,
     )
-    commit_write(
+    version = commit_write(
         planned,
         written.adds,
         written,
@@ -108,6 +116,8 @@ def _write(
         txn=(query, number),
         identity_marks=written.identity_marks,
     )
+    if version is not None:
+        rows_committed(spark, storage, version, planned.target.metadata)
 
 
 def _write_remotely(

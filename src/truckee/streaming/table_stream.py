@@ -290,7 +290,7 @@ class TableStream:
             VersionNotFoundError,
             VersionsNotContiguousError,
         ) as error:
-            reason = str(error).partition("\n")[0]
+            reason = error.sentence().partition("\n")[0]
             raise StreamLogFileNotFoundError(
                 table=self.storage.root, version=version, reason=reason
             ) from error

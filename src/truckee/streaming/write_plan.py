@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from truckee.arrow.write import WriteTarget
 from truckee.commands.table_plan import PlannedTable, existing_table
-from truckee.commands.write.options import WriteOptions, write_options
+from truckee.commands.write.options import WRITE_OPTIONS, WriteOptions, write_options
 from truckee.commands.write.plan import Write, table_after
 from truckee.errors.streaming import NativeWriterNeededError, NoPathToWriteError
 from truckee.errors.write import OverwriteOptionError
@@ -35,20 +35,8 @@ from truckee.spark.write.writer import FileOptions
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 
-WRITE_OPTIONS = (
-    "partitionBy",
-    "mergeSchema",
-    "overwriteSchema",
-    "replaceWhere",
-    "partitionOverwriteMode",
-    "dataChange",
-    "userMetadata",
-    "txnAppId",
-    "txnVersion",
-    "compression",
-    "maxRecordsPerFile",
-)
-"""What a write of `format("truckee")` understands, beside properties of the table."""
+SINK_OPTIONS = ("partitionBy", *WRITE_OPTIONS)
+"""What a write of a stream or of `format("truckee")` understands, beside table properties."""
 
 _CODECS = {"none": "none", "uncompressed": "none", "lz4_raw": "lz4"}
 _NATIVE_ONLY = {

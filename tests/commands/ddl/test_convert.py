@@ -94,7 +94,7 @@ def test_a_partition_schema_must_be_that_of_the_folders(
 
     with pytest.raises(ConversionError) as caught:
         convert_to_delta(spark, identifier(tmp_path), "q string, p int")
-    assert str(caught.value) == (
+    assert caught.value.sentence() == (
         f"the files in {tmp_path} cannot become a table: the partition schema names [q, p], but "
         "the folders are partitioned by [p, q]\n"
         "hint: name the columns of the folders, in their order, in the partition schema"
@@ -147,7 +147,7 @@ def test_without_statistics_no_file_is_opened(spark: SparkSession, tmp_path: Pat
 def test_folders_that_cannot_become_tables(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(ConversionError) as caught:
         convert_to_delta(spark, identifier(tmp_path))
-    assert str(caught.value) == (
+    assert caught.value.sentence() == (
         f"the files in {tmp_path} cannot become a table: there are none\n"
         "hint: name a folder with Parquet files"
     )
@@ -156,7 +156,7 @@ def test_folders_that_cannot_become_tables(spark: SparkSession, tmp_path: Path) 
         convert_to_delta(spark, identifier(tmp_path))
     with pytest.raises(ConversionError) as caught:
         convert_to_delta(spark, "no_such_table")
-    assert str(caught.value) == (
+    assert caught.value.sentence() == (
         "the files in no_such_table cannot become a table: that is neither a path nor a Parquet "
         "table of the catalog\nhint: write the path as parquet.`/data/t`"
     )

@@ -12,6 +12,7 @@ from pyspark.sql.types import StructField as SparkField
 
 from truckee.commands.ddl.create import Creation
 from truckee.commands.ddl.table_builder import DeltaTableBuilder, IdentityGenerator
+from truckee.errors.arguments import ArgumentTypeError
 from truckee.errors.base import DeltaError
 from truckee.errors.columns import (
     InvalidGeneratedColumnError,
@@ -20,10 +21,10 @@ from truckee.errors.columns import (
     PartitionColumnNotFoundError,
 )
 from truckee.errors.create import (
-    BuilderArgumentError,
     NoTableLocationError,
     TableAlreadyExistsError,
     TableNotFoundError,
+    TypeTextError,
 )
 from truckee.errors.protocol import UnknownTablePropertyError
 from truckee.errors.write import IdentityValueGivenError, NonEmptyFolderError
@@ -46,7 +47,7 @@ def builder(
 def refusal(kind: type[DeltaError], build: DeltaTableBuilder[Any]) -> str:
     with pytest.raises(kind) as caught:
         build.execute()
-    return str(caught.value)
+    return caught.value.sentence()
 
 
 def test_a_table_has_what_the_builder_was_told(spark: SparkSession, tmp_path: Path) -> None:
@@ -297,15 +298,15 @@ def test_bad_columns_are_refused_before_anything_is_written(
 
 
 def test_arguments_that_mean_nothing_are_refused(spark: SparkSession) -> None:
-    with pytest.raises(BuilderArgumentError) as caught:
+    with pytest.raises(TypeTextError) as caught:
         builder(spark).addColumn("id", "no such type")
-    assert str(caught.value) == (
-        "dataType is 'no such type', but needs to be a type such as 'bigint' or 'date'\n"
-        "hint: pass such one"
+    assert caught.value.sentence() == (
+        "dataType is 'no such type', which is not a type in SQL\n"
+        "hint: give a type such as 'bigint' or 'date', or one of PySpark's"
     )
-    with pytest.raises(BuilderArgumentError):
+    with pytest.raises(ArgumentTypeError):
         builder(spark).addColumn("id")
-    with pytest.raises(BuilderArgumentError):
+    with pytest.raises(ArgumentTypeError):
         builder(spark).addColumn("id", StringType(), generatedByDefaultAs=7)  # type: ignore[arg-type]
 
 

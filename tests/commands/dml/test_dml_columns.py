@@ -88,7 +88,7 @@ def test_columns_that_table_and_source_share_are_ambiguous(table: Table) -> None
     with pytest.raises(AmbiguousColumnError) as error:
         target.merge(frame.where("id < 2"), frame["id"] == 1)
 
-    assert str(error.value) == (
+    assert error.value.sentence() == (
         "the condition of MERGE (=(id, 1)) names id, which may be any of [the table's, the "
         "source's], for the source was made of the table\n"
         "hint: put the alias of the table before the name"
@@ -110,7 +110,7 @@ def test_columns_of_another_frame_are_refused(table: Table) -> None:
     with pytest.raises(ForeignColumnError):
         merge.whenMatchedDelete(table.frame()["id"] == 1).execute()
 
-    assert str(error.value) == (
+    assert error.value.sentence() == (
         'the condition of DELETE (=(id, 1)) holds "id" of a DataFrame that takes no part in the '
         "command\n"
         "hint: name one of [id, v, s] by text or with functions.col, or take it from toDF() of "
@@ -130,3 +130,18 @@ def test_a_column_that_is_gone_from_the_table_is_unknown(table: Table) -> None:
         target.delete(frame["id"] == 1)
     with pytest.raises(UnresolvedColumnError):
         target.delete(F.col("w") == 1)
+
+
+def test_a_condition_names_two_columns_after_the_table_was_shown(table: Table) -> None:
+    target = opened(table).alias("t")
+    target.toDF()
+    source = table.spark.createDataFrame([(1, 5), (9, 9)], "id long, v int").alias("s")
+
+    target.delete(F.expr("id * 10 = v AND id = 0"))
+    target.update(F.col("t.id") * 10 == F.col("t.v"), {"v": F.col("t.id") + F.col("t.v")})
+    merge = target.merge(source, F.col("t.id") == F.col("s.id"))
+    merge.whenMatchedUpdate(
+        F.expr("s.v < t.v"), {"v": F.col("t.v") + F.col("s.v")}
+    ).whenNotMatchedInsert(F.expr("s.id = s.v"), {"id": F.col("s.id"), "v": F.col("s.v")}).execute()
+
+    assert values(table) == {1: 16, 2: 22, 3: 33, 9: 9}

@@ -86,7 +86,7 @@ def test_rows_that_both_take_are_a_conflict(spark: SparkSession, tmp_path: Path)
     with pytest.raises(ConcurrentDeleteReadException) as error:
         commit_rows(spark, mine, SETTINGS)
 
-    assert str(error.value) == (
+    assert error.value.sentence() == (
         f"version 1 (DELETE) removed the file '{file.path}' from the table, and this transaction "
         "has read it\nhint: read the table again and repeat the operation"
     )

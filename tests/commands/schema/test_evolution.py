@@ -66,7 +66,7 @@ def test_all_differences_are_shown_at_once() -> None:
     with pytest.raises(SchemaMismatchError) as caught:
         merged(TABLE, data)
 
-    assert str(caught.value) == (
+    assert caught.value.sentence() == (
         "the data does not fit the schema of the table /t\n"
         "\n"
         "  column  in the table  in the data\n"
@@ -86,7 +86,7 @@ def test_a_column_that_may_not_be_null_cannot_be_left_out() -> None:
     with pytest.raises(MissingNotNullColumnError) as caught:
         merged(table, simple_schema("name string"))
 
-    assert str(caught.value) == (
+    assert caught.value.sentence() == (
         "column id of the table /t is NOT NULL, but is not in the data\n"
         "hint: add column id to the data"
     )

@@ -31,7 +31,7 @@ def parsed(settings: dict[str, str] | None = None, **options: object) -> WriteOp
 def refusal(kind: type[DeltaError], **options: object) -> str:
     with pytest.raises(kind) as caught:
         parsed(**options)
-    return str(caught.value)
+    return caught.value.sentence()
 
 
 def test_without_options_everything_is_as_in_delta() -> None:
@@ -116,7 +116,7 @@ def test_other_save_modes_are_refused() -> None:
     with pytest.raises(UnknownSaveModeError) as caught:
         save_mode("upsert")
 
-    assert str(caught.value) == (
+    assert caught.value.sentence() == (
         "'upsert' is not a save mode\n"
         "hint: use append, overwrite, ignore, or error (which is the default)"
     )

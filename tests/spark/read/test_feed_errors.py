@@ -220,7 +220,7 @@ def test_ranges_that_cannot_be_read(
 ) -> None:
     error = raised(lambda: read(spark, table, **options))
 
-    assert (error.code, str(error)) == (code, message.format(table=table))
+    assert (error.code, error.sentence()) == (code, message.format(table=table))
 
 
 def test_changes_of_a_table_say_the_same(spark: SparkSession, table: DataTable) -> None:
@@ -235,7 +235,7 @@ def test_a_null_bound(spark: SparkSession, table: DataTable) -> None:
     error = raised(lambda: truckee.table_changes(spark, str(table), None))  # type: ignore[arg-type]
 
     assert error.code == "DELTA_CDC_READ_NULL_RANGE_BOUNDARY"
-    assert str(error) == (
+    assert error.sentence() == (
         "start of the change feed is NULL\n"
         "hint: give a version as an integer, or a timestamp as text"
     )
@@ -278,7 +278,7 @@ def test_a_gap_in_the_log(spark: SparkSession, table: DataTable) -> None:
 
     error = raised(lambda: read(spark, table, startingVersion=0))
 
-    assert str(error) == (
+    assert error.sentence() == (
         f"the log of {table} has a gap: version 2 is missing, while version 3 is there\n"
         "hint: restore _delta_log/00000000000000000002.json"
     )
@@ -306,7 +306,7 @@ class TestRecorded:
         error = raised(frame.collect)
 
         assert error.code == "DELTA_MISSING_CHANGE_DATA"
-        assert str(error) == (
+        assert error.sentence() == (
             f"no change data was recorded at version {version} of the range {start}..{end}: "
             "the change feed was off\n"
             "hint: read a range in which delta.enableChangeDataFeed is true throughout"
@@ -320,7 +320,9 @@ class TestRecorded:
 
         error = raised(read(spark, table, startingVersion=2).collect)
 
-        assert str(error).startswith("no change data was recorded at version 5 of the range 2..6:")
+        assert error.sentence().startswith(
+            "no change data was recorded at version 5 of the range 2..6:"
+        )
 
 
 class TestSchemas:
@@ -334,10 +336,11 @@ class TestSchemas:
         error = raised(read(spark, table, startingVersion=0).collect)
 
         assert error.code == "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_DATA_SCHEMA"
-        assert str(error) == (
+        assert error.sentence() == (
             "the change feed 0..2 cannot be read with the schema of version 2, struct<id:bigint>: "
             "the data of version 0 has another schema, it is struct<id:int>\n"
-            "hint: end the range before the schema changed, or start it after that"
+            "hint: read 2..2; for older versions, name a version whose schema fits with "
+            "versionAsOf, and set changeDataFeed.allowTimeTravelOptionsForSchema to true"
         )
 
     def test_a_renamed_column(self, spark: SparkSession, tmp_path: Path) -> None:
@@ -370,10 +373,12 @@ class TestSchemas:
 
         assert [tuple(row) for row in fits] == [("x", 1)]
         assert error.code == "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE"
-        assert str(error) == (
+        assert error.sentence() == (
             "the change feed 0..3 cannot be read with the schema of version 1, "
             "struct<id:int,name:string>: version 3 changed the schema incompatibly, it is "
-            "struct<id:int,more:string>\nhint: read 0..2 and 3..3 as two ranges"
+            "struct<id:int,more:string>\n"
+            "hint: read 3..3; for older versions, name a version whose schema fits with "
+            "versionAsOf, and set changeDataFeed.allowTimeTravelOptionsForSchema to true"
         )
 
 
@@ -405,7 +410,7 @@ class TestFiles:
         error = raised(read(spark, table, startingVersion=1).collect)
 
         assert error.code == "DELTA_CHANGE_DATA_FILE_NOT_FOUND"
-        assert str(error) == (
+        assert error.sentence() == (
             f"'{gone[-1]}' is gone, which the change feed of {table} needs for version "
             f"{gone[-1][0]}\n{hint}"
         )
@@ -418,7 +423,7 @@ class TestFiles:
 
         error = raised(read(spark, table, startingVersion=1).collect)
 
-        assert str(error) == (
+        assert error.sentence() == (
             f"'_change_data/c.parquet' is gone, which the change feed of {table} needs for "
             "version 4\nhint: the feed can still be read from version 5 on"
         )
@@ -434,7 +439,7 @@ class TestFiles:
         error = raised(read(spark, table, startingVersion=1).collect)
 
         assert error.code == "DELTA_REMOVE_FILE_CDC_MISSING_EXTENDED_METADATA"
-        assert str(error) == (
+        assert error.sentence() == (
             "version 4 removes '1.parquet' without extended file metadata, "
             "so its rows cannot be shown as deleted\n"
             "hint: read the versions before and after it"
@@ -447,7 +452,7 @@ class TestFiles:
         error = raised(read(spark, table, startingVersion=4).collect)
 
         assert error.code == "DELTA_DUPLICATE_ACTIONS_FOUND"
-        assert str(error) == (
+        assert error.sentence() == (
             "version 4 both adds and removes '1.parquet' with no deletion vector\n"
             "hint: the writer of this commit is at fault; read the versions before and after it"
         )
@@ -459,7 +464,7 @@ class TestFiles:
         error = raised(read(spark, table, startingVersion=4).collect)
 
         assert isinstance(error, DeltaError)
-        assert "of data file '1.parquet' at version 4" in str(error)
+        assert "of data file '1.parquet' at version 4" in error.sentence()
 
     def test_a_corrupt_change_file(self, spark: SparkSession, table: DataTable) -> None:
         change = {"id": [1], "_change_type": ["delete"]}
@@ -469,6 +474,6 @@ class TestFiles:
         error = raised(read(spark, table, startingVersion=1).collect)
 
         assert error.code == "DELTA_CANNOT_READ_DATA_FILE"
-        assert str(error).startswith(
+        assert error.sentence().startswith(
             "the data file c.parquet, which version 4 of the table names, cannot be read: "
         )

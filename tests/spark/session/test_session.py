@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -14,7 +15,11 @@ import truckee
 from truckee.errors import JavaNotFoundError
 from truckee.spark.session.java import ensure_java
 
-_SOURCE = Path(__file__).resolve().parent.parent.parent / "src"
+_QUIET_SCRIPT = """
+import truckee
+truckee.session(**{"spark.ui.showConsoleProgress": False}).range(3).collect()
+"""
+_SOURCE = Path(__file__).resolve().parents[3] / "src"
 
 
 @pytest.mark.spark
@@ -22,7 +27,7 @@ def test_a_session_says_nothing_of_its_own() -> None:
     # Java says which options it takes from the environment, so it gets none there.
     given = {name: value for name, value in os.environ.items() if name != "JDK_JAVA_OPTIONS"}
     done = subprocess.run(
-        [sys.executable, "-c", "import truckee; truckee.session().range(3).collect()"],
+        [sys.executable, "-c", _QUIET_SCRIPT],
         env={**given, "PYTHONPATH": str(_SOURCE)},
         capture_output=True,
         text=True,
@@ -34,8 +39,7 @@ def test_a_session_says_nothing_of_its_own() -> None:
     assert (said, done.stdout) == ([], "")
 
 
-def test_the_session_is_quiet_and_local(spark: SparkSession) -> None:
-    assert spark.conf.get("spark.ui.showConsoleProgress") == "false"
+def test_the_session_is_local(spark: SparkSession) -> None:
     assert spark.conf.get("spark.driver.host") == "localhost"
     assert spark.conf.get("spark.driver.bindAddress") == "127.0.0.1"
 
@@ -70,20 +74,69 @@ def test_a_running_session_takes_the_settings_it_is_given(spark: SparkSession) -
         spark.conf.unset("spark.sql.ansi.doubleQuotedIdentifiers")
 
 
-def test_configure_leaves_alone_what_the_builder_has() -> None:
+# Invariant 24.
+@pytest.mark.parametrize("master", ["local[2]", "yarn"])
+def test_configure_says_nothing_of_addresses_pages_and_partitions(master: str) -> None:
     printed = _run(
         "from pyspark.sql import SparkSession; import truckee;"
-        "b = SparkSession.builder.config('spark.driver.host', 'me');"
-        "b = truckee.configure(b);"
-        "print(b._options['spark.driver.host'], b._options['spark.ui.enabled']);"
-        "r = SparkSession.builder.master('yarn');"
-        "print(sorted(truckee.configure(r)._options))"
+        f"b = truckee.configure(SparkSession.builder.master({master!r}));"
+        "print(sorted(b._options), b._options['spark.master'])"
     )
 
-    assert printed.splitlines() == [
-        "me false",
-        "['spark.driver.defaultJavaOptions', 'spark.master', 'spark.ui.showConsoleProgress']",
+    assert printed == f"['spark.driver.defaultJavaOptions', 'spark.master'] {master}\n"
+
+
+def test_what_files_and_spark_submit_say_is_not_overridden(tmp_path: Path) -> None:
+    (tmp_path / "spark-defaults.conf").write_text(
+        "# of the cluster\nspark.driver.host  me\nspark.sql.shuffle.partitions=77\n"
+        "spark.driver.defaultJavaOptions -Xss2m\n"
+    )
+    printed = _run(
+        _STARTED_WITH,
+        SPARK_CONF_DIR=str(tmp_path),
+        PYSPARK_SUBMIT_ARGS="--master local[3] --conf spark.ui.enabled=true pyspark-shell",
+        SPARK_LOCAL_IP="10.1.2.3",
+    )
+
+    started = json.loads(printed)
+    java = started.pop("spark.driver.defaultJavaOptions")
+    assert started == {"spark.app.name": "truckee", "spark.master": "local[3]"}
+    assert java.endswith("log4j2-quiet.properties -Xss2m")
+
+
+def test_a_cluster_that_spark_submit_names_is_the_master(tmp_path: Path) -> None:
+    printed = _run(
+        _STARTED_WITH,
+        SPARK_CONF_DIR=str(tmp_path),
+        PYSPARK_SUBMIT_ARGS="--master=yarn pyspark-shell",
+    )
+
+    assert sorted(json.loads(printed)) == [
+        "spark.app.name",
+        "spark.driver.defaultJavaOptions",
+        "spark.master",
     ]
+    assert json.loads(printed)["spark.master"] == "yarn"
+
+
+def test_a_keyword_wins_over_everything(tmp_path: Path) -> None:
+    (tmp_path / "spark-defaults.conf").write_text("spark.ui.enabled false\nspark.master yarn\n")
+    code = _STARTED_WITH.replace(
+        "session()", "session('a', **{'master': 'local', 'spark.ui.enabled': True})"
+    )
+    started = json.loads(_run(code, SPARK_CONF_DIR=str(tmp_path)))
+
+    assert started["spark.master"] == "local"
+    assert started["spark.ui.enabled"] == "true"
+    assert started["spark.driver.host"] == "localhost"
+
+
+def test_a_logging_configuration_of_others_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "log4j2.properties").write_text("rootLogger.level = info\n")
+
+    started = json.loads(_run(_STARTED_WITH, SPARK_CONF_DIR=str(tmp_path)))
+
+    assert "spark.driver.defaultJavaOptions" not in started
 
 
 def test_options_of_java_stand_behind_ours_however_often_they_are_configured() -> None:
@@ -129,7 +182,7 @@ def test_no_java_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(JavaNotFoundError) as caught:
         ensure_java([str(tmp_path)])
 
-    assert str(caught.value) == (
+    assert caught.value.sentence() == (
         "Spark needs Java 17 or later, and none was found\n"
         "hint: install one (Debian and Ubuntu: apt-get install openjdk-17-jre-headless) "
         "or set JAVA_HOME to it"
@@ -147,7 +200,9 @@ def test_only_an_old_java_says_which(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(JavaNotFoundError) as caught:
         ensure_java([str(tmp_path / "jvm")])
 
-    assert str(caught.value).startswith(f"Spark needs Java 17 or later, and {old} is Java 11\n")
+    assert caught.value.sentence().startswith(
+        f"Spark needs Java 17 or later, and {old} is Java 11\n"
+    )
 
 
 def _java(home: Path, version: str) -> Path:
@@ -159,10 +214,20 @@ def _java(home: Path, version: str) -> Path:
     return home
 
 
-def _run(code: str) -> str:
+# The settings of the builder with which `session` starts Spark, as far as Spark is not started.
+_STARTED_WITH = """
+import json, truckee
+from pyspark.sql import SparkSession
+SparkSession.Builder.getOrCreate = lambda builder: builder
+print(json.dumps(truckee.session()._options))
+"""
+
+
+def _run(code: str, **environment: str) -> str:
+    given = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK")}
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": str(_SOURCE)},
+        env={**given, "PYTHONPATH": str(_SOURCE), **environment},
         capture_output=True,
         text=True,
         check=True,

@@ -54,7 +54,7 @@ def refusal(
     with pytest.raises(kind) as caught:
         stored(df, path, schema, **rules)
     assert not path.exists() or list(path.iterdir()) == []
-    return str(caught.value)
+    return caught.value.sentence()
 
 
 def test_rows_that_keep_the_rules_are_written(spark: SparkSession, tmp_path: Path) -> None:

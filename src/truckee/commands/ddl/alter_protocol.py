@@ -8,8 +8,13 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from truckee.commands.ddl.alter_properties import set_properties
+from truckee.commands.ddl.history_truncation import truncate_protected, without_uses
 from truckee.commands.schema.clustering import CLUSTERING_DOMAIN, clustering_columns
-from truckee.errors.alter import FeatureDropError
+from truckee.errors.alter import (
+    CheckpointProtectionDropError,
+    FeatureDropError,
+    HistoryTruncationError,
+)
 from truckee.log.checkpoint_writer import write_checkpoint
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
@@ -58,27 +63,30 @@ def drop_feature(storage: Storage, name: str, *, truncate_history: bool = False)
 
     After a feature of readers was dropped, versions before that may only be read by those who know
     it. A checkpoint keeps others from meeting them, and `checkpointProtection` keeps writers from
-    removing that checkpoint.
+    removing that checkpoint. With `truncate_history`, such versions are deleted instead, as soon
+    as they are old enough (see `history_truncation`).
     """
     snapshot = load_snapshot(storage)
     check_writable(snapshot.protocol, snapshot.metadata, storage.root)
     feature = FEATURES.get(name)
     if feature is None or name not in supported_features(snapshot.protocol):
         raise _refusal(name, "the table does not have it", "see detail() for those it has")
-    if truncate_history:
-        raise _refusal(
-            name,
-            "truncating the history is not supported",
-            "drop it without truncateHistory; old versions stay readable to those who know it",
-        )
+    _check_truncation(name, truncate_history)
     _check_unused(snapshot, name)
+    if truncate_history and name == _PROTECTION:
+        snapshot = truncate_protected(snapshot)
+    elif truncate_history:
+        snapshot = without_uses(snapshot, name)
     transaction = Transaction(storage, snapshot)
     transaction.read_whole_table()
     configuration = dict(snapshot.metadata.configuration)
     protocol = _without(snapshot.protocol, name)
-    if feature.reader_writer:
+    is_protected = feature.reader_writer and not truncate_history
+    if is_protected:
         protocol = _with_protection(protocol)
         configuration[_PROTECTED_BEFORE_KEY] = str(snapshot.version + 1)
+    if name == _PROTECTION:
+        configuration.pop(_PROTECTED_BEFORE_KEY, None)
     if name == "inCommitTimestamp":
         configuration = {k: v for k, v in configuration.items() if k not in _SINCE_KEYS}
     if name == "clustering" and CLUSTERING_DOMAIN in snapshot.domain_metadata:
@@ -89,13 +97,20 @@ def drop_feature(storage: Storage, name: str, *, truncate_history: bool = False)
     version = transaction.commit(
         "DROP FEATURE", parameters={"featureName": name, "truncateHistory": truncate_history}
     )
-    if feature.reader_writer:
+    if is_protected:
         write_checkpoint(load_snapshot(storage, version))
     return version
 
 
 def _refusal(name: str, reason: str, hint: str) -> FeatureDropError:
     return FeatureDropError(feature=name, reason=reason, hint=hint)
+
+
+def _check_truncation(name: str, is_truncated: bool) -> None:
+    if is_truncated and not FEATURES[name].reader_writer and name != _PROTECTION:
+        raise HistoryTruncationError(feature=name)
+    if name == _PROTECTION and not is_truncated:
+        raise CheckpointProtectionDropError
 
 
 def _check_unused(snapshot: Snapshot, name: str) -> None:
@@ -140,16 +155,11 @@ def _row_ids(snapshot: Snapshot) -> str | None:
     return "rows have ids" if pc.any(pc.is_valid(ids)).as_py() else None
 
 
-def _never(_: Snapshot) -> str | None:
-    return "older versions of the table depend on it"
-
-
 _TRACES: Mapping[str, _Trace] = {
     "deletionVectors": _vectors,
     "clustering": _clustering,
     "domainMetadata": _domains,
     "rowTracking": _row_ids,
-    _PROTECTION: _never,
 }
 
 

@@ -18,6 +18,7 @@ from truckee.errors.create import ConversionError
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType
 from truckee.spark.read.parquet_folder import parquet_folder_schema
+from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.catalog import named_table
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.spark.types import from_spark
@@ -28,7 +29,7 @@ _PATH_IDENTIFIER = re.compile(r"parquet\.`(?P<path>.+)`", re.IGNORECASE | re.DOT
 
 def convert_to_delta(
     spark: SparkSession,
-    identifier: str,
+    identifier: PathLike,
     partition_schema: str | SparkStruct | None = None,
     *,
     collect_stats: bool = True,
@@ -40,7 +41,8 @@ def convert_to_delta(
     `day date, n int`; without it they are told from the folders. What is a table already stays as
     it is.
     """
-    path = _path(spark, identifier)
+    checked_session(spark)
+    path = _path(spark, identifier) if isinstance(identifier, str) else checked_path(identifier)
     storage = session_storage(spark, path)
     if existing_table(storage) is not None:
         return storage

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -14,9 +14,13 @@ from pyspark.sql.types import StructField as SparkField
 from pyspark.sql.types import StructType as SparkStruct
 
 from truckee.commands.ddl.create import Creation, TableDefinition, create_table
-from truckee.errors.create import BuilderArgumentError
+from truckee.errors.arguments import ArgumentTypeError, ArgumentValueError
+from truckee.errors.create import TypeTextError
+from truckee.options.arguments import checked_argument, type_name
 from truckee.protocol.properties import parse_column_names
 from truckee.protocol.schema import StructField, StructType
+from truckee.spark.jvm.jvm_errors import unlogged
+from truckee.spark.session.arguments import PathLike, checked_path
 from truckee.spark.types import from_spark
 from truckee.spark.write.char_columns import declared_field
 from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
@@ -49,15 +53,15 @@ class DeltaTableBuilder(Generic[Table]):
 
     def tableName(self, identifier: str) -> DeltaTableBuilder[Table]:
         """Enter the table into Spark's catalog under a name, `table` or `database.table`."""
-        return self._with(name=identifier)
+        return self._with(name=checked_argument(identifier, str, what="identifier"))
 
-    def location(self, location: str) -> DeltaTableBuilder[Table]:
+    def location(self, location: PathLike) -> DeltaTableBuilder[Table]:
         """Say where the table lies."""
-        return self._with(location=location)
+        return self._with(location=checked_path(location))
 
     def comment(self, comment: str) -> DeltaTableBuilder[Table]:
         """Describe the table."""
-        return self._with(comment=comment)
+        return self._with(comment=checked_argument(comment, str, what="comment"))
 
     def addColumn(
         self,
@@ -73,33 +77,39 @@ class DeltaTableBuilder(Generic[Table]):
         A generated column has an expression or, to number rows, an IdentityGenerator; with
         `generatedByDefaultAs` rows may bring numbers of their own.
         """
-        if dataType is None:
-            raise BuilderArgumentError(
-                argument="dataType", value="None", needs=f"the type of column {colName}"
-            )
+        checked_argument(colName, str, what="colName")
+        checked_argument(nullable, bool, what="nullable")
         given = SparkField(colName, spark_type_of(dataType), nullable)
         metadata = _generation(generatedAlwaysAs, generatedByDefaultAs)
         if comment is not None:
-            metadata["comment"] = comment
+            metadata["comment"] = checked_argument(comment, str, what="comment")
         return self._with_fields([_field(given, metadata)])
 
-    def addColumns(self, cols: SparkStruct | Iterable[SparkField]) -> DeltaTableBuilder[Table]:
+    def addColumns(self, cols: SparkStruct | Sequence[SparkField]) -> DeltaTableBuilder[Table]:
         """Add the columns of a PySpark schema, with their comments."""
-        fields = cols.fields if isinstance(cols, SparkStruct) else list(cols)
+        fields = cols.fields if isinstance(cols, SparkStruct) else cols
+        if not isinstance(fields, list | tuple) or not all(
+            isinstance(field, SparkField) for field in fields
+        ):
+            raise ArgumentTypeError(
+                what="cols", needs="be a StructType or a list of StructFields", found=repr(cols)
+            )
         return self._with_fields([_field(each, dict(each.metadata or {})) for each in fields])
 
     def partitionedBy(self, *cols: str | list[str] | tuple[str, ...]) -> DeltaTableBuilder[Table]:
         """Partition the table by columns, given one by one or as a list."""
-        return self._with(partition_columns=_flat(cols))
+        return self._with(partition_columns=_flat(cols, "a partition column"))
 
     def clusterBy(self, *cols: str | list[str] | tuple[str, ...]) -> DeltaTableBuilder[Table]:
         """Record that the table is clustered by columns, given one by one or as a list."""
-        paths = tuple(parse_column_names(name)[0] for name in _flat(cols))
+        paths = tuple(parse_column_names(name)[0] for name in _flat(cols, "a clustering column"))
         return self._with(cluster_by=paths)
 
     def property(self, key: str, value: str) -> DeltaTableBuilder[Table]:
         """Set a table property."""
-        return self._with(properties={**self._definition.properties, key: str(value)})
+        checked_argument(key, str, what="the key of a property")
+        checked_argument(value, str, what=f"the value of property {key}")
+        return self._with(properties={**self._definition.properties, key: value})
 
     def execute(self) -> Table:
         """Create or replace the table, and return it."""
@@ -114,16 +124,19 @@ class DeltaTableBuilder(Generic[Table]):
         return self._with(schema=StructType((*self._definition.schema.fields, *fields)))
 
 
-def spark_type_of(given: str | SparkType) -> SparkType:
+def spark_type_of(given: str | SparkType | None) -> SparkType:
     """Return a type that was given as in SQL, or as one of PySpark's."""
     if isinstance(given, SparkType):
         return given
+    if not isinstance(given, str):
+        raise ArgumentTypeError(
+            what="dataType", needs="be a string or a DataType", found=type_name(given)
+        )
     try:
-        return SparkType.fromDDL(given)
+        with unlogged():
+            return SparkType.fromDDL(given)
     except ParseException as error:
-        raise BuilderArgumentError(
-            argument="dataType", value=repr(given), needs="a type such as 'bigint' or 'date'"
-        ) from error
+        raise TypeTextError(argument="dataType", text=given) from error
 
 
 def _field(given: SparkField, metadata: dict[str, Any]) -> StructField:
@@ -135,14 +148,22 @@ def _field(given: SparkField, metadata: dict[str, Any]) -> StructField:
 def _generation(
     always: str | IdentityGenerator | None, by_default: IdentityGenerator | None
 ) -> dict[str, Any]:
+    if always is not None and by_default is not None:
+        raise ArgumentValueError(
+            what="a column",
+            needs="have one of generatedAlwaysAs and generatedByDefaultAs",
+            found="both",
+        )
     if isinstance(always, str):
         return {GENERATION_EXPRESSION_KEY: always}
-    identity = always or by_default
+    identity = always if always is not None else by_default
     if identity is None:
         return {}
     if not isinstance(identity, IdentityGenerator):
-        raise BuilderArgumentError(
-            argument="generatedByDefaultAs", value=repr(identity), needs="an IdentityGenerator"
+        raise ArgumentTypeError(
+            what="generatedByDefaultAs" if always is None else "generatedAlwaysAs",
+            needs="be an IdentityGenerator" + ("" if always is None else " or a string"),
+            found=type_name(identity),
         )
     return {
         IDENTITY_START_KEY: identity.start,
@@ -151,8 +172,8 @@ def _generation(
     }
 
 
-def _flat(names: Iterable[str | list[str] | tuple[str, ...]]) -> tuple[str, ...]:
+def _flat(names: Iterable[str | list[str] | tuple[str, ...]], what: str) -> tuple[str, ...]:
     flat: list[str] = []
     for name in names:
-        flat += [name] if isinstance(name, str) else name
-    return tuple(flat)
+        flat += name if isinstance(name, list | tuple) else [name]
+    return tuple(checked_argument(name, str, what=what) for name in flat)

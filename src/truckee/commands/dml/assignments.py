@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from truckee.commands.dml.arguments import check_values
 from truckee.commands.schema.evolution import merged_schema
+from truckee.errors.arguments import NoAssignmentsError
 from truckee.errors.dml import (
-    ArgumentTypeError,
     AssignmentTypeError,
     ConflictingAssignmentsError,
     IdentityUpdateError,
     InvalidExpressionError,
-    NoAssignmentsError,
     UnknownTargetColumnError,
 )
 from truckee.errors.merge import NestedInsertError
@@ -86,10 +86,7 @@ def assignments(
 
     `resolve` turns a value as it was given into one of Spark's, told what to call it in errors.
     """
-    if not isinstance(given, Mapping):
-        raise ArgumentTypeError(
-            what=f"the set of {what}", found=type(given).__name__, expected="a dict"
-        )
+    check_values(given, what=what)
     if not given:
         raise NoAssignmentsError(what=what)
     found = []
@@ -117,13 +114,9 @@ def check_assignable(column: FieldChain, name: str, *, what: str, inserts: bool)
 
 
 def target_column(
-    name: object, schema: StructType, *, what: str, alias: str | None = None
+    name: str, schema: StructType, *, what: str, alias: str | None = None
 ) -> FieldChain:
     """Return the column of a table that a name stands for, with or without its alias."""
-    if not isinstance(name, str):
-        raise ArgumentTypeError(
-            what=f"the name of a column in {what}", found=type(name).__name__, expected="text"
-        )
     parts = name_parts(name, what=what)
     column = find_column(schema, parts)
     if column is None and alias is not None and parts[0].casefold() == alias.casefold():

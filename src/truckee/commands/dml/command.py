@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from pyspark.sql import SparkSession
 
+from truckee.commands.after_commit import rows_committed
 from truckee.commands.dml.plan import Prepared
 from truckee.commands.dml.row_conflicts import brought_together
 from truckee.commands.dml.settings import DmlSettings
@@ -54,7 +55,10 @@ def run_command(
             _log.info("%s: left out, for it was committed before", operation)
             break
         prepared = prepare(snapshot)
-        if commit_rows(spark, prepared, settings, may_run_again=reruns_left > 0) is not None:
+        version = commit_rows(spark, prepared, settings, may_run_again=reruns_left > 0)
+        if version is not None:
+            if version > snapshot.version:
+                rows_committed(spark, storage, version, prepared.metadata or snapshot.metadata)
             return prepared.affected
         _log.info("%s: run again, for others have moved the rows it is about", operation)
     return {}

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from truckee.commands.dml.arguments import check_condition_type
 from truckee.commands.dml.command import run_command
 from truckee.commands.dml.file_fates import Fates, check_num_written, fates, write_rows
 from truckee.commands.dml.matched_files import num_live, num_touched, touched_files
@@ -77,6 +78,7 @@ def delete(
     there is no commit. Raises the errors of `truckee.errors.dml` before anything is written, and
     those of `truckee.errors.transaction` if others changed the same rows meanwhile.
     """
+    check_condition_type(condition, what=_WHAT)
     settings = dml_settings("delete", session_settings(spark))
     if shown is not None:
         condition = shown.by_name(spark, condition, alias, what=_WHAT)

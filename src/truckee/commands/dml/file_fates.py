@@ -28,7 +28,7 @@ from truckee.spark.dml.target import Target
 from truckee.spark.read.row_id_columns import check_row_ids
 from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
 from truckee.spark.write.identity import Identity
-from truckee.spark.write.writer import WrittenFiles, write_files
+from truckee.spark.write.writer import FileOptions, WrittenFiles, write_files
 
 _log = logging.getLogger(__name__)
 
@@ -106,6 +106,8 @@ def write_rows(
     protocol: Protocol,
     given: Collection[str] = frozenset(),
     identities: Mapping[str, Identity] | None = None,
+    options: FileOptions | None = None,
+    data_change: bool = True,
 ) -> WrittenFiles:
     """Write rows with the target's stored columns to new files of it.
 
@@ -123,6 +125,8 @@ def write_rows(
         storage=target.snapshot.storage,
         metadata=msgspec_replace(metadata, schema_string=schema.to_json()),
         protocol=protocol,
+        options=options,
+        data_change=data_change,
         computed=generated,
         identities=identities,
     )

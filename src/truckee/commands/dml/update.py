@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from truckee.commands.dml.arguments import check_condition_type, check_values
 from truckee.commands.dml.assignments import Assignment, assignments, new_values
 from truckee.commands.dml.command import run_command
 from truckee.commands.dml.file_fates import Fates, check_num_written, fates, write_rows
@@ -28,7 +29,7 @@ from truckee.commands.dml.row_images import NewValues, updated_rows
 from truckee.commands.dml.settings import DmlSettings, dml_settings
 from truckee.commands.removed_files import num_rows
 from truckee.commands.results import metrics_frame
-from truckee.errors.dml import NoAssignmentsError
+from truckee.errors.arguments import NoAssignmentsError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
@@ -75,17 +76,21 @@ def update(
     rows break a rule of the table, and those of `truckee.errors.transaction` if others changed the
     same rows meanwhile.
     """
+    check_values(set, what="UPDATE")
+    check_condition_type(condition, what=_WHAT)
+    if not set:
+        raise NoAssignmentsError(what="UPDATE")
+    values = set
     settings = dml_settings("update", session_settings(spark))
     if shown is not None:
         condition = shown.by_name(spark, condition, alias, what=_WHAT)
-        if isinstance(set, Mapping):
-            set = {  # noqa: A001
-                name: shown.by_name(spark, value, alias, what=f"the value of {name} in UPDATE")
-                for name, value in set.items()
-            }
+        values = {
+            name: shown.by_name(spark, value, alias, what=f"the value of {name} in UPDATE")
+            for name, value in set.items()
+        }
 
     def prepare(snapshot: Snapshot) -> Prepared:
-        return prepared_update(spark, snapshot, condition, set, settings=settings, alias=alias)
+        return prepared_update(spark, snapshot, condition, values, settings=settings, alias=alias)
 
     done = run_command(spark, storage, "UPDATE", prepare, settings)
     return metrics_frame(spark, done, ("num_affected_rows",))
@@ -95,15 +100,13 @@ def prepared_update(
     spark: SparkSession,
     snapshot: Snapshot,
     condition: str | Column | None,
-    given: Mapping[str, str | Column] | None,
+    given: Mapping[str, str | Column],
     *,
     settings: DmlSettings,
     alias: str | None = None,
 ) -> Prepared:
     """Return an UPDATE with all its files written, ready to be committed."""
     start = time.monotonic()
-    if given is None:
-        raise NoAssignmentsError(what="UPDATE")
     check_row_ids(snapshot, "UPDATE")
     target = Target(spark, snapshot, alias)
     values = assignments(

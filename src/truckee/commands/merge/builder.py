@@ -8,14 +8,16 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
+from truckee.commands.dml.arguments import check_condition_type, check_values
 from truckee.commands.dml.command import run_command
 from truckee.commands.dml.plan import Prepared
 from truckee.commands.dml.settings import dml_settings
 from truckee.commands.merge.clauses import Clause, Does, Kind
 from truckee.commands.merge.merge import Merge, check_merge, prepared_merge
 from truckee.commands.results import metrics_frame
-from truckee.errors.dml import ArgumentTypeError, NoAssignmentsError
+from truckee.errors.arguments import ArgumentTypeError, ArgumentValueError, NoAssignmentsError
 from truckee.log.snapshot import Snapshot
+from truckee.options.arguments import type_name
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.session.settings import session_settings
 from truckee.storage.base import Storage
@@ -107,17 +109,20 @@ class DeltaMergeBuilder:
         self, kind: Kind, does: Does, condition: Condition, values: Values
     ) -> DeltaMergeBuilder:
         clause = Clause(kind, does, condition, values)
+        check_values(values, what=clause.name)
+        check_condition_type(condition, what=f"the condition of {clause.name}")
         if not values:
             raise NoAssignmentsError(what=clause.name)
-        if isinstance(values, Mapping):
-            values = {
-                name: self._by_name(value, f"the value of {name} in {clause.name}")
-                for name, value in values.items()
-            }
+        values = {
+            name: self._by_name(value, f"the value of {name} in {clause.name}")
+            for name, value in values.items()
+        }
         return self._with(replace(clause, values=values))
 
     def _with(self, clause: Clause) -> DeltaMergeBuilder:
-        condition = self._by_name(clause.condition, f"the condition of {clause.name}")
+        what = f"the condition of {clause.name}"
+        check_condition_type(clause.condition, what=what)
+        condition = self._by_name(clause.condition, what)
         clauses = (*self._merge.clauses, replace(clause, condition=condition))
         return self._of(replace(self._merge, clauses=clauses))
 
@@ -132,8 +137,8 @@ class DeltaMergeBuilder:
 def merge_builder(
     spark: SparkSession,
     storage: Storage,
-    source: DataFrame,
-    condition: str | Column,
+    source: DataFrame | None,
+    condition: str | Column | None,
     *,
     alias: str | None = None,
     shown: ShownColumns | None = None,
@@ -142,16 +147,16 @@ def merge_builder(
 
     Conditions and values may be made of columns of DataFrames that the table was `shown` as.
     """
+    if source is None or condition is None:
+        missing = "source" if source is None else "condition"
+        raise ArgumentValueError(
+            what=f"the {missing} of MERGE", needs="be given and cannot be None", found="None"
+        )
     if not isinstance(source, DataFrame):
         raise ArgumentTypeError(
-            what="the source of MERGE", found=type(source).__name__, expected="a DataFrame"
+            what="the source of MERGE", needs="be DataFrame", found=type_name(source)
         )
-    if not isinstance(condition, str | Column):
-        raise ArgumentTypeError(
-            what="the condition of MERGE",
-            found=type(condition).__name__,
-            expected="text or a Column",
-        )
+    check_condition_type(condition, what="the condition of MERGE")
     if shown and alias is None:
         # Columns of the table by name alone might be the source's.
         alias = _ALIAS

@@ -30,6 +30,7 @@ from truckee.commands.dml.assignments import (
 )
 from truckee.commands.merge.clauses import Clause, Does, Kind
 from truckee.commands.schema.evolution import merged_schema
+from truckee.errors.base import DeltaError
 from truckee.errors.dml import (
     AmbiguousColumnError,
     AssignmentTypeError,
@@ -52,6 +53,7 @@ from truckee.spark.dml.expressions import (
     resolved_value,
 )
 from truckee.spark.dml.target import Target
+from truckee.spark.jvm.jvm_errors import unlogged
 from truckee.spark.read.relations import FILE, ROW
 from truckee.spark.types import from_spark
 from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
@@ -166,7 +168,10 @@ class MergeNames:
 
     def _source_column(self, name: str, clause: Clause) -> Column:
         try:
-            return self._source[quoted(name)]
+            with unlogged():
+                return self._source[quoted(name)]
+        except DeltaError:
+            raise
         except AnalysisException as error:
             names = self._source_schema.names
             raise explained(error, what=clause.name, expression=name, columns=names) from None

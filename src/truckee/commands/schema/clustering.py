@@ -43,7 +43,9 @@ def clustering_columns(snapshot: Snapshot) -> tuple[tuple[str, ...], ...] | None
     if domain is None:
         return None
     found: dict[str, Any] = msgspec.json.decode(domain.configuration)
-    return tuple(tuple(path) for path in found.get("clusteringColumns", ()))
+    columns = found.get("clusteringColumns", ())
+    # The protocol's example has a name for each column; Delta writes the names along its path.
+    return tuple((path,) if isinstance(path, str) else tuple(path) for path in columns)
 
 
 def kept_clustering(snapshot: Snapshot | None, schema: StructType) -> DomainMetadata | None:

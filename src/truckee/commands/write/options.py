@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from truckee.errors.options import IllegalOptionError
+from truckee.errors.options import IllegalOptionError, UnsupportedOptionError
 from truckee.errors.write import (
     DynamicOverwriteSchemaError,
     DynamicReplaceWhereError,
@@ -27,6 +27,21 @@ _MODES = {
     "errorifexists": "ErrorIfExists",
     "default": "ErrorIfExists",
 }
+WRITE_OPTIONS = (
+    "mergeSchema",
+    "overwriteSchema",
+    "replaceWhere",
+    "partitionOverwriteMode",
+    "dataChange",
+    "userMetadata",
+    "txnAppId",
+    "txnVersion",
+    "compression",
+    "maxRecordsPerFile",
+)
+"""What a write understands, beside properties of the table."""
+
+_REPLACING = ("replaceOn", "replaceUsing", "targetAlias")
 _CODECS = ("none", "uncompressed", "snappy", "gzip", "lzo", "brotli", "lz4", "lz4_raw", "zstd")
 
 
@@ -62,9 +77,13 @@ class WriteOptions:
 def write_options(options: Options, settings: Mapping[str, str]) -> WriteOptions:
     """Return the options of a write; names are the same in any case.
 
-    `settings` are the session's. Options that mean nothing to a write are left alone, since Spark
-    and stores have options of their own.
+    `settings` are the session's. Raises what is wrong with a value or with several together, and
+    UnsupportedOptionError for those of Delta that say which rows to replace and do nothing here.
     """
+    for name in _REPLACING:
+        if name in options:
+            hint = "use replaceWhere, or DeltaTable.merge for rows that match those of the data"
+            raise UnsupportedOptionError(option=name, operation="a write", hint=hint)
     parsed = WriteOptions(
         merge_schema=_merges_schema(options, settings),
         overwrite_schema=options.boolean("overwriteSchema"),
@@ -131,6 +150,7 @@ def _file_options(options: Options) -> FileOptions:
         compression=compression,
         max_records_per_file=_max_records(options),
         parquet={k: v for k, v in options.items() if k.lower().startswith("parquet.")},
+        optimize_write=(options.boolean("optimizeWrite") if "optimizeWrite" in options else None),
     )
 
 

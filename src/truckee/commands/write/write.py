@@ -15,6 +15,7 @@ import msgspec
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+from truckee.commands.after_commit import rows_committed
 from truckee.commands.catalog import creation_parameters
 from truckee.commands.commit import NewFiles, commit_files, discarding
 from truckee.commands.removed_files import all_removed
@@ -62,7 +63,7 @@ def write_table(df: DataFrame, write: Write) -> int | None:
                 replaced = files_beside(df.sparkSession, snapshot, written.adds)
             replaced = replaced.with_data_change(write.options.data_change)
             _stage(transaction, table, written, replaced)
-    return commit_files(
+    version = commit_files(
         transaction,
         NewFiles((written, replaced)),
         write.operation,
@@ -70,6 +71,9 @@ def write_table(df: DataFrame, write: Write) -> int | None:
         metrics=_metrics(write, written, replaced),
         user_metadata=write.options.user_metadata,
     )
+    if write.options.data_change:
+        rows_committed(df.sparkSession, write.storage, version, table.metadata)
+    return version
 
 
 def _check_request(df: DataFrame, write: Write, snapshot: Snapshot | None) -> None:

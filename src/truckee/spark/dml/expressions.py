@@ -16,10 +16,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType as SparkStruct
 
+from truckee.errors.arguments import ArgumentTypeError
+from truckee.errors.base import DeltaError
 from truckee.errors.dml import (
     AggregateNotSupportedError,
     AmbiguousColumnError,
-    ArgumentTypeError,
     ForeignColumnError,
     InvalidExpressionError,
     NonDeterministicError,
@@ -28,6 +29,7 @@ from truckee.errors.dml import (
 )
 from truckee.protocol.schema import DataType
 from truckee.spark.jvm.bridge import java_class, java_half, to_column
+from truckee.spark.jvm.jvm_errors import unlogged
 from truckee.spark.types import from_spark
 
 _CATALYST = "org.apache.spark.sql.catalyst"
@@ -106,7 +108,9 @@ def resolved_value(
 def checked_type(given: object, *, what: str) -> None:
     """Raise unless an expression is given as SQL or as a Column."""
     if not isinstance(given, str | Column):
-        raise ArgumentTypeError(what=what, found=type(given).__name__, expected="text or a Column")
+        raise ArgumentTypeError(
+            what=what, needs="be a Spark SQL Column or a string", found=type(given).__name__
+        )
 
 
 def as_written(given: str | Column) -> str:
@@ -125,7 +129,10 @@ def _analyzed(
     hidden: Iterable[str],
 ) -> Any:
     try:
-        return rows.where(condition)._jdf.queryExecution().analyzed()
+        with unlogged():
+            return rows.where(condition)._jdf.queryExecution().analyzed()
+    except DeltaError:  # of a table that the condition names; it says more than Spark's words
+        raise
     except (AnalysisException, ParseException) as error:
         names = tuple(dict.fromkeys(name for name in rows.columns if name not in set(hidden)))
         raise explained(error, what=what, expression=as_written(given), columns=names) from None

@@ -56,7 +56,7 @@ class ShownColumns:
         # Asked of sets, so that the cost follows the condition and not the width of the table.
         shown = {
             number: attribute
-            for number, attribute in _attributes(expression.references().toSeq()).items()
+            for number, attribute in _attributes(expression).items()
             if any(output.contains(attribute) for output in self._outputs)
         }
         if not shown:
@@ -86,13 +86,17 @@ def _ambiguous(column: str, *, what: str, expression: str) -> AmbiguousColumnErr
     )
 
 
-def _attributes(references: Any) -> dict[int, Any]:
-    """Return the resolved attributes of a Scala `Seq` by their numbers."""
-    found = {}
-    for index in range(references.size()):
-        attribute = references.apply(index)
-        if attribute.getClass().getSimpleName() == "AttributeReference":
-            found[int(attribute.exprId().id())] = attribute
+def _attributes(expression: Any) -> dict[int, Any]:
+    """Return the attributes of DataFrames that an expression has, by their numbers.
+
+    Spark's own set of them cannot hold two columns that are only named.
+    """
+    if expression.getClass().getSimpleName() == "AttributeReference":
+        return {int(expression.exprId().id()): expression}
+    found: dict[int, Any] = {}
+    children = expression.children()
+    for index in range(children.size()):
+        found |= _attributes(children.apply(index))
     return found
 
 

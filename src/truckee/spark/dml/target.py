@@ -65,6 +65,51 @@ class Reading:
         return cls(predicate, table.filter(pc.is_in(table.column("path"), wanted)))
 
 
+class _Files:
+    """The files of a snapshot as queries ask for them, and what they have asked for.
+
+    The JVM holds it for as long as it holds the rows. So it must not hold the rows itself, or
+    neither side would ever let go of them.
+    """
+
+    def __init__(self, snapshot: Snapshot, zone: str) -> None:
+        self.narrowed: pa.Table | None = None
+        self.read: list[tuple[Predicate, pa.Table]] = []
+        self.located: dict[str, tuple[pa.Table, int]] = {}
+        self._snapshot = snapshot
+        self._zone = zone
+        self._answers: dict[Predicate, list[ScanFile]] = {}
+
+    def __call__(self, predicate: Predicate, _: str | None) -> list[ScanFile]:
+        if predicate not in self._answers:
+            found = self._pruned(predicate)
+            if self.narrowed is None:
+                self.read.append((predicate, found))
+            files = scan_files_of(found, self._snapshot.version)
+            for row, file in enumerate(files):
+                self.located.setdefault(file.path, (found, row))
+            self._answers[predicate] = files
+        return self._answers[predicate]
+
+    def narrow(self, files: pa.Table | None) -> None:
+        """Answer with these files alone from now on; with all of them if None."""
+        self.narrowed = files
+        self._answers = {}
+
+    def _pruned(self, predicate: Predicate) -> pa.Table:
+        snapshot = self._snapshot
+        files = snapshot.files_table() if self.narrowed is None else self.narrowed
+        kept = prune(
+            files,
+            snapshot.schema,
+            snapshot.partition_columns,
+            predicate,
+            mode=snapshot.properties.column_mapping_mode,
+            session_zone=self._zone,
+        )
+        return files.filter(kept)
+
+
 class Target:
     """The rows of a snapshot, to be looked at in several passes.
 
@@ -83,14 +128,11 @@ class Target:
         self.snapshot = snapshot
         self.schema = schema or snapshot.schema
         self._ids = row_id_columns(snapshot)
+        self._zone = session_zone(spark)
+        self._files = _Files(snapshot, self._zone)
         self._scan: Scan = replace(
             snapshot_scan(snapshot), files=self._files, schema=self._stored(snapshot.schema)
         )
-        self._zone = session_zone(spark)
-        self._narrowed: pa.Table | None = None
-        self._answers: dict[Predicate, list[ScanFile]] = {}
-        self._located: dict[str, tuple[pa.Table, int]] = {}
-        self._read: list[tuple[Predicate, pa.Table]] = []
         frame = scan_frame(spark, self._scan, row_ids=True)
         if schema is not None and schema != snapshot.schema:
             frame = frame.to(_with_places(self.stored_schema))
@@ -111,9 +153,9 @@ class Target:
         """
         column = self.rows[quoted(name)]
         if self._ids is not None and name == self._ids.row_id:
-            return row_id(self._narrowed_files(), column)
+            return row_id(self.narrowed_files(), column)
         if self._ids is not None and name == self._ids.commit_version:
-            return commit_version(self._narrowed_files(), column)
+            return commit_version(self.narrowed_files(), column)
         return column
 
     def old_beside(self, name: str, alias: str) -> Item:
@@ -136,11 +178,12 @@ class Target:
         ids = self._ids
         return tuple(add if ids is None else without_row_id_stats(add, ids) for add in adds)
 
-    def _narrowed_files(self) -> dict[int, AddFile]:
-        assert self._narrowed is not None
-        files = scan_files_of(self._narrowed, self.snapshot.version)
+    def narrowed_files(self) -> dict[int, AddFile]:
+        """Return the files of an `only` block by their ids, which rows have as `FILE`."""
+        assert self._files.narrowed is not None
+        files = scan_files_of(self._files.narrowed, self.snapshot.version)
         numbers = [self._scan.registry.file_id(file) for file in files]
-        return dict(zip(numbers, self.snapshot.add_files(self._narrowed), strict=True))
+        return dict(zip(numbers, self.snapshot.add_files(self._files.narrowed), strict=True))
 
     def condition(self, given: str | Column, *, what: str) -> Expression:
         """Return a condition on the table's rows; raises the errors of `truckee.errors.dml`."""
@@ -165,59 +208,31 @@ class Target:
         """Yield the rows, of which queries inside the block see those of these files alone."""
         table = self.snapshot.files_table()
         wanted = pa.array([file.path for file in files], pa.string())
-        self._narrow(table.filter(pc.is_in(table.column("path"), wanted)))
+        self._files.narrow(table.filter(pc.is_in(table.column("path"), wanted)))
         try:
             yield self.rows
         finally:
-            self._narrow(None)
+            self._files.narrow(None)
 
     def add_files(self, ids: Sequence[int]) -> list[AddFile]:
         """Return the files with these ids, in order."""
         paths = [self._scan.registry.file(number).path for number in ids]
         found: list[AddFile] = []
         for path in paths:
-            files, row = self._located[path]
+            files, row = self._files.located[path]
             found += self.snapshot.add_files(files.slice(row, 1))
         return found
 
     def reading(self) -> Reading:
         """Return what the queries up to now have looked at."""
-        if not self._read:
+        if not self._files.read:
             return Reading(ALWAYS_FALSE, self.snapshot.files_table().slice(0, 0))
-        if len(self._read) == 1:
-            return Reading(*self._read[0])
+        if len(self._files.read) == 1:
+            return Reading(*self._files.read[0])
         table = self.snapshot.files_table()
-        paths = pa.concat_tables([files.select(["path"]) for _, files in self._read])
+        paths = pa.concat_tables([files.select(["path"]) for _, files in self._files.read])
         files = table.filter(pc.is_in(table.column("path"), paths.column("path").combine_chunks()))
-        return Reading(any_of(*(predicate for predicate, _ in self._read)), files)
-
-    def _narrow(self, files: pa.Table | None) -> None:
-        self._narrowed = files
-        self._answers = {}
-
-    def _files(self, predicate: Predicate, _: str | None) -> list[ScanFile]:
-        if predicate not in self._answers:
-            found = self._pruned(predicate)
-            if self._narrowed is None:
-                self._read.append((predicate, found))
-            files = scan_files_of(found, self.snapshot.version)
-            for row, file in enumerate(files):
-                self._located.setdefault(file.path, (found, row))
-            self._answers[predicate] = files
-        return self._answers[predicate]
-
-    def _pruned(self, predicate: Predicate) -> pa.Table:
-        snapshot = self.snapshot
-        files = snapshot.files_table() if self._narrowed is None else self._narrowed
-        kept = prune(
-            files,
-            snapshot.schema,
-            snapshot.partition_columns,
-            predicate,
-            mode=snapshot.properties.column_mapping_mode,
-            session_zone=self._zone,
-        )
-        return files.filter(kept)
+        return Reading(any_of(*(predicate for predicate, _ in self._files.read)), files)
 
 
 def _with_places(schema: StructType) -> SparkStruct:

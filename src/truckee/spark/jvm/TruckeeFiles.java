@@ -104,10 +104,7 @@ public class TruckeeFiles implements FileIndex {
   }
 
   private PartitionDirectory[] ask(Seq partitionFilters, Seq dataFilters) {
-    Object answer = files.apply(partitionFilters, dataFilters);
-    // A text is the mark of an error, which the Python side keeps.
-    if (answer instanceof String) throw new RuntimeException((String) answer);
-    return (PartitionDirectory[]) answer;
+    return (PartitionDirectory[]) files.apply(partitionFilters, dataFilters);
   }
 
   public String[] inputFiles() {

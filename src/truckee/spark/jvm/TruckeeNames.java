@@ -100,11 +100,7 @@ public class TruckeeNames extends Rule {
 
   private LogicalPlan rowsOf(DataSourceV2ScanRelation scan) {
     Identifier name = (Identifier) scan.relation().identifier().get();
-    Object answer = plans.apply(quoted(name), scan.relation().schema().json());
-    if (answer instanceof String) {
-      throw new RuntimeException((String) answer);
-    }
-    LogicalPlan rows = (LogicalPlan) answer;
+    LogicalPlan rows = (LogicalPlan) plans.apply(quoted(name), scan.relation().schema().json());
     List columns = new ArrayList();
     for (Iterator each = list(scan.output()); each.hasNext(); ) {
       columns.add(column(rows, ((Attribute) each.next()).name()));

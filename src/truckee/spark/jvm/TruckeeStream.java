@@ -46,7 +46,7 @@ public class TruckeeStream implements Source, SupportsTriggerAvailableNow {
   public org.apache.spark.sql.connector.read.streaming.Offset latestOffset(
       org.apache.spark.sql.connector.read.streaming.Offset start, ReadLimit limit) {
     String kind = limit instanceof ReadAllAvailable ? "all" : "limited";
-    Object found = ask(answers, "latestOffset", kind + "\n" + (start == null ? "" : start.json()));
+    Object found = answers.apply("latestOffset", kind + "\n" + (start == null ? "" : start.json()));
     return found == null ? null : new SerializedOffset((String) found);
   }
 
@@ -55,20 +55,20 @@ public class TruckeeStream implements Source, SupportsTriggerAvailableNow {
   /** The limits are Python's. Any limit but "all" has it apply them. */
   public ReadLimit getDefaultReadLimit() { return ReadLimit.maxFiles(1); }
 
-  public void prepareForTriggerAvailableNow() { ask(answers, "prepareForTriggerAvailableNow", ""); }
+  public void prepareForTriggerAvailableNow() { answers.apply("prepareForTriggerAvailableNow", ""); }
 
   public Dataset getBatch(Option start, Offset end) {
     String from = start.isEmpty() ? "" : ((Offset) start.get()).json();
-    return (Dataset) ask(answers, "getBatch", from + "\n" + end.json());
+    return (Dataset) answers.apply("getBatch", from + "\n" + end.json());
   }
 
-  public void commit(Offset end) { ask(answers, "commit", end.json()); }
+  public void commit(Offset end) { answers.apply("commit", end.json()); }
 
   public void commit(org.apache.spark.sql.connector.read.streaming.Offset end) {
-    ask(answers, "commit", end.json());
+    answers.apply("commit", end.json());
   }
 
-  public void stop() { ask(answers, "stop", ""); }
+  public void stop() { answers.apply("stop", ""); }
 
   public Option getOffset() { throw new UnsupportedOperationException("latestOffset is asked instead"); }
 
@@ -78,18 +78,6 @@ public class TruckeeStream implements Source, SupportsTriggerAvailableNow {
 
   public org.apache.spark.sql.connector.read.streaming.Offset deserializeOffset(String json) {
     return new SerializedOffset(json);
-  }
-
-  /**
-   * An answer of Python's. In place of one, the name of an error is given, by which Python finds it
-   * again; what it says is asked for, since Spark shows it in logs and in the state of the query.
-   */
-  static Object ask(BiFunction answers, String question, String text) {
-    Object found = answers.apply(question, text);
-    if (found instanceof String && ((String) found).startsWith("truckee-error-")) {
-      throw new IllegalStateException(found + " " + answers.apply("explain", ""));
-    }
-    return found;
   }
 
   /** What stands in a plan for the stream. Each query that is started gets a Source of its own. */
@@ -113,7 +101,7 @@ public class TruckeeStream implements Source, SupportsTriggerAvailableNow {
     }
 
     public Source createSource(String metadataPath) {
-      BiFunction answers = (BiFunction) ask(sources, "createSource", metadataPath);
+      BiFunction answers = (BiFunction) sources.apply("createSource", metadataPath);
       return new TruckeeStream(className(), schema, answers);
     }
 

@@ -1,4 +1,4 @@
-"""The way into the JVM: the compiled half of the file index, callbacks, and errors coming out.
+"""The way into the JVM: the compiled half of the file index, and callbacks.
 
 This and the modules beside it are the only ones that know Py4J or Spark's own classes.
 """
@@ -8,29 +8,37 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import resources
 from itertools import count
-from threading import Lock
+from threading import Lock, local
 from typing import Any
 
 from py4j.java_gateway import JavaObject
-from pyspark.errors.exceptions import captured
+from pyspark import SparkContext
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import Column, SparkSession
 
-_MARK = "truckee-error-"
-_ERRORS_KEPT = 64
-_raised: dict[str, BaseException] = {}
+from truckee.errors.spark import SessionStoppedError
+from truckee.spark.jvm.jvm_errors import install_translation, marked
+from truckee.spark.jvm.jvm_errors import translate_with as translate_with
+
 _numbers = count()
-_translators: list[Callable[[list[str]], BaseException | None]] = []
 _classes: dict[str, tuple[Any, Any]] = {}
 _makers: dict[tuple[int, str], JavaObject] = {}
 _compiling = Lock()
+_opening = Lock()
+_calls: dict[int, Any] = {}
+_functions: dict[int, Callable[[Any, Any], Any]] = {}
+_thread = local()
 
 
 def gateway(spark: SparkSession) -> Any:
     """Return the Py4J gateway of the session, ready for callbacks."""
-    found = spark.sparkContext._gateway
+    context = spark.sparkContext
+    if context._jsc is None:
+        raise SessionStoppedError
+    found = context._gateway
     ensure_callback_server_started(found)  # type: ignore[no-untyped-call]
-    _install_translation()
+    install_translation()
+    _adopt_thread(found)
     return found
 
 
@@ -40,7 +48,8 @@ def java_class(spark: SparkSession, name: str) -> Any:
     Py4J asks the JVM for every dot of `jvm.org.apache.spark...`, and asks again each time. Where a
     plan is made of many objects, that is most of what it costs.
     """
-    jvm = gateway(spark).jvm
+    found: Any = spark.sparkContext._gateway
+    jvm = found.jvm
     known = _classes.get(name)
     if known is None or known[0] is not jvm:
         known = _classes[name] = (jvm, getattr(jvm, name))
@@ -58,7 +67,10 @@ def compiled(spark: SparkSession, name: str) -> Any:
     Janino, which compiles it, is what Spark's own code generation uses. The class never leaves the
     driver, so no executor has to know it.
     """
-    found = gateway(spark)
+    return _maker(gateway(spark), name)
+
+
+def _maker(found: Any, name: str) -> Any:
     key = (id(found), name)
     # Py4J remembers methods by the name of their class, so a class must not be compiled twice.
     with _compiling:
@@ -105,68 +117,67 @@ def to_expression(spark: SparkSession, column: Column) -> Any:
 class Callback:
     """A Python function that the JVM may call as a `BiFunction`.
 
-    An error that it raises is kept, and stands in for whatever Spark makes of the failed call.
-    The JVM is given a mark in place of a result, and raises it: an exception here would be logged
-    by Py4J with its stack, although it reaches the user in any case.
+    It is given to methods of the JVM, and returned to it, like an object of the JVM. The JVM holds
+    a number, and the function is released when the JVM has dropped the object with that number
+    (see `TruckeeCalls.java`). An error that the function raises is kept, and stands in for whatever
+    Spark makes of the failed call.
     """
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
         self._function = function
+        self._java: Any = None
 
-    def apply(self, first: Any, second: Any) -> Any:
+    def _get_object_id(self) -> str:
+        """Return the name by which Py4J sends an object of the JVM."""
+        if self._java is None:
+            number = next(_numbers)
+            _functions[number] = self._function
+            self._java = _java_calls(SparkContext._gateway).call(number)
+        found: str = self._java._get_object_id()
+        return found
+
+
+class _Answers:
+    """The one object of Python that the JVM calls; it finds functions by their numbers.
+
+    It raises nothing: Py4J would log an exception with its stack, although it reaches the user in
+    any case. The JVM is given the mark of an error in place of a result.
+    """
+
+    def call(self, number: int, released: str, first: Any, second: Any) -> Any:
+        for gone in released.split():
+            _functions.pop(int(gone), None)
+        function = _functions.get(number)
         try:
-            return self._function(first, second)
+            answer = None if function is None else function(first, second)
         except BaseException as error:
-            mark = f"{_MARK}{next(_numbers)};"
-            _raised[mark] = error
-            while len(_raised) > _ERRORS_KEPT:
-                _raised.pop(next(iter(_raised)), None)
-            return mark
+            answer = marked(error)
+        # Py4J drops an object of the JVM as soon as Python does, maybe before the JVM has taken it.
+        _thread.answer = answer
+        return answer
 
     class Java:
-        implements = ["java.util.function.BiFunction"]  # noqa: RUF012  read by Py4J
+        implements = ["org.apache.spark.api.java.function.Function4"]  # noqa: RUF012  read by Py4J
 
 
-def translate_with(translator: Callable[[list[str]], BaseException | None]) -> None:
-    """Let `translator` turn a Spark failure into an error of ours, or None.
+def _java_calls(found: Any) -> Any:
+    """Return the maker in `TruckeeCalls.java`, which has been told whom to ask."""
+    with _opening:
+        if id(found) not in _calls:
+            calls = _maker(found, "TruckeeCalls")
+            calls.open(JavaObject("GATEWAY_SERVER", found._gateway_client), _Answers())
+            _calls[id(found)] = calls
+        return _calls[id(found)]
 
-    It is given the texts of the exception and of its causes, outermost first.
+
+def _adopt_thread(found: Any) -> None:
+    """Have the connection of this thread closed in time, if the JVM opened it to call Python.
+
+    Spark opens one for each thread that calls a function of `foreachBatch`, and closes it never.
     """
-    if translator not in _translators:
-        _translators.append(translator)
-
-
-def _install_translation() -> None:
-    """Make PySpark's conversion of JVM exceptions look for ours first.
-
-    PySpark turns every exception of the JVM into a Python one at a single place. There is no other
-    spot that sees errors of any DataFrame, whatever was done to it since we made it.
-    """
-    original = captured.convert_exception
-    if getattr(original, "knows_truckee", False):
+    if getattr(_thread, "is_known", False):
         return
-
-    def convert(error: Any) -> Any:
-        return _ours(error) or original(error)
-
-    convert.knows_truckee = True  # type: ignore[attr-defined]
-    captured.convert_exception = convert  # type: ignore[assignment]
-
-
-def _ours(error: Any) -> BaseException | None:
-    texts = _messages(error)
-    for text in texts:
-        if _MARK in text:
-            mark = text[text.index(_MARK) :]
-            mark = mark[: mark.index(";") + 1]
-            if mark in _raised:
-                return _raised[mark]
-    return next((ours for each in _translators if (ours := each(texts)) is not None), None)
-
-
-def _messages(error: Any) -> list[str]:
-    texts: list[str] = []
-    while error is not None and len(texts) < 12:
-        texts.append(str(error.toString()))
-        error = error.getCause()
-    return texts
+    _thread.is_known = True
+    connection = found._gateway_client.get_thread_connection()
+    if connection is not None and not connection.initiated_from_client:
+        _java_calls(found).adopt()

@@ -133,6 +133,15 @@ def _malformed(
     )
 
 
+def _missing(file: ScanFile, constant: Constant) -> DataFileUnreadableError:
+    """Return the error for a file without a value; Spark would take some other value for it."""
+    return DataFileUnreadableError(
+        path=file.path,
+        version=file.version,
+        reason=f"it has no value for {constant.name}, which is NOT NULL",
+    )
+
+
 def pack(files: Sequence[ScanFile], *, root: str, constants: Sequence[Constant]) -> str:
     """Return the files as the one text that `TruckeeFiles.unpack` reads."""
     fields: list[str] = []
@@ -144,6 +153,8 @@ def pack(files: Sequence[ScanFile], *, root: str, constants: Sequence[Constant])
         for constant in constants:
             text = constant.text(file)
             if text is None:
+                if not constant.nullable:
+                    raise _missing(file, constant)
                 append("-")
             else:
                 append(f"+{text}" if "\0" not in text else f"={text.encode().hex()}")

@@ -9,6 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from truckee.protocol.schema import StructType
+from truckee.spark.jvm.jvm_errors import unlogged
 from truckee.spark.types import from_spark
 
 _CLASS_OF_ERROR = re.compile(r"^[\w.$]+Exception: ")
@@ -20,7 +21,8 @@ def parquet_folder_schema(spark: SparkSession, path: str) -> StructType | str:
     Every footer is read, for files may differ in their columns.
     """
     try:
-        frame = spark.read.option("mergeSchema", "true").parquet(path)
+        with unlogged():
+            frame = spark.read.option("mergeSchema", "true").parquet(path)
     except PySparkException as error:
         return str(error).splitlines()[0]
     except Py4JJavaError as error:

@@ -17,7 +17,7 @@ from weakref import ref
 from truckee.errors.base import DeltaError
 from truckee.errors.spark import DataFileNotFoundError, DataFileUnreadableError
 from truckee.scan.scan_file import ScanFile
-from truckee.spark.jvm.bridge import translate_with
+from truckee.spark.jvm.jvm_errors import translate_with
 from truckee.storage.base import Storage
 
 _FAILED = re.compile(

@@ -15,7 +15,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     BooleanType,
-    DataType,
     IntegerType,
     LongType,
     StringType,
@@ -194,8 +193,8 @@ class Branches:
         scan, registry = self._scan, self._scan.registry
         partitions = self._physical_partitions()
         constants = [
-            Constant(name, data_type, _partition_value(name))
-            for name, data_type in partitions.items()
+            Constant(field.name, field.dataType, _partition_value(field.name), field.nullable)
+            for field in partitions.values()
         ]
         constants += branch.constants
         if branch.located:
@@ -237,7 +236,7 @@ class Branches:
 
         return files
 
-    def _data_schema(self, branch: _Branch, partitions: Mapping[str, DataType]) -> StructType:
+    def _data_schema(self, branch: _Branch, partitions: Mapping[str, StructField]) -> StructType:
         physical = file_schema(self._scan.schema, self._scan.mapping_mode)
         fields = [f for f in physical.fields if f.name not in partitions]
         if branch.change_type_in_file:
@@ -246,11 +245,11 @@ class Branches:
             fields.append(StructField(ROW_INDEX, LongType()))
         return StructType(fields)
 
-    def _physical_partitions(self) -> dict[str, DataType]:
+    def _physical_partitions(self) -> dict[str, StructField]:
         names = {name.casefold() for name in self._scan.partition_columns}
         physical = to_spark(physical_schema(self._scan.schema, self._scan.mapping_mode))
         return {
-            there.name: there.dataType
+            there.name: there
             for there, here in zip(physical.fields, self._scan.schema.fields, strict=True)
             if here.name.casefold() in names
         }

@@ -58,17 +58,20 @@ def check_row_ids(snapshot: Snapshot, operation: str) -> None:
 def row_id(files: Mapping[int, AddFile], held: Column) -> Column:
     """Return the id of a row of these files, by file id; `held` is what its file holds of it."""
     bases = {number: file.base_row_id for number, file in files.items()}
-    return F.coalesce(held, _by_file(bases) + F.col(ROW))
+    return F.coalesce(held, by_file(bases) + F.col(ROW))
 
 
 def commit_version(files: Mapping[int, AddFile], held: Column) -> Column:
     """Return the version in which a row of these files last changed."""
     versions = {number: file.default_row_commit_version for number, file in files.items()}
-    return F.coalesce(held, _by_file(versions))
+    return F.coalesce(held, by_file(versions))
 
 
-def _by_file(values: Mapping[int, int | None]) -> Column:
-    """Return a number that is the same for all rows of a file, looked up by the file's id."""
+def by_file(values: Mapping[int, int | None]) -> Column:
+    """Return a number that is the same for all rows of a file, looked up by the file's id.
+
+    Numbers are 0 or more; a file without one has null.
+    """
     known = {number: value for number, value in values.items() if value is not None}
     if not known:
         return F.lit(None).cast("bigint")

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from truckee.errors.base import DeltaError
 from truckee.spark.jvm.bridge import Callback, compiled, gateway
+from truckee.spark.jvm.jvm_errors import marked
 from truckee.spark.types import to_java
 
 
@@ -52,9 +52,9 @@ def streaming_frame(
     session = spark._jsparkSession
 
     def create_source(_: str, checkpoint: str) -> Callback:
-        return Callback(_Explained(_Answers(spark, start(checkpoint))))
+        return Callback(_Answers(spark, start(checkpoint)))
 
-    sources = Callback(_Explained(create_source))
+    sources = Callback(create_source)
     plan = compiled(spark, "TruckeeStream").relation(session, name, java_schema, output, sources)
     return _frame(spark, plan)
 
@@ -63,34 +63,14 @@ def ending_with_its_error(
     function: Callable[[DataFrame, int], None],
 ) -> Callable[[DataFrame, int], None]:
     """Return a function for `foreachBatch` whose error is the one that the query ends with."""
-    explained = _Explained(function)
 
     def write(batch: DataFrame, number: int) -> None:
-        mark = Callback(explained).apply(batch, number)
-        if mark is not None:
-            raise RuntimeError(f"{mark} {explained.last}")
+        try:
+            function(batch, number)
+        except BaseException as error:
+            raise RuntimeError(marked(error)) from None
 
     return write
-
-
-class _Explained:
-    """A function that can be asked what its last error was."""
-
-    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
-        self._function = function
-        self.last = ""
-
-    def __call__(self, question: Any, about: Any) -> Any:
-        if isinstance(question, str) and question == "explain":
-            return self.last
-        try:
-            return self._function(question, about)
-        except DeltaError as error:
-            self.last = f"[{error.code}] {error}"
-            raise
-        except BaseException as error:
-            self.last = repr(error)
-            raise
 
 
 class _Answers:

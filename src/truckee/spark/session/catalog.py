@@ -11,6 +11,7 @@ from pyspark.sql.types import StructType as SparkStruct
 from truckee.errors.create import InvalidTableNameError
 from truckee.spark.columns import quoted
 from truckee.spark.jvm.bridge import gateway
+from truckee.spark.jvm.jvm_errors import unlogged
 from truckee.spark.session.named_source import PROVIDER
 from truckee.spark.types import to_java
 
@@ -90,9 +91,10 @@ def quoted_name(spark: SparkSession, name: str) -> str:
 
 def _parts(spark: SparkSession, name: str) -> list[str]:
     try:
-        parts = spark._jsparkSession.sessionState().sqlParser().parseMultipartIdentifier(name)
-    except ParseException as error:
-        raise InvalidTableNameError(table=name) from error
+        with unlogged():
+            parts = spark._jsparkSession.sessionState().sqlParser().parseMultipartIdentifier(name)
+    except ParseException:
+        raise InvalidTableNameError(table=name) from None
     found = [str(parts.apply(index)) for index in range(parts.size())]
     if len(found) == 3 and found[0] == _SESSION_CATALOG:
         found = found[1:]

@@ -4,65 +4,95 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from importlib import resources
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from truckee.spark.session.java import ensure_java
+from truckee.spark.session.said_settings import conf_folder, jvm_is_there, said_settings
 
-# What a session gets unless its builder says otherwise.
-_DEFAULTS = {
-    "spark.ui.showConsoleProgress": "false",
-}
-_LOCAL_DEFAULTS = {
-    # A laptop's host name often resolves to nothing, or to an address of a network it has left.
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "localhost",
-    "spark.ui.enabled": "false",
-    "spark.sql.shuffle.partitions": str(max(2, os.cpu_count() or 2)),
-}
 _JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
+_ALL_JAVA_OPTIONS = (_JAVA_OPTIONS, "spark.driver.extraJavaOptions")
+_JAVA_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "SPARK_SUBMIT_OPTS")
 
 
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
-    """Return the builder with what truckee needs added, and nothing of the caller's changed.
+    """Return the builder with what truckee needs added, and nothing changed that anyone has said.
 
-    A session that runs already is taken as it is.
+    It finds a Java (`JAVA_HOME`), and lets Spark log errors alone
+    (`-Dlog4j2.configurationFile=...` in `spark.driver.defaultJavaOptions`) if there is no other
+    configuration of log4j. With a local master, workers run on this interpreter
+    (`PYSPARK_PYTHON`). What the builder, spark-submit, `spark-defaults.conf` or the environment
+    say stays as it is. So does a session that runs already.
     """
-    if _is_running():
+    if _is_running() or jvm_is_there():
         return builder
     ensure_java()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    given = builder._options
-    defaults = dict(_DEFAULTS)
+    given = {**said_settings(), **builder._options}
     if given.get("spark.master", "local").startswith("local"):
-        defaults |= _LOCAL_DEFAULTS
-    for key, value in defaults.items():
-        if key not in given:
-            builder = builder.config(key, value)
-    # Not the extra ones, which are the caller's, and stand behind these in the command.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if _has_logging(given):
+        return builder
     quiet = resources.files("truckee.spark") / "log4j2-quiet.properties"
     own = f"-Dlog4j2.configurationFile=file:{quiet}"
-    theirs = given.get(_JAVA_OPTIONS, own)
-    return builder.config(_JAVA_OPTIONS, theirs if own in theirs else f"{own} {theirs}")
+    # The default ones, which stand in the command before those that are the caller's.
+    return builder.config(_JAVA_OPTIONS, f"{own} {given.get(_JAVA_OPTIONS, '')}".strip())
 
 
 def session(app_name: str = "truckee", **conf: object) -> SparkSession:
-    """Return the running Spark session, or start a local one.
+    """Return the running Spark session, or start one.
 
     Settings are Spark's own, by keyword: `session(**{"spark.sql.shuffle.partitions": 4})`;
     `master` stands for `spark.master`. Of a session that runs already, only those change that are
     given here and that can still be changed.
+
+    A session that is started gets what `configure` adds and these settings, unless a keyword,
+    spark-submit, `spark-defaults.conf` or the environment say otherwise:
+
+    | setting                        | value       | when                                          |
+    |--------------------------------|-------------|-----------------------------------------------|
+    | `spark.master`                 | `local[*]`  | always                                        |
+    | `spark.driver.bindAddress`     | `127.0.0.1` | local master: the name of a laptop often      |
+    | `spark.driver.host`            | `localhost` | leads to a network that it has left           |
+    | `spark.ui.enabled`             | `false`     | local master                                  |
+    | `spark.sql.shuffle.partitions` | the cores, at least 2 | local master                        |
     """
-    settings = {"spark.master": conf.pop("master", "local[*]"), "spark.app.name": app_name, **conf}
-    if _is_running():
-        settings = conf
+    settings = {_named(key): value for key, value in conf.items()}
+    if not _is_running():
+        said = said_settings()
+        master = settings.setdefault("spark.master", said.get("spark.master", "local[*]"))
+        settings.setdefault("spark.app.name", app_name)
+        if str(master).startswith("local"):
+            for key, default in _local_defaults().items():
+                if key not in said:
+                    settings.setdefault(key, default)
     builder = SparkSession.builder
     for key, value in settings.items():
         builder = builder.config(key, value)
     return configure(builder).getOrCreate()
+
+
+def _named(key: str) -> str:
+    return "spark.master" if key == "master" else key
+
+
+def _local_defaults() -> dict[str, str]:
+    return {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "localhost",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": str(max(2, os.cpu_count() or 2)),
+    }
+
+
+def _has_logging(given: Mapping[str, str]) -> bool:
+    """Return whether someone has told log4j how to log."""
+    options = [str(given.get(name, "")) for name in _ALL_JAVA_OPTIONS]
+    options += [os.environ.get(name, "") for name in _JAVA_VARIABLES]
+    in_folder = any(conf_folder().glob("log4j2.*"))
+    return in_folder or any("log4j" in option for option in options)
 
 
 def _is_running() -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pyspark.sql import SparkSession
 
 from truckee.spark.jvm.bridge import java_half
+from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 
@@ -33,16 +34,19 @@ def session_zone(spark: SparkSession) -> str:
 
 
 def session_storage(
-    spark: SparkSession, path: str, options: Mapping[str, str] | None = None
+    spark: SparkSession, path: PathLike, options: Mapping[str, str] | None = None
 ) -> Storage:
     """Return the storage of the table at a path, reached as the session reaches its files.
 
     Credentials and endpoints are Hadoop's: those of the session, then those in `options`. So are
-    the settings that keep reads below the table's root (see `truckee.storage.fence`).
+    the settings that keep reads below the table's root (see `truckee.storage.fence`). Raises
+    TypeError if these are not a session and a path.
     """
+    checked_session(spark)
+    place = checked_path(path)
     hadoop = {
         key.removeprefix("spark.hadoop."): value
         for key, value in session_settings(spark).items()
         if key.startswith(("spark.hadoop.fs.", "fs.", "spark.truckee.read."))
     }
-    return open_storage(path, {**hadoop, **(options or {})})
+    return open_storage(place, {**hadoop, **(options or {})})

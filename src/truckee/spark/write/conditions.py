@@ -14,10 +14,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StructType as SparkStruct
 
+from truckee.errors.base import DeltaError
 from truckee.errors.write import InvalidConditionError
 from truckee.protocol.schema import DataType, PrimitiveType, StructType, type_text
 from truckee.spark.columns import bare_schema
 from truckee.spark.jvm.bridge import gateway
+from truckee.spark.jvm.jvm_errors import unlogged
 from truckee.spark.types import from_spark, to_java, to_spark
 from truckee.spark.write.plain_session import COLUMN_SETTINGS, on_session
 
@@ -53,8 +55,11 @@ def parse_expression(spark: SparkSession, sql: str, schema: StructType) -> Expre
     """
     rows = on_session(_no_rows(spark, to_spark(bare_schema(schema))), COLUMN_SETTINGS)
     try:
-        found = rows.select(sf.expr(sql).alias("value"))
-        plan = found._jdf.queryExecution().analyzed()
+        with unlogged():
+            found = rows.select(sf.expr(sql).alias("value"))
+            plan = found._jdf.queryExecution().analyzed()
+    except DeltaError:  # of a table that the expression names; it says more than Spark's words
+        raise
     except (AnalysisException, ParseException) as error:
         return _first_line(error)
     if plan.nodeName() != "Project" or plan.subqueries().nonEmpty():

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
@@ -44,6 +44,7 @@ from truckee.protocol.schema import (
     ArrayType,
     DataType,
     MapType,
+    PrimitiveType,
     StructField,
     StructType,
     nested_fields,
@@ -83,7 +84,11 @@ class Rule(NamedTuple):
 
 
 def table_rules(
-    schema: StructType, properties: TableProperties, *, computed: Iterable[str] = ()
+    schema: StructType,
+    properties: TableProperties,
+    *,
+    partition_columns: Iterable[str] = (),
+    computed: Iterable[str] = (),
 ) -> list[Rule]:
     """Return the rules of a table, for rows with its logical column names.
 
@@ -91,7 +96,7 @@ def table_rules(
     need no check.
     """
     return [
-        *_not_null_rules(schema),
+        *_not_null_rules(schema, {name.casefold() for name in partition_columns}),
         *_invariants(schema),
         *_generated_columns(schema, frozenset(computed)),
         *(
@@ -181,11 +186,14 @@ def _shown_value(value: Any) -> str:
     return "NULL" if value is None else msgspec.json.encode(value).decode()
 
 
-def _not_null_rules(schema: StructType) -> Iterator[Rule]:
+def _not_null_rules(schema: StructType, partitions: Container[str]) -> Iterator[Rule]:
     for field in schema.fields:
         if not field.nullable:
-            condition = sf.expr(f"{quoted(field.name)} IS NOT NULL")
-            yield Rule(RuleKind.NOT_NULL, field.name, "", condition)
+            condition = f"{quoted(field.name)} IS NOT NULL"
+            # The log has an empty text of a partition column as null.
+            if field.type == PrimitiveType("string") and field.name.casefold() in partitions:
+                condition = f"({condition} AND {quoted(field.name)} != '')"
+            yield Rule(RuleKind.NOT_NULL, field.name, "", sf.expr(condition))
         for path, holds in _inner_not_nulls(field.type, field.name):
             yield Rule(RuleKind.NOT_NULL, path, "", holds(column(field.name)))
 

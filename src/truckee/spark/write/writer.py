@@ -20,6 +20,8 @@ from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 
+from truckee.errors.base import DeltaError
+from truckee.errors.spark import SessionStoppedError
 from truckee.protocol.actions import AddCDCFile, AddFile, Metadata, Protocol
 from truckee.protocol.features import supported_features
 from truckee.protocol.paths import CHANGE_DATA_DIRECTORY, encode_path
@@ -35,12 +37,20 @@ from truckee.scan.footer_statistics import (
     read_footers,
 )
 from truckee.spark.columns import column
-from truckee.spark.jvm.bridge import translate_with
+from truckee.spark.jvm.jvm_errors import translate_with
+from truckee.spark.session.settings import session_settings
 from truckee.spark.write.char_columns import text_length_rules, with_declared_lengths
 from truckee.spark.write.constraints import Rule, guarded, table_rules, violation
-from truckee.spark.write.folders import delete_folder, end_tasks, move_folder
+from truckee.spark.write.folders import (
+    check_writable,
+    delete_folder,
+    end_tasks,
+    is_stopped,
+    move_folder,
+)
 from truckee.spark.write.identity import Identity
 from truckee.spark.write.layout import CHANGE_TYPE, LaidOut, laid_out, partition_values
+from truckee.spark.write.optimized import is_optimized, rebalanced, rebalancing_settings
 from truckee.spark.write.plain_session import FILE_SETTINGS, on_session
 from truckee.storage.base import FileInfo, Storage
 
@@ -56,11 +66,16 @@ class FileOptions:
     """How data files are cut and encoded; None leaves it to Spark's own settings.
 
     `parquet` holds options of the Parquet writer itself, such as `parquet.block.size`.
+    `optimize_write` says whether rows are shuffled first, so that there are fewer and larger files;
+    None leaves it to the session, and then to the table. `one_partition_a_task` says that no task
+    has rows of more than one partition, so that they need not be sorted by it.
     """
 
     compression: str | None = None
     max_records_per_file: int | None = None
     parquet: Mapping[str, str] = field(default_factory=dict)
+    optimize_write: bool | None = None
+    one_partition_a_task: bool = False
 
     def as_spark(self) -> dict[str, str]:
         """Return them as options of Spark's Parquet writer."""
@@ -141,16 +156,23 @@ def write_files(
     target = _Target(storage, metadata, protocol)
     translate_with(violation)
     every_rule = [
-        *table_rules(target.schema, target.properties, computed=computed),
+        *table_rules(
+            target.schema,
+            target.properties,
+            partition_columns=target.metadata.partition_columns,
+            computed=computed,
+        ),
         *text_length_rules(target.schema),
         *rules,
     ]
-    rows = _laid_out(_checked(df, target, every_rule), target)
+    options = options or FileOptions()
+    rows = _laid_out(_checked(df, target, every_rule), target, options)
     name = uuid4().hex[:16]
     folder = f"{storage.root}/{name}"
     change_folder = f"{storage.root}/{CHANGE_DATA_DIRECTORY}/{name}"
+    check_writable(storage.root)
     with _no_leftovers(df.sparkSession, (folder, change_folder)) as tag:
-        _write(rows, folder, options or FileOptions(), tag)
+        _write(rows, folder, options, tag)
         if rows.change_column is not None:
             marked = f"{folder}/{rows.change_column}=true"
             move_folder(df.sparkSession, marked, change_folder)
@@ -168,17 +190,22 @@ def _checked(df: DataFrame, target: _Target, rules: list[Rule]) -> DataFrame:
     return with_declared_lengths(checked, target.schema)
 
 
-def _laid_out(df: DataFrame, target: _Target) -> LaidOut:
+def _laid_out(df: DataFrame, target: _Target, options: FileOptions) -> LaidOut:
     settings = dict(FILE_SETTINGS)
-    if not target.metadata.partition_columns:
+    if not target.metadata.partition_columns or options.one_partition_a_task:
         # Data and change rows go to two files at once, rather than being sorted apart first.
         settings["spark.sql.maxConcurrentOutputFileWriters"] = "2"
-    return laid_out(
+    users = session_settings(df.sparkSession)
+    is_shuffled = is_optimized(options.optimize_write, users, target.properties.optimize_write)
+    if is_shuffled:
+        settings |= rebalancing_settings(users)
+    rows = laid_out(
         on_session(df, settings),
         target.schema,
         target.metadata.partition_columns,
         target.properties.column_mapping_mode,
     )
+    return rows._replace(df=rebalanced(rows.df, rows.folders)) if is_shuffled else rows
 
 
 @contextmanager
@@ -187,10 +214,12 @@ def _no_leftovers(spark: SparkSession, folders: tuple[str, ...]) -> Iterator[str
     tag = f"truckee-write-{uuid4().hex}"
     try:
         yield tag
-    except BaseException:
+    except BaseException as error:
         end_tasks(spark, tag)
         for folder in folders:
             delete_folder(spark, folder)
+        if is_stopped(spark) and not isinstance(error, DeltaError | KeyboardInterrupt):
+            raise SessionStoppedError from None
         raise
 
 
@@ -201,7 +230,8 @@ def _write(rows: LaidOut, folder: str, options: FileOptions, tag: str) -> None:
         writer = rows.df.write.options(**{**options.as_spark(), **_NO_MARKERS})
         writer.partitionBy(*rows.folders).mode("error").parquet(folder)
     finally:
-        context.removeJobTag(tag)
+        if not is_stopped(rows.df.sparkSession):
+            context.removeJobTag(tag)
 
 
 def _written(

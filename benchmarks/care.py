@@ -1,0 +1,87 @@
+"""Compaction, Z-order and purge of one table, by every engine that can.
+
+Every run has a table of its own: hard links to one that is never changed, under a new name, made
+outside the clock. An engine answers with how many files it has written anew.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+_number = itertools.count()
+_copies: dict[str, Path] = {}
+
+
+def reset(context: Any, params: dict[str, Any]) -> None:
+    """Give the engine a table that nobody has changed, under a name that nobody remembers."""
+    origin = Path(params["table"])
+    copy = origin.parent / f"copy.{context.engine}.{os.getpid()}.{next(_number)}"
+    for old in origin.parent.glob(f"copy.{context.engine}.*"):
+        shutil.rmtree(old)
+    shutil.copytree(origin, copy, copy_function=os.link)
+    _copies[context.engine] = copy
+
+
+def path_of(context: Any) -> str:
+    """Return where the engine's own table is."""
+    return str(_copies[context.engine])
+
+
+def compact_truckee(context: Any, params: dict[str, Any]) -> int:
+    from truckee import DeltaTable
+
+    table = DeltaTable.forPath(context.spark, path_of(context))
+    return int(table.optimize().executeCompaction().collect()[0].metrics.numFilesRemoved)
+
+
+def compact_delta_spark(context: Any, params: dict[str, Any]) -> int:
+    done = context.spark.sql(f"OPTIMIZE delta.`{path_of(context)}`").collect()
+    return int(done[0].metrics.numFilesRemoved)
+
+
+def compact_deltalake(context: Any, params: dict[str, Any]) -> int:
+    from deltalake import DeltaTable
+
+    return int(DeltaTable(path_of(context)).optimize.compact()["numFilesRemoved"])
+
+
+def zorder_truckee(context: Any, params: dict[str, Any]) -> int:
+    from truckee import DeltaTable
+
+    context.spark.conf.set(_MAX_FILE_SIZE, str(params["file_size"]))
+    table = DeltaTable.forPath(context.spark, path_of(context))
+    return int(table.optimize().executeZOrderBy("a", "b").collect()[0].metrics.numFilesRemoved)
+
+
+def zorder_delta_spark(context: Any, params: dict[str, Any]) -> int:
+    context.spark.conf.set(_MAX_FILE_SIZE, str(params["file_size"]))
+    text = f"OPTIMIZE delta.`{path_of(context)}` ZORDER BY (a, b)"
+    return int(context.spark.sql(text).collect()[0].metrics.numFilesRemoved)
+
+
+def zorder_deltalake(context: Any, params: dict[str, Any]) -> int:
+    from deltalake import DeltaTable
+
+    done = DeltaTable(path_of(context)).optimize.z_order(
+        ["a", "b"], target_size=params["file_size"]
+    )
+    return int(done["numFilesRemoved"])
+
+
+_MAX_FILE_SIZE = "spark.databricks.delta.optimize.maxFileSize"
+
+
+def purge_truckee(context: Any, params: dict[str, Any]) -> int:
+    from truckee import DeltaTable
+
+    table = DeltaTable.forPath(context.spark, path_of(context))
+    return int(table.optimize().purge().collect()[0].metrics.numFilesRemoved)
+
+
+def purge_delta_spark(context: Any, params: dict[str, Any]) -> int:
+    done = context.spark.sql(f"REORG TABLE delta.`{path_of(context)}` APPLY (PURGE)").collect()
+    return int(done[0].metrics.numFilesRemoved)

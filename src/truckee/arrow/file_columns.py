@@ -1,0 +1,145 @@
+"""Which columns of a file, and which constants, make the columns that a read asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pyarrow as pa
+from msgspec import Struct
+
+from truckee.arrow.columns import arrow_schema, arrow_type, as_type, column_in_file
+from truckee.changes.columns import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, feed_schema
+from truckee.protocol.partition_values import typed_column
+from truckee.protocol.schema import StructField, StructType
+from truckee.scan.scan_file import Change, ScanFile
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+class TableRead(Struct, frozen=True, kw_only=True):
+    """What executors have to know of a table to read its files. It travels with each task.
+
+    `columns` are the names to be read, in order; None stands for all.
+    """
+
+    url: str
+    store_options: Mapping[str, str]
+    schema: StructType
+    partition_columns: tuple[str, ...]
+    mapping_mode: str
+    is_feed: bool = False
+    columns: tuple[str, ...] | None = None
+    zone: str = "UTC"
+
+    @property
+    def all_columns(self) -> StructType:
+        """The columns that could be read: the table's, and those of a feed."""
+        return feed_schema(self.schema) if self.is_feed else self.schema
+
+    @property
+    def output(self) -> StructType:
+        """The columns of the rows that are read."""
+        if self.columns is None:
+            return self.all_columns
+        return self.columns_named(self.columns)
+
+    def columns_named(self, names: Sequence[str]) -> StructType:
+        """Return the columns of these names, in order."""
+        fields = (self.all_columns.field(name) for name in names)
+        return StructType(tuple(field for field in fields if field is not None))
+
+
+class FileColumns:
+    """The columns that a read asks for, as one physical file has them.
+
+    Data columns are made once for a batch of the file. Constants are those of a `ScanFile`: several
+    of them may read different rows of the same file.
+    """
+
+    def __init__(
+        self, read: TableRead, wanted: StructType, in_file: pa.Schema, file: ScanFile
+    ) -> None:
+        self._read = read
+        self._wanted = wanted
+        self._schema = arrow_schema(wanted)
+        self._in_file = in_file
+        self._partitions = {name.casefold() for name in read.partition_columns}
+        found = ((field, self._source(file, field)) for field in wanted.fields)
+        self._data = [(field, source) for field, source in found if isinstance(source, str)]
+
+    @property
+    def names(self) -> list[str]:
+        """The columns to read from the file, each once."""
+        return list(dict.fromkeys(source for _, source in self._data))
+
+    def data(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the data columns of a batch of the file, with the names and types of the table."""
+        mode = self._read.mapping_mode
+        columns = [as_type(batch.column(source), field.type, mode) for field, source in self._data]
+        names = [field.name for field, _ in self._data]
+        if not columns:
+            # A batch without columns would forget how many rows it has.
+            columns, names = [pa.nulls(batch.num_rows)], [""]
+        return pa.RecordBatch.from_arrays(columns, names=names)
+
+    def constants(self, file: ScanFile) -> dict[str, Repeated]:
+        """Return the one value of each column that all rows of a file share."""
+        found = ((field.name, self._source(file, field)) for field in self._wanted.fields)
+        return {name: Repeated(value) for name, value in found if not isinstance(value, str)}
+
+    def completed(self, data: pa.RecordBatch, constants: Mapping[str, Repeated]) -> pa.RecordBatch:
+        """Return data columns, of whichever rows are left of them, and constants in order."""
+        columns = [
+            constants[name].of(data.num_rows) if name in constants else data.column(name)
+            for name in self._schema.names
+        ]
+        if not columns:
+            return data
+        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
+
+    def _source(self, file: ScanFile, field: StructField) -> str | pa.Array:
+        """Return the column's name in the file, or its one value."""
+        if self._read.is_feed and file.change is not None and field.name in _FEED:
+            if field.name == CHANGE_TYPE and file.change.type is None:
+                return CHANGE_TYPE
+            return pa.array([_FEED[field.name](file.change)], arrow_type(field.type))
+        if field.name.casefold() in self._partitions:
+            text = file.partition_values.get(field.physical_name)
+            return typed_column(pa.array([text], pa.string()), field.type, self._read.zone).cast(
+                arrow_type(field.type)
+            )
+        place = column_in_file(self._in_file, field, self._read.mapping_mode)
+        if place is None:
+            return pa.nulls(1, arrow_type(field.type))
+        name: str = self._in_file.field(place).name
+        return name
+
+
+def _moment(change: Change) -> datetime | None:
+    if change.timestamp_ms is None:
+        return None
+    return _EPOCH + timedelta(milliseconds=change.timestamp_ms)
+
+
+_FEED: Mapping[str, Any] = {
+    CHANGE_TYPE: lambda change: change.type,
+    COMMIT_VERSION: lambda change: change.version,
+    COMMIT_TIMESTAMP: _moment,
+}
+
+
+class Repeated:
+    """One value as a column of any length; the longest one that was asked for is kept."""
+
+    def __init__(self, value: pa.Array) -> None:
+        self._value = value
+        self._longest = value
+
+    def of(self, count: int) -> pa.Array:
+        """Return the value so many times."""
+        if len(self._longest) < count:
+            zeros = pa.Array.from_buffers(pa.uint8(), count, [None, pa.py_buffer(bytes(count))])
+            self._longest = self._value.take(zeros)
+        return self._longest.slice(0, count)

@@ -1,0 +1,89 @@
+"""Files cut into parts: what one task or one thread reads.
+
+A part is a range of bytes, and has the row groups that begin in it, so that a large file is read
+by several tasks and every row group by exactly one of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from truckee.scan.scan_file import ScanFile
+
+_LARGEST_PART = 128 << 20
+_COST_OF_A_FILE = 4 << 20
+# What the log says of a size may be absurd, and each part is an object.
+_MOST_PARTS = 10_000
+
+
+class FilePart(Struct, frozen=True):
+    """The row groups of a file that begin at the bytes `start` up to, but not at, `end`."""
+
+    file: ScanFile
+    start: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        """How many bytes these are, by what the log says of the file."""
+        return max(0, min(self.end, self.file.size) - self.start)
+
+
+def tasks(files: Iterable[ScanFile]) -> list[tuple[FilePart, ...]]:
+    """Return the files cut and put together into tasks of about the same size."""
+    files = list(files)
+    total = sum(file.size + _COST_OF_A_FILE for file in files)
+    wanted = 2 * (os.cpu_count() or 1)
+    largest = min(_LARGEST_PART, max(_COST_OF_A_FILE, total // wanted))
+    parts = [part for file in files for part in cut(file, largest)]
+    parts.sort(key=lambda part: -part.size)
+    bins: list[tuple[list[FilePart], int]] = []
+    for part in parts:
+        size = part.size + _COST_OF_A_FILE
+        if not bins or bins[-1][1] + size > largest + _COST_OF_A_FILE:
+            bins.append(([], 0))
+        members, filled = bins.pop()
+        bins.append(([*members, part], filled + size))
+    return [tuple(members) for members, _ in bins]
+
+
+def cut(file: ScanFile, largest: int) -> Iterator[FilePart]:
+    """Yield the parts of a file, none of them larger than so many bytes, up to `_MOST_PARTS`."""
+    count = min(max(1, -(-file.size // largest)), _MOST_PARTS)
+    length = -(-file.size // count)
+    for number in range(count):
+        # What the log says of a size may be wrong; the last part takes all that is left.
+        end = (number + 1) * length if number + 1 < count else 1 << 62
+        yield FilePart(file, number * length, end)
+
+
+def row_groups(metadata: Any, part: FilePart) -> Iterator[tuple[int, int]]:
+    """Yield the row groups of a part, each with the index of its first row in the file."""
+    first = 0
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        if part.start <= _begins(group) < part.end:
+            yield number, first
+        first += group.num_rows
+
+
+def _begins(group: Any) -> int:
+    if not group.num_columns:
+        return 0
+    column = group.column(0)
+    return int(column.dictionary_page_offset or column.data_page_offset)
+
+
+def read_together(parts: Iterable[FilePart]) -> list[tuple[FilePart, ...]]:
+    """Return the parts with those of the same bytes side by side, to be read from the disk once.
+
+    A feed names a file once for every version that deleted rows of it by a vector.
+    """
+    groups: dict[tuple[str, int, int], list[FilePart]] = {}
+    for part in parts:
+        groups.setdefault((part.file.path, part.start, part.end), []).append(part)
+    return [tuple(members) for members in groups.values()]

@@ -1,0 +1,86 @@
+"""What to read for a version of a table, or for a feed, as rows that pyarrow reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from truckee.arrow.file_columns import TableRead
+from truckee.arrow.rows import ArrowRows
+from truckee.arrow.where import Where, parsed_where
+from truckee.changes.feed_pruning import may_match_by_constants
+from truckee.changes.missing_files import missing_file_error
+from truckee.changes.plan import ChangeFeed
+from truckee.errors.alter import ColumnNotFoundError
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.schema import StructType
+from truckee.scan.pruning import pruned_scan_files
+from truckee.scan.snapshot_scan import scan_files
+
+_NO_OPTIONS: Mapping[str, str] = {}
+
+
+def snapshot_rows(
+    snapshot: Snapshot, *, columns: Sequence[str] | None = None, where: str | None = None
+) -> ArrowRows:
+    """Return the rows of a snapshot that a condition is true of."""
+    read = TableRead(
+        url=snapshot.storage.root,
+        store_options=_NO_OPTIONS,
+        schema=snapshot.schema,
+        partition_columns=snapshot.partition_columns,
+        mapping_mode=snapshot.properties.column_mapping_mode,
+        columns=_known(columns, snapshot.schema),
+    )
+    condition = _condition(where, read)
+    files = scan_files(snapshot, None if condition is None else condition.predicate)
+    return ArrowRows(snapshot.storage, read, files, condition)
+
+
+def feed_rows(
+    feed: ChangeFeed, *, columns: Sequence[str] | None = None, where: str | None = None
+) -> ArrowRows:
+    """Return the rows of a feed that a condition is true of."""
+    plan = feed.plan()
+    read = TableRead(
+        url=feed.storage.root,
+        store_options=_NO_OPTIONS,
+        schema=plan.schema,
+        partition_columns=plan.partition_columns,
+        mapping_mode=plan.column_mapping_mode,
+        is_feed=True,
+        columns=_known(columns, feed.schema),
+    )
+    condition = _condition(where, read)
+    files = list(plan.files)
+    if condition is not None:
+        may_match = may_match_by_constants(condition.predicate, read, read.zone)
+        files = pruned_scan_files(
+            [file for file in files if may_match(file)],
+            plan.schema,
+            plan.partition_columns,
+            condition.predicate,
+            mode=plan.column_mapping_mode,
+        )
+
+    return ArrowRows(
+        feed.storage,
+        read,
+        files,
+        condition,
+        lambda: missing_file_error(feed.storage, plan.files, end=plan.end),
+    )
+
+
+def _known(columns: Sequence[str] | None, schema: StructType) -> tuple[str, ...] | None:
+    """Return the names as the table spells them; `ColumnNotFoundError` for one it does not have."""
+    if columns is None:
+        return None
+    for name in columns:
+        if schema.field(name) is None:
+            raise ColumnNotFoundError(column=name, columns=schema.names)
+    fields = (schema.field(name) for name in columns)
+    return tuple(field.name for field in fields if field is not None)
+
+
+def _condition(where: str | None, read: TableRead) -> Where | None:
+    return None if where is None else parsed_where(where, read.all_columns)

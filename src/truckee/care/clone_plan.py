@@ -1,0 +1,124 @@
+"""CLONE: the files of a table as another table names them.
+
+| in the source          | in a shallow clone             | in a deep clone                      |
+|------------------------|--------------------------------|--------------------------------------|
+| `a/x.parquet`          | its absolute URI               | `a/x.parquet`, copied                |
+| an absolute URI        | the same                       | a name of its own, copied            |
+| a vector below root    | its absolute URI               | the same descriptor, its file copied |
+| a vector elsewhere     | the same                       | a file of its own, copied            |
+| a vector in the log    | the same                       | the same                             |
+
+A shallow clone of a shallow clone names the files of the first table of all, so the one in the
+middle may go. Names of copies depend on nothing but the source's, so a clone that was stopped
+finds what it had copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from uuid import NAMESPACE_URL, uuid4, uuid5
+
+from msgspec.structs import replace
+
+from truckee.errors.clone import CloneColumnMappingError
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.actions import AddFile, Metadata
+from truckee.protocol.deletion_vector import DeletionVectorDescriptor
+from truckee.protocol.paths import decode_path, encode_path, is_absolute
+from truckee.protocol.properties import TableProperties
+from truckee.storage.copying import CopiedFile
+
+_NOT_COPIED = (
+    TableProperties.in_commit_timestamp_enablement_version.key,
+    TableProperties.in_commit_timestamp_enablement_timestamp.key,
+    TableProperties.require_checkpoint_protection_before_version.key,
+    TableProperties.commit_coordinator.key,
+    TableProperties.commit_coordinator_conf.key,
+    TableProperties.coordinated_table_conf.key,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClonedFiles:
+    """The files of a clone, and what has to be copied before they are there."""
+
+    adds: tuple[AddFile, ...]
+    copies: tuple[CopiedFile, ...] = ()
+
+
+def shallow_files(source: Snapshot) -> ClonedFiles:
+    """Return the files of a clone that shares them with its source."""
+    root = source.storage.root
+    return ClonedFiles(adds=tuple(_shallow(file, root) for file in source.files()))
+
+
+def _shallow(file: AddFile, root: str) -> AddFile:
+    vector = file.deletion_vector
+    return replace(
+        _as_new(file),
+        path=file.path
+        if is_absolute(file.path)
+        else encode_path(f"{root}/{decode_path(file.path)}"),
+        deletion_vector=None if vector is None else vector.copy_with_absolute_path(root),
+    )
+
+
+def deep_files(source: Snapshot) -> ClonedFiles:
+    """Return the files of a clone that has all of them itself."""
+    adds: list[AddFile] = []
+    copies: dict[str, CopiedFile] = {}
+    for file in source.files():
+        path = decode_path(file.path)
+        name = _own_name(path) if is_absolute(path) else path
+        copies[name] = CopiedFile(path, name)
+        vector = file.deletion_vector
+        if vector is not None and vector.is_on_disk:
+            vector = _own_vector(vector)
+            assert file.deletion_vector is not None
+            copies[vector.file_path] = CopiedFile(file.deletion_vector.file_path, vector.file_path)
+        adds.append(replace(_as_new(file), path=encode_path(name), deletion_vector=vector))
+    return ClonedFiles(adds=tuple(adds), copies=tuple(copies.values()))
+
+
+def _as_new(file: AddFile) -> AddFile:
+    """Return a file as one that is new in its table: rows get ids of their own."""
+    return replace(file, data_change=True, base_row_id=None, default_row_commit_version=None)
+
+
+def _own_name(path: str) -> str:
+    """Return a name below the root for a file from elsewhere, the same each time."""
+    digest = sha256(path.encode()).hexdigest()[:16]
+    return f"{digest}-{path.rpartition('/')[2]}"
+
+
+def _own_vector(vector: DeletionVectorDescriptor) -> DeletionVectorDescriptor:
+    if vector.is_relative:
+        return vector
+    return vector.copy_with_new_relative_path(uuid5(NAMESPACE_URL, vector.file_path))
+
+
+def cloned_metadata(
+    source: Metadata, target: Metadata | None, properties: Iterable[tuple[str, str]]
+) -> Metadata:
+    """Return the metadata of a clone: the source's, under the target's own name and id.
+
+    What the source says of its own history is not true of the clone, and left out.
+    """
+    kept = {key: text for key, text in source.configuration.items() if key not in _NOT_COPIED}
+    metadata = replace(
+        source,
+        id=str(uuid4()) if target is None else target.id,
+        name=None if target is None else target.name,
+        description=None if target is None else target.description,
+        configuration={**kept, **dict(properties)},
+    )
+    for other in (source, *(() if target is None else (target,))):
+        if _mode(other) != _mode(metadata):
+            raise CloneColumnMappingError(source=_mode(other), target=_mode(metadata))
+    return metadata
+
+
+def _mode(metadata: Metadata) -> str:
+    return TableProperties.from_configuration(metadata.configuration).column_mapping_mode

@@ -1,0 +1,64 @@
+"""Finding: one thing that the doctor has to say of a table, and the command that mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+from msgspec import Struct
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+class Severity(Enum):
+    """How bad it is: rows cannot be read; it will get worse; or good to know."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """What was found; `mend` is a command line or a line of Python, None if nothing is to do."""
+
+    topic: str
+    severity: Severity
+    says: str
+    mend: str | None = None
+    facts: Mapping[str, Any] = {}
+
+
+class Diagnosis(Struct, frozen=True, kw_only=True):
+    """All that the doctor has found, the worst first."""
+
+    table: str
+    version: int
+    findings: tuple[Finding, ...]
+
+    def __str__(self) -> str:
+        lines = [f"{self.table}, version {self.version}"]
+        for finding in self.findings:
+            lines.append(f"{finding.severity.value:<8}{finding.topic:<12}{finding.says}")
+            if finding.mend is not None:
+                lines.append(f"{'':<20}-> {finding.mend}")
+        return "\n".join(lines)
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether nothing was found that keeps rows from being read."""
+        return all(finding.severity is not Severity.ERROR for finding in self.findings)
+
+
+def size_text(size: float) -> str:
+    """Return a size as people read it, with one digit after the point."""
+    unit = 0
+    while size >= 1024 and unit < len(_UNITS) - 1:
+        size /= 1024
+        unit += 1
+    return f"{size:.0f} {_UNITS[unit]}" if size == int(size) else f"{size:.1f} {_UNITS[unit]}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun: 1 file, 2 files."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

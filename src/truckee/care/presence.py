@@ -1,0 +1,51 @@
+"""Which of the files that a version needs are gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from truckee.care.table_root import TableRoot
+from truckee.protocol.actions import AddFile
+from truckee.protocol.paths import decode_path
+from truckee.storage.base import Storage
+
+_MANY = 1000
+_THREADS = 16
+
+
+def needed_paths(files: Iterable[AddFile]) -> Iterator[str]:
+    """Yield the data files and the files of vectors, each once, as storage takes them."""
+    seen: set[str] = set()
+    for file in files:
+        vector = file.deletion_vector
+        paths = [decode_path(file.path)]
+        if vector is not None and vector.is_on_disk:
+            paths.append(vector.file_path)
+        for path in paths:
+            if path not in seen:
+                seen.add(path)
+                yield path
+
+
+def absent(storage: Storage, paths: Iterable[str]) -> list[str]:
+    """Return the paths, not encoded, that lead to no file.
+
+    Many are compared with one listing; those outside of the table are looked for one by one.
+    """
+    wanted = list(paths)
+    if len(wanted) > _MANY:
+        root = TableRoot(storage)
+        there = {file.path for file in storage.list_tree("")}
+        wanted = [path for path in wanted if root.below(path) not in there]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        found = pool.map(lambda path: _exists(storage, path), wanted)
+        return [path for path, is_there in zip(wanted, found, strict=True) if not is_there]
+
+
+def _exists(storage: Storage, path: str) -> bool:
+    try:
+        storage.read_range(path, 0, 1)
+    except FileNotFoundError:
+        return False
+    return True

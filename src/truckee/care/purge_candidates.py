@@ -1,0 +1,92 @@
+"""Files that hold what the table no longer shows: deleted rows, and columns that were dropped.
+
+Which rows are deleted is in the log. Which columns a file has is in its footer, so all footers of
+the files in question are read, many at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.actions import AddFile
+from truckee.protocol.paths import decode_path
+from truckee.protocol.schema import ArrayType, DataType, MapType, StructType
+from truckee.storage.base import Storage
+
+_READERS = 16
+_MAPPING_ID = "delta.columnMapping.id"
+_FIELD_ID = b"PARQUET:field_id"
+
+
+def files_to_purge(snapshot: Snapshot, files: Sequence[AddFile]) -> list[AddFile]:
+    """Return the files with deleted rows, or with columns that the table does not have."""
+    marked = {file.path for file in files if has_deleted_rows(file)}
+    others = [file for file in files if file.path not in marked]
+    wanted = marked | _with_dropped_columns(snapshot, others)
+    return [file for file in files if file.path in wanted]
+
+
+def has_deleted_rows(file: AddFile) -> bool:
+    """Return whether a vector marks rows of a file."""
+    return file.deletion_vector is not None and file.deletion_vector.cardinality > 0
+
+
+def _with_dropped_columns(snapshot: Snapshot, files: Sequence[AddFile]) -> set[str]:
+    if not files:
+        return set()
+    storage, properties = snapshot.storage, snapshot.properties
+    ids = (
+        properties.materialized_row_id_column_name,
+        properties.materialized_row_commit_version_column_name,
+    )
+    beside = {name for name in ids if name is not None}
+    with ThreadPoolExecutor(min(_READERS, len(files))) as readers:
+        schemas = readers.map(lambda file: _stored_schema(storage, decode_path(file.path)), files)
+        return {
+            file.path
+            for file, stored in zip(files, schemas, strict=True)
+            if has_other_columns(stored, snapshot.schema, beside)
+        }
+
+
+def _stored_schema(storage: Storage, path: str) -> pa.Schema:
+    with storage.open_input(path) as file:
+        return pq.read_schema(file)
+
+
+def has_other_columns(
+    stored: Iterable[pa.Field], schema: StructType, beside: Collection[str] = ()
+) -> bool:
+    """Return whether a file has a column, at any depth, that is neither known nor in `beside`.
+
+    Columns are told by their physical names, in any case, or by their ids.
+    """
+    by_name = {field.physical_name.lower(): field for field in schema.fields}
+    by_id = {str(field.metadata.get(_MAPPING_ID)): field for field in schema.fields}
+    for column in stored:
+        if column.name in beside:
+            continue
+        number = (column.metadata or {}).get(_FIELD_ID, b"").decode()
+        known = by_name.get(column.name.lower()) or by_id.get(number)
+        if known is None or _holds_other_columns(column.type, known.type):
+            return True
+    return False
+
+
+def _holds_other_columns(stored: pa.DataType, known: DataType) -> bool:
+    match known:
+        case StructType() if pa.types.is_struct(stored):
+            return has_other_columns(list(stored), known)
+        case ArrayType(element_type) if pa.types.is_list(stored):
+            return _holds_other_columns(stored.value_type, element_type)
+        case MapType(key_type, value_type) if pa.types.is_map(stored):
+            return _holds_other_columns(stored.key_type, key_type) or _holds_other_columns(
+                stored.item_type, value_type
+            )
+        case _:
+            return False

@@ -1,0 +1,74 @@
+"""Which parts of a range can be read, where one schema cannot read all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from truckee.changes.read_schema import ReadSchema, incompatibility, read_schema
+from truckee.options.feed import SchemaMode
+from truckee.protocol.properties import TableProperties
+
+
+@dataclass(frozen=True)
+class SchemaChoice:
+    """What decides which schema a range is read with: the mode, and the version analyzed.
+
+    Unless the user chose it, the version analyzed is the latest one whenever a feed is opened.
+    """
+
+    mode: SchemaMode
+    analyzed: ReadSchema
+    is_chosen: bool = False
+
+    def anew(self, latest: ReadSchema) -> SchemaChoice:
+        """Return the choice as it will be when a feed is opened next."""
+        if self.is_chosen or latest.version <= self.analyzed.version:
+            return self
+        return replace(self, analyzed=latest)
+
+
+def readable_ranges(
+    history: Sequence[ReadSchema], end: int, choice: SchemaChoice
+) -> tuple[tuple[int, int], ...]:
+    """Return ranges up to `end` that can be read each by itself, as few as there can be.
+
+    `history` is the metadata at the start, and each later one. The ranges follow each other without
+    a gap, and the last one ends at `end`; versions before the first one cannot be read so. With a
+    column renamed at version 2, the parts of 0..3 are 0..1 and 2..3.
+    """
+    ranges: list[tuple[int, int]] = []
+    choice = choice.anew(history[-1])
+    left = [at for at in history if at.version <= end]
+    while left:
+        first = _first_readable(left, end, choice)
+        if first is None:
+            break
+        ranges.insert(0, (left[first].version, end))
+        end = left[first].version - 1
+        left = left[:first]
+    return tuple(ranges)
+
+
+def _first_readable(history: Sequence[ReadSchema], end: int, choice: SchemaChoice) -> int | None:
+    """Return where the longest range starts that ends here and can be read, None if none can."""
+    found = None
+    for index in reversed(range(len(history))):
+        if not _is_readable(history[index:], end, choice):
+            break
+        found = index
+    return found
+
+
+def _is_readable(history: Sequence[ReadSchema], end: int, choice: SchemaChoice) -> bool:
+    last = ReadSchema(end, history[-1].metadata)
+    read = read_schema(choice.mode, start=history[0], end=last, analyzed=choice.analyzed)
+    return all(
+        _is_recorded(at) and incompatibility(read, at.metadata, at.version) is None
+        for at in history
+    )
+
+
+def _is_recorded(at: ReadSchema) -> bool:
+    properties = TableProperties.from_configuration(at.metadata.configuration)
+    return properties.enable_change_data_feed

@@ -1,0 +1,65 @@
+"""Auto compaction: a write that leaves many small files behind is followed by an OPTIMIZE.
+
+Only partitions that the write has added files to are looked at, and of these only those that now
+have `minNumFiles` small files. They are counted in the log, so it does not matter who wrote them.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from pyspark.sql import SparkSession
+
+from truckee.care.bins import PartitionKey, by_partition, is_candidate, partition_of
+from truckee.commands.after_commit import add_follow_up
+from truckee.commands.care.optimize import run_optimize
+from truckee.commands.care.optimize_plan import OptimizeRequest, partition_fields
+from truckee.commands.care.optimize_settings import AutoCompactSettings, auto_compact_settings
+from truckee.log.commits import read_commit
+from truckee.log.snapshot import load_snapshot
+from truckee.protocol.actions import Metadata
+from truckee.protocol.properties import TableProperties
+from truckee.spark.session.settings import session_settings, session_zone
+from truckee.storage.base import Storage
+
+_log = logging.getLogger(__name__)
+
+
+def enable_auto_compaction() -> None:
+    """Let writes of this process be followed by a compaction where a table or session asks."""
+    add_follow_up("auto compaction", auto_compact)
+
+
+def auto_compact(spark: SparkSession, storage: Storage, version: int, metadata: Metadata) -> None:
+    """Compact the partitions that a version has added files to, if too many are small."""
+    properties = TableProperties.from_configuration(metadata.configuration)
+    settings = auto_compact_settings(session_settings(spark), properties)
+    if settings is None:
+        return
+    chosen = crowded_partitions(spark, storage, version, settings)
+    if not chosen:
+        return
+    _log.info("auto compaction of %d partitions of %s", len(chosen), storage.root)
+    request = OptimizeRequest(is_auto=True, partitions=frozenset(chosen))
+    run_optimize(spark, storage, request, settings.optimize)
+
+
+def crowded_partitions(
+    spark: SparkSession, storage: Storage, version: int, settings: AutoCompactSettings
+) -> list[PartitionKey]:
+    """Return the partitions that got files in a version, and have many small ones by now."""
+    snapshot = load_snapshot(storage)
+    of = partition_of(partition_fields(snapshot), session_zone(spark))
+    written = {of(add) for add in read_commit(storage, version).adds if add.data_change}
+    limits = settings.optimize
+    small = (
+        file
+        for file in snapshot.files()
+        if is_candidate(file, min_size=limits.min_file_size, max_deleted=limits.max_deleted_ratio)
+    )
+    crowded = [
+        partition
+        for partition, files in by_partition(small, of).items()
+        if partition in written and len(files) >= settings.min_num_files
+    ]
+    return crowded[: settings.max_partitions]

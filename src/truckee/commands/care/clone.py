@@ -1,0 +1,260 @@
+"""CLONE: a new table with the rows of another one, its files shared or copied.
+
+A shallow clone is one commit. A deep clone copies first and commits at the end; if it is stopped
+in between, there is no table yet, and the next try copies what is still missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from msgspec.structs import replace
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from truckee.care.clone_plan import ClonedFiles, cloned_metadata, deep_files, shallow_files
+from truckee.care.presence import absent, needed_paths
+from truckee.commands.care.restore import write_checkpoint_after
+from truckee.commands.results import metrics_frame
+from truckee.commands.schema.clustering import CLUSTERING_DOMAIN, no_clustering
+from truckee.commands.table_plan import existing_table
+from truckee.errors.arguments import ArgumentValueError
+from truckee.errors.clone import ClonePathError, NonEmptyCloneError
+from truckee.errors.create import TableAlreadyExistsError
+from truckee.errors.spark import DataFileNotFoundError
+from truckee.errors.transaction import ConcurrentWriteException, MaxCommitRetriesExceededError
+from truckee.errors.write import NonEmptyFolderError
+from truckee.log.checkpoint_schema import wire_name
+from truckee.log.conflicts import IsolationLevel
+from truckee.log.history import version_as_of
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.log.transaction import Transaction
+from truckee.options.arguments import checked_version, type_name
+from truckee.options.timestamps import timestamp_ms
+from truckee.protocol.actions import DomainMetadata
+from truckee.protocol.features import (
+    check_writable,
+    protocol_for,
+    protocol_request,
+    supported_features,
+    upgraded,
+)
+from truckee.protocol.paths import decode_path, is_absolute
+from truckee.protocol.properties import validated
+from truckee.spark.session.settings import session_storage, session_zone
+from truckee.storage.base import Storage
+from truckee.storage.copying import CopiedFile, copy_file, copy_files
+from truckee.storage.memory import MemoryStorage
+from truckee.storage.urls import scheme_of
+
+RESULT_COLUMNS = (
+    "source_table_size",
+    "source_num_of_files",
+    "num_removed_files",
+    "num_copied_files",
+    "removed_files_size",
+    "copied_files_size",
+)
+_THREADS = 8
+_FILES_A_TASK = 4
+_BY_CATALOG = frozenset({"catalogManaged", "catalogOwned", "catalogOwned-preview"})
+
+Copy = Callable[[Storage, Storage, Sequence[CopiedFile]], None]
+"""Copies files from one storage to another."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CloneRequest:
+    """What a clone should be; `source_name` is what its commit calls the source."""
+
+    is_shallow: bool = False
+    replace: bool = False
+    properties: Mapping[str, str] = field(default_factory=dict)
+    source_name: str | None = None
+
+
+def clone(
+    spark: SparkSession,
+    source: Storage,
+    target: str,
+    request: CloneRequest,
+    *,
+    version: int | None = None,
+    timestamp: str | date | datetime | None = None,
+) -> DataFrame:
+    """Clone a table, its latest version or an older one; return delta-spark's row of numbers."""
+    check_target(target)
+    at = source_version(source, version, timestamp, time_zone=session_zone(spark))
+    snapshot = load_snapshot(source, at)
+    counts = clone_table(snapshot, session_storage(spark, target), request, copy=_copying(spark))
+    return metrics_frame(spark, counts, RESULT_COLUMNS)
+
+
+def check_target(target: str) -> None:
+    """Raise unless a target is an absolute path or a URL."""
+    if not isinstance(target, str):
+        raise ArgumentValueError(what="target", needs="be a string", found=type_name(target))
+    if not is_absolute(target):
+        raise ClonePathError(path=target)
+
+
+def source_version(
+    source: Storage,
+    version: int | None,
+    timestamp: str | date | datetime | None,
+    *,
+    time_zone: str = "UTC",
+) -> int | None:
+    """Return which version of the source is meant, None for the latest."""
+    if timestamp is not None:
+        at = timestamp_ms(timestamp, option="timestamp", time_zone=time_zone)
+        return version_as_of(source, at)
+    return None if version is None else checked_version(version, what="version")
+
+
+def copy_in_threads(source: Storage, target: Storage, files: Sequence[CopiedFile]) -> None:
+    """Copy files from this process, several at a time."""
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for _ in pool.map(lambda file: copy_file(source, target, file), files):
+            pass
+
+
+def clone_table(
+    source: Snapshot, target: Storage, request: CloneRequest, *, copy: Copy = copy_in_threads
+) -> dict[str, int]:
+    """Clone a version of a table into a storage, and return what was counted.
+
+    Raises before anything is written if the target cannot be a clone of this source.
+    """
+    existing = existing_table(target)
+    _check_existing(existing, target, request)
+    files = shallow_files(source) if request.is_shallow else deep_files(source)
+    transaction = _transaction(source, target, existing, request)
+    _check_source(source)
+    if existing is None:
+        _check_folder(target, files)
+    copied_size = 0 if request.is_shallow else _copy(source, target, files, copy)
+    counts = {
+        "source_table_size": source.size_in_bytes,
+        "source_num_of_files": source.num_files,
+        "num_removed_files": 0,
+        "num_copied_files": len(files.copies),
+        "removed_files_size": 0,
+        "copied_files_size": copied_size,
+    }
+    transaction.stage(*files.adds)
+    _commit(transaction, source, request, counts)
+    return counts
+
+
+def _check_existing(existing: Snapshot | None, target: Storage, request: CloneRequest) -> None:
+    if existing is None:
+        return
+    check_writable(existing.protocol, existing.metadata, target.root)
+    if existing.num_files:
+        raise NonEmptyCloneError(table=target.root, files=existing.num_files)
+    if not request.replace:
+        raise TableAlreadyExistsError(table=target.root)
+
+
+def _check_source(source: Snapshot) -> None:
+    for path in absent(source.storage, needed_paths(source.files())):
+        raise DataFileNotFoundError(path=path, version=source.version)
+
+
+def _check_folder(target: Storage, files: ClonedFiles) -> None:
+    """Raise NonEmptyFolderError if there are files that an earlier try did not leave there."""
+    mine = {file.target for file in files.copies}
+    for found in target.list_tree(""):
+        is_hidden = any(part[:1] in (".", "_") for part in found.path.split("/"))
+        if not is_hidden and found.path not in mine:
+            raise NonEmptyFolderError(path=target.root, found=found.path)
+
+
+def _transaction(
+    source: Snapshot, target: Storage, existing: Snapshot | None, request: CloneRequest
+) -> Transaction:
+    """Return the transaction that makes the target a table like the source."""
+    properties = validated(request.properties, source.metadata.configuration)
+    before = None if existing is None else existing.metadata
+    metadata = cloned_metadata(source.metadata, before, properties.items())
+    transaction = Transaction(
+        target, existing, isolation=IsolationLevel.SERIALIZABLE, max_attempts=1
+    )
+    transaction.read_whole_table()
+    transaction.set_metadata(metadata)
+    wanted = supported_features(source.protocol) - _BY_CATALOG
+    asked = protocol_request(metadata.configuration)
+    features = sorted({*wanted, *asked.features})
+    stored = replace(metadata, configuration=dict(asked.configuration))
+    if existing is None:
+        transaction.set_protocol(protocol_for(stored, features))
+    else:
+        transaction.set_protocol(upgraded(existing.protocol, stored, features))
+    transaction.stage(*_clustering(source, existing))
+    check_writable(source.protocol, metadata, source.storage.root)
+    return transaction
+
+
+def _clustering(source: Snapshot, existing: Snapshot | None) -> Iterable[DomainMetadata]:
+    found = source.domain_metadata.get(CLUSTERING_DOMAIN)
+    if found is not None:
+        yield found
+    elif existing is not None and CLUSTERING_DOMAIN in existing.domain_metadata:
+        yield no_clustering()
+
+
+def _copy(source: Snapshot, target: Storage, files: ClonedFiles, copy: Copy) -> int:
+    """Copy what is not there yet, and return the bytes of all copies."""
+    sizes = {found.path: found.size for found in target.list_tree("")}
+    expected = {decode_path(add.path): add.size for add in files.adds}
+    missing = [
+        file
+        for file in files.copies
+        if file.target not in sizes
+        or expected.get(file.target, sizes[file.target]) != sizes[file.target]
+    ]
+    copy(source.storage, target, missing)
+    return sum(add.size for add in files.adds)
+
+
+def _commit(
+    transaction: Transaction, source: Snapshot, request: CloneRequest, counts: Mapping[str, int]
+) -> None:
+    root = source.storage.root
+    place = root if scheme_of(root) else f"file:{root}"
+    parameters = {
+        "source": request.source_name or f"delta.`{place}`",
+        "sourceVersion": source.version,
+    }
+    metrics = {wire_name(name): value for name, value in counts.items()}
+    try:
+        version = transaction.commit(
+            "CLONE", parameters=parameters, metrics=metrics, is_blind_append=False
+        )
+    except MaxCommitRetriesExceededError as error:
+        raise ConcurrentWriteException(
+            version=transaction.read_version + 1, read_version=transaction.read_version
+        ) from error
+    write_checkpoint_after(transaction.storage, version)
+
+
+def _copying(spark: SparkSession) -> Copy:
+    """Return how files are copied: by Spark's tasks, or by this process where it has none."""
+
+    def copy(source: Storage, target: Storage, files: Sequence[CopiedFile]) -> None:
+        try:
+            context = spark.sparkContext
+        except (PySparkException, AttributeError):  # a session of Spark Connect has none
+            copy_in_threads(source, target, files)
+            return
+        if not files or isinstance(source, MemoryStorage) or isinstance(target, MemoryStorage):
+            copy_in_threads(source, target, files)
+            return
+        parts = context.parallelize(files, max(1, -(-len(files) // _FILES_A_TASK)))
+        parts.mapPartitions(lambda part: [copy_files(source, target, part)]).collect()
+
+    return copy

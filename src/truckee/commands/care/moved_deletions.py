@@ -1,0 +1,182 @@
+"""Rows that others deleted from files while these were written anew: found again in the new files.
+
+A bin of files is rewritten as of one version. Until it is committed, others may have changed its
+files:
+
+| since the table was read, others  | and the bin                                               |
+|-----------------------------------|-----------------------------------------------------------|
+| marked rows of a file             | follows: vectors mark the same rows in its new files      |
+| removed a file, restored rows     | is lost: its new files are given up, and it is tried anew |
+| did neither                       | is as good as before                                      |
+
+A row is found by its values. Rows with the same values are as good as each other, except that
+those of tables with row tracking have ids, which are among the values here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace as changed
+
+from msgspec.structs import replace
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+from truckee.commands.care.rewrite import Rewritten, RewrittenBin
+from truckee.commands.dml.file_fates import takes_vectors
+from truckee.commands.dml.later_commits import files_by_path
+from truckee.commands.dml.marked_files import deleted_rows, marked_files
+from truckee.commands.dml.matched_files import TouchedFile
+from truckee.deletion_vectors.bitmap import RowBitmap
+from truckee.log.snapshot import Snapshot
+from truckee.protocol.actions import AddFile
+from truckee.protocol.paths import decode_path
+from truckee.protocol.predicates import Predicate
+from truckee.scan.scan_file import ALL_ROWS, RowSelection, ScanFile
+from truckee.spark.columns import quoted
+from truckee.spark.dml.row_bitmaps import is_in, row_bitmaps
+from truckee.spark.dml.target import Target
+from truckee.spark.jvm.projection import selected
+from truckee.spark.read.frames import snapshot_scan
+from truckee.spark.read.relations import FILE, ROW
+from truckee.spark.read.scan import scan_frame
+
+_VALUES = "__truckee_values"
+_WANTED = "__truckee_wanted"
+# To the microsecond: by default, JSON has milliseconds.
+_EXACT = {
+    "ignoreNullFields": "false",
+    "timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd HH:mm:ss.SSSSSS",
+}
+
+
+def following(
+    spark: SparkSession, done: Rewritten, newer: Snapshot
+) -> tuple[Rewritten, tuple[RewrittenBin, ...]]:
+    """Return rewritten bins as they can be committed after a newer version, and those lost."""
+    live = files_by_path(newer, (decode_path(file.path) for file in done.removed))
+    kept: list[RewrittenBin] = []
+    lost: list[RewrittenBin] = []
+    for each in done.bins:
+        after = _following_bin(spark, done, each, newer, live)
+        if after is None:
+            lost.append(each)
+        else:
+            kept.append(after)
+    return changed(done, snapshot=newer, bins=tuple(kept)), tuple(lost)
+
+
+def _following_bin(
+    spark: SparkSession,
+    done: Rewritten,
+    each: RewrittenBin,
+    newer: Snapshot,
+    live: Mapping[str, AddFile],
+) -> RewrittenBin | None:
+    now = [live.get(decode_path(file.path)) for file in each.old.files]
+    files = tuple(file for file in now if file is not None)
+    if len(files) < len(now):
+        return None
+    pairs = [
+        (before, after)
+        for before, after in zip(each.old.files, files, strict=True)
+        if before.deletion_vector != after.deletion_vector
+    ]
+    adds: tuple[AddFile, ...] | None = each.adds
+    if pairs:
+        adds = _with_deletions(spark, done.snapshot, newer, pairs, each.adds)
+    return None if adds is None else RewrittenBin(changed(each.old, files=files), adds)
+
+
+def _with_deletions(
+    spark: SparkSession,
+    older: Snapshot,
+    newer: Snapshot,
+    pairs: list[tuple[AddFile, AddFile]],
+    adds: tuple[AddFile, ...],
+) -> tuple[AddFile, ...] | None:
+    """Return new files without the rows that are marked in the second of each pair only.
+
+    None if that cannot be done: rows came back, or no vectors may be written.
+    """
+    before = deleted_rows(older, [pair[0] for pair in pairs])
+    after = deleted_rows(newer, [pair[1] for pair in pairs])
+    came = any(old - new for old, new in zip(before, after, strict=True))
+    if came or not takes_vectors(newer):
+        return None
+    gone = {
+        decode_path(pair[0].path): new - old
+        for pair, old, new in zip(pairs, before, after, strict=True)
+    }
+    found = _found_again(spark, older, gone, [pair[0] for pair in pairs], adds)
+    if sum(map(len, found.values())) != sum(map(len, gone.values())):
+        return None
+    return tuple(_marked(newer, adds, found))
+
+
+def _found_again(
+    spark: SparkSession,
+    older: Snapshot,
+    gone: Mapping[str, RowBitmap],
+    files: list[AddFile],
+    adds: tuple[AddFile, ...],
+) -> Mapping[str, RowBitmap]:
+    """Return rows of new files that hold what the given rows of old files do, by path."""
+    target = Target(spark, older)
+    with target.only(files) as rows:
+        numbers = {id_: decode_path(file.path) for id_, file in target.narrowed_files().items()}
+        those = is_in(spark, {id_: gone[path] for id_, path in numbers.items()}, "deleted rows")
+        names = target.stored_schema.names
+        chosen = selected(rows.where(those), [target.old_alone(name, name) for name in names])
+        counts = _with_values(chosen, names).groupBy(_VALUES).agg(F.count("*").alias(_WANTED))
+        wanted = spark.createDataFrame(counts.toArrow())
+    scan = changed(
+        snapshot_scan(older),
+        schema=target.stored_schema,
+        files=_always([_scan_file(add, older.version) for add in adds]),
+        vector_rows=None,
+    )
+    there = scan_frame(spark, scan, row_ids=True)
+    first = Window.partitionBy(_VALUES).orderBy(FILE, ROW)
+    paired = _with_values(there, names, FILE, ROW).join(F.broadcast(wanted), _VALUES)
+    taken = paired.withColumn("n", F.row_number().over(first)).where(f"n <= {_WANTED}")
+    return {scan.registry.file(id_).path: bits for id_, bits in row_bitmaps(taken).items()}
+
+
+def _with_values(rows: DataFrame, names: Iterable[str], *others: str) -> DataFrame:
+    values = F.to_json(F.struct(*(F.col(quoted(name)) for name in names)), _EXACT)
+    return rows.select(values.alias(_VALUES), *others)
+
+
+def _always(files: list[ScanFile]) -> Callable[[Predicate, str | None], list[ScanFile]]:
+    return lambda _predicate, _query: files
+
+
+def _scan_file(add: AddFile, version: int) -> ScanFile:
+    vector = add.deletion_vector
+    return ScanFile(
+        path=decode_path(add.path),
+        size=add.size,
+        modification_time=add.modification_time,
+        partition_values=add.partition_values,
+        version=version,
+        rows=ALL_ROWS if vector is None else RowSelection(without=vector),
+        stats=add.stats,
+    )
+
+
+def _marked(
+    newer: Snapshot, adds: Iterable[AddFile], found: Mapping[str, RowBitmap]
+) -> Iterable[AddFile]:
+    touched = [
+        TouchedFile(-1, add, found[path])
+        for add in adds
+        if (path := decode_path(add.path)) in found
+    ]
+    partly = [file for file in touched if not file.is_whole]
+    after = {file.before.path: file.after for file in marked_files(newer, partly)}
+    gone = {file.add.path for file in touched if file.is_whole}
+    for add in adds:
+        if add.path not in gone:
+            yield replace(after.get(add.path, add), data_change=False)

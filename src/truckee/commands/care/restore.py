@@ -1,0 +1,251 @@
+"""RESTORE: a table becomes what it was, in one new version.
+
+Nothing of the history is undone: the versions in between stay, and the restore is a commit like
+any other, which the feed shows as the rows that differ. It is not tried again after another
+writer's commit, whose rows it would take away without anybody having seen them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from msgspec.structs import replace
+from pyspark.sql import DataFrame, SparkSession
+
+from truckee.care.presence import absent, needed_paths
+from truckee.care.restore_plan import RestorePlan, plan_restore
+from truckee.commands.removed_files import all_removed
+from truckee.commands.results import metrics_frame
+from truckee.commands.schema.clustering import CLUSTERING_DOMAIN, no_clustering
+from truckee.commands.schema.identity_marks import with_identity_marks
+from truckee.errors.arguments import ArgumentValueError
+from truckee.errors.log import (
+    TimestampTooEarlyError,
+    TimestampTooLateError,
+    VersionNotFoundError,
+)
+from truckee.errors.restore import (
+    RestoreMissingFilesError,
+    RestoreTimestampEarlierError,
+    RestoreTimestampGreaterError,
+    RestoreVersionError,
+)
+from truckee.errors.transaction import ConcurrentWriteException, MaxCommitRetriesExceededError
+from truckee.log.checkpoint_schema import wire_name
+from truckee.log.checkpoint_writer import write_checkpoint
+from truckee.log.commit_info import NULL
+from truckee.log.conflicts import IsolationLevel
+from truckee.log.history import version_as_of
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.log.transaction import Transaction
+from truckee.options.arguments import checked_version, type_name
+from truckee.options.text import Options
+from truckee.options.timestamps import timestamp_ms
+from truckee.protocol.actions import Metadata
+from truckee.protocol.features import check_writable, supported_features, upgraded
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.schema import parse_schema
+from truckee.spark.session.settings import session_settings, session_zone
+from truckee.spark.write.identity import IDENTITY_HIGH_WATER_MARK_KEY, IDENTITY_STEP_KEY
+from truckee.storage.base import Storage
+
+logger = logging.getLogger("truckee")
+
+RESULT_COLUMNS = (
+    "table_size_after_restore",
+    "num_of_files_after_restore",
+    "num_removed_files",
+    "num_restored_files",
+    "removed_files_size",
+    "restored_files_size",
+)
+_IGNORE_MISSING = "spark.sql.files.ignoreMissingFiles"
+_DOWNGRADE = "spark.databricks.delta.restore.protocolDowngradeAllowed"
+_PROTECTED_BEFORE = TableProperties.require_checkpoint_protection_before_version.key
+_MOST_PATHS = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """What to restore: a version, or a time; `text` is the time as it was given."""
+
+    version: int
+    text: str | None = None
+
+
+def restore(
+    spark: SparkSession,
+    storage: Storage,
+    *,
+    version: int | None = None,
+    timestamp: str | date | datetime | None = None,
+) -> DataFrame:
+    """Restore a table to a version or a time; return delta-spark's row of numbers.
+
+    There is no row, and no commit, where the table is at that version already.
+    """
+    settings = session_settings(spark)
+    target = restore_target(storage, version, timestamp, time_zone=session_zone(spark))
+    plan = restore_table(storage, target, settings)
+    counts = {} if plan is None else plan.counts()
+    frame = metrics_frame(spark, counts, RESULT_COLUMNS)
+    return frame if plan is not None else frame.limit(0)
+
+
+def restore_target(
+    storage: Storage,
+    version: int | None,
+    timestamp: str | date | datetime | None,
+    *,
+    time_zone: str = "UTC",
+) -> Target:
+    """Return the version that is meant; raise what says that there is none."""
+    if timestamp is None:
+        return Target(version=checked_version(version, what="version"))
+    if not isinstance(timestamp, str | date):
+        raise ArgumentValueError(
+            what="timestamp", needs="be a string or a datetime", found=type_name(timestamp)
+        )
+    at = timestamp_ms(timestamp, option="timestamp", time_zone=time_zone)
+    try:
+        return Target(version=version_as_of(storage, at), text=str(timestamp))
+    except TimestampTooEarlyError as error:
+        raise RestoreTimestampEarlierError(
+            table=storage.root, timestamp_ms=at, earliest_ms=error.earliest_ms
+        ) from error
+    except TimestampTooLateError as error:
+        raise RestoreTimestampGreaterError(
+            table=storage.root, timestamp_ms=at, latest_ms=error.latest_ms
+        ) from error
+
+
+def restore_table(
+    storage: Storage,
+    target: Target,
+    settings: Mapping[str, str] | None = None,
+    *,
+    dry_run: bool = False,
+) -> RestorePlan | None:
+    """Restore a table, and return what was done; None if there is nothing to do.
+
+    Raises before anything is written: RestoreVersionError, RestoreMissingFilesError, and those of
+    tables that cannot be written. ConcurrentWriteException if another writer was faster.
+    """
+    given = Options(settings or {})
+    current = load_snapshot(storage)
+    check_writable(current.protocol, current.metadata, storage.root)
+    if target.version == current.version:
+        return None
+    plan = plan_restore(current, _snapshot(current, target.version))
+    if not given.boolean(_IGNORE_MISSING):
+        _check_files(plan)
+    if not dry_run:
+        _commit(plan, target, takes_old_protocol=given.boolean(_DOWNGRADE))
+    return plan
+
+
+def _snapshot(current: Snapshot, version: int) -> Snapshot:
+    try:
+        return load_snapshot(current.storage, version)
+    except VersionNotFoundError as error:
+        raise RestoreVersionError(
+            table=current.storage.root,
+            version=version,
+            earliest=error.earliest,
+            latest=error.latest,
+        ) from error
+
+
+def _check_files(plan: RestorePlan) -> None:
+    storage = plan.current.storage
+    missing = absent(storage, needed_paths(plan.restored))
+    if missing:
+        raise RestoreMissingFilesError(
+            table=storage.root,
+            version=plan.target.version,
+            count=len(missing),
+            paths=tuple(missing[:_MOST_PATHS]),
+        )
+
+
+def _commit(plan: RestorePlan, target: Target, *, takes_old_protocol: bool) -> None:
+    current, storage = plan.current, plan.current.storage
+    transaction = Transaction(
+        storage, current, isolation=IsolationLevel.SERIALIZABLE, max_attempts=1
+    )
+    transaction.read_whole_table()
+    metadata = _metadata(plan)
+    transaction.set_metadata(metadata)
+    _set_protocol(transaction, plan, metadata, takes_old=takes_old_protocol)
+    transaction.stage(*plan.restored, *all_removed(plan.removed))
+    if CLUSTERING_DOMAIN in current.domain_metadata:
+        old = plan.target.domain_metadata.get(CLUSTERING_DOMAIN)
+        transaction.stage(no_clustering() if old is None else old)
+    parameters = {
+        "version": target.version if target.text is None else NULL,
+        "timestamp": NULL if target.text is None else target.text,
+    }
+    metrics = {wire_name(name): value for name, value in plan.counts().items()}
+    try:
+        version = transaction.commit(
+            "RESTORE", parameters=parameters, metrics=metrics, is_blind_append=False
+        )
+    except MaxCommitRetriesExceededError as error:
+        raise ConcurrentWriteException(
+            version=current.version + 1, read_version=current.version
+        ) from error
+    write_checkpoint_after(storage, version)
+
+
+def write_checkpoint_after(storage: Storage, version: int) -> None:
+    """Write the checkpoint of a version that was committed; if it fails, the commit stands."""
+    try:
+        write_checkpoint(load_snapshot(storage, version))
+    except Exception:
+        logger.warning(
+            "the checkpoint of version %d of the table %s could not be written; the commit itself "
+            "is safe",
+            version,
+            storage.root,
+            exc_info=True,
+        )
+
+
+def _metadata(plan: RestorePlan) -> Metadata:
+    """Return the metadata of the target, but for what may never go back.
+
+    Identity columns give no number twice, and history that was protected stays so.
+    """
+    now, then = plan.current.metadata, plan.target.metadata
+    identity = {
+        field.physical_name
+        for field in parse_schema(then.schema_string).fields
+        if IDENTITY_STEP_KEY in field.metadata
+    }
+    marks = {
+        field.physical_name: int(field.metadata[IDENTITY_HIGH_WATER_MARK_KEY])
+        for field in parse_schema(now.schema_string).fields
+        if field.physical_name in identity and IDENTITY_HIGH_WATER_MARK_KEY in field.metadata
+    }
+    metadata = with_identity_marks(then, marks)
+    if _PROTECTED_BEFORE in now.configuration:
+        kept = {_PROTECTED_BEFORE: now.configuration[_PROTECTED_BEFORE]}
+        metadata = replace(metadata, configuration={**metadata.configuration, **kept})
+    return metadata
+
+
+def _set_protocol(
+    transaction: Transaction, plan: RestorePlan, metadata: Metadata, *, takes_old: bool
+) -> None:
+    """Let the table demand what either version did, or what the old one did."""
+    now, then = plan.current.protocol, plan.target.protocol
+    if takes_old:
+        lost = supported_features(now) - supported_features(then)
+        transaction.set_protocol(then, dropping=lost)
+        return
+    gained = supported_features(then) - supported_features(now)
+    if gained:
+        transaction.set_protocol(upgraded(now, metadata, sorted(gained)))

@@ -1,0 +1,137 @@
+"""VACUUM on Spark: settings of the session, an inventory as a DataFrame, deletion by its tasks.
+
+Settings begin with `spark.databricks.delta.`:
+
+| setting                                | default | meaning                                      |
+|----------------------------------------|---------|----------------------------------------------|
+| `retentionDurationCheck.enabled`       | true    | less than the table's retention is refused   |
+| `vacuum.lite.enabled`                  | false   | LITE unless told otherwise                   |
+| `vacuum.logging.enabled`               | not set | commits before and after; unset: not on S3   |
+| `vacuum.retentionWindowIgnore.enabled` | false   | the table's own retention counts             |
+| `vacuum.parallelDelete.enabled`        | false   | Spark's tasks delete, however few files      |
+| `vacuum.parallelDelete.parallelism`    | not set | in so many tasks                             |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import BooleanType, LongType, StringType, StructType
+
+from truckee.care.consumers import Consumer
+from truckee.care.dead_files import InventoryRow
+from truckee.care.vacuum import Delete, carry_out, delete_in_threads
+from truckee.care.vacuum_plan import VacuumMode, VacuumOptions, plan_vacuum
+from truckee.errors.options import IllegalOptionError
+from truckee.errors.vacuum import InventoryError
+from truckee.options.text import Options
+from truckee.spark.session.settings import session_settings
+from truckee.storage.base import Storage
+from truckee.storage.memory import MemoryStorage
+from truckee.storage.tree import Deleted, delete_files
+from truckee.storage.urls import scheme_of
+
+_PARALLEL = "spark.databricks.delta.vacuum.parallelDelete."
+_MANY_FILES = 100_000
+_FILES_A_TASK = 5_000
+_INVENTORY = (
+    ("path", StringType()),
+    ("length", LongType()),
+    ("isDir", BooleanType()),
+    ("modificationTime", LongType()),
+)
+
+
+def vacuum(
+    spark: SparkSession,
+    storage: Storage,
+    *,
+    retention_hours: float | None = None,
+    dry_run: bool = False,
+    mode: VacuumMode | str | None = None,
+    inventory: DataFrame | None = None,
+    protect: Iterable[Consumer] = (),
+) -> DataFrame:
+    """Delete the files that no version within the retention needs; return paths.
+
+    A dry run returns what would go, one path a row, and changes nothing. Otherwise the one row
+    is the table's root.
+    """
+    settings = session_settings(spark)
+    options = VacuumOptions(
+        retention_hours=retention_hours,
+        mode=mode,
+        inventory=None if inventory is None else _rows(inventory),
+        protect=tuple(protect),
+    )
+    if inventory is not None and mode is not None and VacuumMode.LITE in (mode, _word(mode)):
+        raise IllegalOptionError(option="mode", value="LITE", needs="FULL with an inventory")
+    plan = plan_vacuum(storage, options, settings)
+    if dry_run:
+        return _paths(spark, [_qualified(storage, path) for path in plan.paths])
+    carry_out(plan, settings, delete=_deletion(spark, settings))
+    return _paths(spark, [_qualified(storage)])
+
+
+def _word(mode: VacuumMode | str) -> VacuumMode | None:
+    return VacuumMode.LITE if isinstance(mode, str) and mode.upper() == "LITE" else None
+
+
+def _paths(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
+    return spark.createDataFrame([(path,) for path in paths], "path string")
+
+
+def _qualified(storage: Storage, path: str = "") -> str:
+    root = storage.root if scheme_of(storage.root) else f"file:{storage.root}"
+    return f"{root}/{path}" if path else root
+
+
+def _rows(inventory: DataFrame) -> Iterator[InventoryRow]:
+    """Yield the rows of an inventory; InventoryError if its columns are not those of one."""
+    _check_columns(inventory.schema)
+    columns = [name for name, _ in _INVENTORY]
+    return (
+        InventoryRow(row[0], row[1] or 0, bool(row[2]), row[3] or 0)
+        for row in inventory.select(*columns).toLocalIterator()
+    )
+
+
+def _check_columns(schema: StructType) -> None:
+    wanted = [(name, kind.simpleString()) for name, kind in _INVENTORY]
+    names = {name for name, _ in wanted}
+    found = [(f.name, f.dataType.simpleString()) for f in schema.fields if f.name in names]
+    if found != wanted:
+        raise InventoryError(
+            found=", ".join(f"{f.name} {f.dataType.simpleString()}" for f in schema.fields),
+            expected=", ".join(f"{name} {kind}" for name, kind in wanted),
+        )
+
+
+def _deletion(spark: SparkSession, settings: Mapping[str, str]) -> Delete:
+    """Return how files are deleted: by this process, or by Spark's tasks if they are many."""
+    given = Options(settings)
+    is_wanted = given.boolean(f"{_PARALLEL}enabled")
+    tasks = given.get(f"{_PARALLEL}parallelism")
+
+    def delete(storage: Storage, paths: Sequence[str]) -> Iterable[Deleted]:
+        is_remote = scheme_of(storage.root) not in (None, "file")
+        is_large = is_remote and len(paths) >= _MANY_FILES
+        if not (is_wanted or is_large) or isinstance(storage, MemoryStorage) or not paths:
+            return delete_in_threads(storage, paths)
+        number = int(tasks) if tasks else max(1, -(-len(paths) // _FILES_A_TASK))
+        return _delete_on_spark(spark, storage, paths, number)
+
+    return delete
+
+
+def _delete_on_spark(
+    spark: SparkSession, storage: Storage, paths: Sequence[str], tasks: int
+) -> Iterable[Deleted]:
+    try:
+        context = spark.sparkContext
+    except (PySparkException, AttributeError):  # a session of Spark Connect has none
+        return delete_in_threads(storage, paths)
+    parts = context.parallelize(paths, max(1, tasks))
+    return parts.mapPartitions(lambda part: [delete_files(storage, part)]).toLocalIterator()

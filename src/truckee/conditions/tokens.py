@@ -1,0 +1,103 @@
+r"""SQL text -> tokens, by the rules of Spark's lexer.
+
+| text                          | kind    | value                                      |
+|-------------------------------|---------|--------------------------------------------|
+| `id`, `Bestellung`, `_x1`     | word    | itself; keywords are words                 |
+| `` `a b` ``                   | name    | without the quotes                         |
+| `'it''s'`, `"x"`, `r'\d'`     | text    | escapes resolved, but not those of LIKE    |
+| `X'1F'`                       | bytes   | the bytes                                  |
+| `5`, `1.5`, `.5`, `1e3`, `5L` | number  | the digits with their suffix               |
+| `<=>`, `<>`, `(` and so on    | symbol  | itself                                     |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from truckee.errors.conditions import ConditionSyntaxError
+
+_TOKEN = re.compile(
+    r"""
+    (?P<space>\s+)
+  | (?P<bytes>[xX](?:'[^']*'|"[^"]*"))
+  | (?P<raw>[rR](?:'[^']*'|"[^"]*"))
+  | (?P<text>'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*")
+  | (?P<name>`(?:[^`]|``)*`)
+  | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:BD|[LSYFD])?(?![\w.]))
+  | (?P<word>[^\W\d]\w*)
+  | (?P<symbol><=>|<=|>=|<>|!=|==|[=<>!().,+*/%&|^~-])
+    """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", re.DOTALL)
+_ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
+
+
+class Token(Struct, frozen=True):
+    """One word, name, text, number or symbol, and where it stands."""
+
+    kind: str
+    value: str
+    position: int
+
+    def is_word(self, *words: str) -> bool:
+        """Return whether this is one of some keywords, in any case."""
+        return self.kind == "word" and self.value.upper() in words
+
+    def is_symbol(self, *symbols: str) -> bool:
+        """Return whether this is one of some symbols."""
+        return self.kind == "symbol" and self.value in symbols
+
+
+def tokens(condition: str) -> list[Token]:
+    """Return the tokens of a condition, with one of kind `end` last."""
+    return [*_tokens(condition), Token("end", "", len(condition))]
+
+
+def _tokens(condition: str) -> Iterator[Token]:
+    position = 0
+    while position < len(condition):
+        match = _TOKEN.match(condition, position)
+        if match is None or condition.startswith(("--", "/*"), position):
+            raise ConditionSyntaxError(
+                condition=condition, near=near(condition, position), expected="SQL"
+            )
+        kind, found = match.lastgroup, match[0]
+        assert kind is not None
+        if kind == "raw":
+            yield Token("text", found[2:-1], position)
+        elif kind == "bytes":
+            yield Token(kind, found[2:-1], position)
+        elif kind == "text":
+            yield Token(kind, _unescaped(found), position)
+        elif kind == "name":
+            yield Token(kind, found[1:-1].replace("``", "`"), position)
+        elif kind != "space":
+            yield Token(kind, found, position)
+        position = match.end()
+
+
+def _unescaped(literal: str) -> str:
+    quote, inner = literal[0], literal[1:-1].replace(literal[0] * 2, literal[0])
+    del quote
+    return _ESCAPE.sub(_resolved, inner)
+
+
+def _resolved(match: re.Match[str]) -> str:
+    code = match[1]
+    if code[0] in "uU" and len(code) > 1:
+        return chr(int(code[1:], 16))
+    if len(code) == 3:
+        return chr(int(code, 8))
+    if code in "%_":
+        return match[0]  # for LIKE, where the two mean something of their own
+    return _ESCAPED.get(code, code)
+
+
+def near(condition: str, position: int) -> str:
+    """Return a place in a condition as people read it."""
+    rest = condition[position : position + 20]
+    return f"before {rest!r}" if rest else "at its end"

@@ -1,0 +1,54 @@
+"""Arguments of calls that make no sense, told at the call: TypeError and ValueError, as in Python.
+
+DeltaError
+├── ArgumentTypeError     (TypeError)   a value of a type that means nothing there
+├── ArgumentValueError    (ValueError)  a value that means nothing there
+└── NoAssignmentsError    (ValueError)  an update that sets nothing
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from truckee.errors.base import DeltaError
+
+
+@dataclass(eq=False, kw_only=True)
+class ArgumentTypeError(DeltaError, TypeError):
+    """An argument of a type that means nothing here; `needs` follows the word must."""
+
+    code: ClassVar[str] = "DELTA_INVALID_ARGUMENT"
+    what: str
+    needs: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.what} must {self.needs}; found {self.found}"
+
+
+@dataclass(eq=False, kw_only=True)
+class ArgumentValueError(DeltaError, ValueError):
+    """An argument that means nothing here; `needs` follows the word must."""
+
+    code: ClassVar[str] = "DELTA_ILLEGAL_ARGUMENT"
+    what: str
+    needs: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.what} must {self.needs}; found {self.found}"
+
+
+@dataclass(eq=False, kw_only=True)
+class NoAssignmentsError(DeltaError, ValueError):
+    """An update that says nothing of what is to be updated."""
+
+    code: ClassVar[str] = "DELTA_MISSING_SET_COLUMN"
+    what: str
+
+    def __str__(self) -> str:
+        return (
+            f"the values of {self.what} cannot be None or empty\n"
+            "hint: name columns and their new values"
+        )

@@ -1,0 +1,143 @@
+"""OPTIMIZE and REORG that are refused before anything is written.
+
+DeltaError
+├── NonPartitionColumnError          a condition on a column that files are not partitioned by
+├── PartitionSubqueryError           a condition on partitions that holds a query of its own
+├── ZOrderColumnNotFoundError        Z-order by a column that is not there
+├── ZOrderOnPartitionColumnError     Z-order by a partition column
+├── ZOrderWithoutStatisticsError     Z-order by columns that files keep no minimum and maximum of
+├── ZOrderOnClusteredTableError      Z-order of a table that has clustering columns of its own
+├── ConditionOnClusteredTableError   a condition on partitions of a table that has none
+└── FullOptimizeNotSupportedError    OPTIMIZE FULL of a table without clustering columns
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from truckee.errors.base import DeltaError
+
+
+@dataclass(eq=False, kw_only=True)
+class NonPartitionColumnError(DeltaError):
+    """A condition that is to choose partitions reads other columns too."""
+
+    code: ClassVar[str] = "DELTA_NON_PARTITION_COLUMN_REFERENCE"
+    condition: str
+    columns: tuple[str, ...]
+    partition_columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        names = ", ".join(self.columns)
+        if not self.partition_columns:
+            return (
+                f"the condition ({self.condition}) reads {names}, but the table has no partitions\n"
+                "hint: leave the condition out"
+            )
+        return (
+            f"the condition ({self.condition}) reads {names}, which is no partition column\n"
+            f"hint: use only [{', '.join(self.partition_columns)}]"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class PartitionSubqueryError(DeltaError):
+    """A condition that is to choose partitions has a query of its own."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_SUBQUERY_IN_PARTITION_PREDICATES"
+    condition: str
+
+    def __str__(self) -> str:
+        return (
+            f"the condition ({self.condition}) has a subquery, which is not supported here\n"
+            "hint: run the query first, and compare with the values that it gives"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ZOrderColumnNotFoundError(DeltaError):
+    """Z-order by a column that the table does not have."""
+
+    code: ClassVar[str] = "DELTA_ZORDERING_COLUMN_DOES_NOT_EXIST"
+    column: str
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"cannot Z-order by {self.column}, which is not a column of the table\n"
+            f"hint: use one of [{', '.join(self.columns)}]"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ZOrderOnPartitionColumnError(DeltaError):
+    """Z-order by a column whose value is the same in all rows of a file."""
+
+    code: ClassVar[str] = "DELTA_ZORDERING_ON_PARTITION_COLUMN"
+    column: str
+
+    def __str__(self) -> str:
+        return (
+            f"cannot Z-order by {self.column}, which is a partition column\n"
+            "hint: Z-order by other columns; files are apart by this one already"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ZOrderWithoutStatisticsError(DeltaError):
+    """Z-order by columns of which files keep no minimum and maximum, so that nobody profits."""
+
+    code: ClassVar[str] = "DELTA_ZORDERING_ON_COLUMN_WITHOUT_STATS"
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"Z-order by [{', '.join(self.columns)}] skips no files, since no minimum and maximum "
+            "of these columns is collected\n"
+            "hint: name them in the table property delta.dataSkippingStatsColumns, or set "
+            "spark.databricks.delta.optimize.zorder.checkStatsCollection.enabled to false"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ZOrderOnClusteredTableError(DeltaError):
+    """Z-order of a table that records itself what it is to be clustered by."""
+
+    code: ClassVar[str] = "DELTA_CLUSTERING_WITH_ZORDER_BY"
+    table: str
+
+    def __str__(self) -> str:
+        return (
+            f"the table {self.table} is a clustered table, and cannot be Z-ordered\n"
+            "hint: use executeCompaction(), which clusters it by its clustering columns"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ConditionOnClusteredTableError(DeltaError):
+    """OPTIMIZE with a condition on a table that is clustered, and so has no partitions."""
+
+    code: ClassVar[str] = "DELTA_CLUSTERING_WITH_PARTITION_PREDICATE"
+    table: str
+    condition: str
+
+    def __str__(self) -> str:
+        return (
+            f"the table {self.table} is a clustered table, and has no partitions that the "
+            f"condition ({self.condition}) could choose\nhint: leave the condition out"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class FullOptimizeNotSupportedError(DeltaError):
+    """OPTIMIZE FULL of a table without clustering columns."""
+
+    code: ClassVar[str] = "DELTA_OPTIMIZE_FULL_NOT_SUPPORTED"
+    table: str
+
+    def __str__(self) -> str:
+        return (
+            f"OPTIMIZE FULL clusters a table anew, but {self.table} has no clustering columns\n"
+            "hint: use executeCompaction() or executeZOrderBy(...)"
+        )

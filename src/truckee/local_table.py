@@ -1,0 +1,149 @@
+"""LocalTable: a table without a session and without a JVM, whose rows pyarrow reads.
+
+The plan, the laws and the errors are those of the large engine. Times without a zone are UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from threading import Lock
+from typing import Any
+
+import pyarrow as pa
+
+from truckee.arrow.columns import arrow_schema
+from truckee.arrow.rows import ArrowRows
+from truckee.arrow.scans import feed_rows, snapshot_rows
+from truckee.changes.plan import open_feed
+from truckee.log.detail import TableDetail, table_detail
+from truckee.log.history import HistoryEntry, history
+from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
+from truckee.options.feed import feed_options
+from truckee.storage import open_storage
+from truckee.storage.base import Storage
+
+
+def open(path: str, storage_options: Mapping[str, str] | None = None) -> LocalTable:  # noqa: A001
+    """Return the table at a path or URL; raises `NotADeltaTableError` if there is none.
+
+    `storage_options` are credentials and endpoints of S3, GCS or Azure, as Spark names them.
+    """
+    table = LocalTable(open_storage(path, storage_options))
+    table.snapshot()
+    return table
+
+
+class LocalTable:
+    """A table, at whatever version is the latest when a method is called.
+
+    Reading takes `columns`, in order, and `where`, a condition in SQL as Spark reads it: files and
+    row groups that cannot have such a row are not read, nor are columns that are not asked for. A
+    condition that is not understood here raises `UnsupportedConditionError`.
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._latest: Snapshot | None = None
+        self._lock = Lock()
+
+    def __repr__(self) -> str:
+        return f"truckee.open({self._storage.root!r})"
+
+    @property
+    def version(self) -> int:
+        """The latest version."""
+        return self.snapshot().version
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the latest version."""
+        return arrow_schema(self.snapshot().schema)
+
+    def history(self, limit: int | None = None) -> list[HistoryEntry]:
+        """Return the commits that the log still has, newest first."""
+        return history(self._storage, limit)
+
+    def detail(self) -> TableDetail:
+        """Return what describes the table: format, id, size, protocol and so on."""
+        return table_detail(self.snapshot())
+
+    def files(self, version: int | None = None) -> pa.Table:
+        """Return the data files of a version, one a row, as the log describes them."""
+        return self.snapshot(version).files_table()
+
+    def rows(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        version: int | None = None,
+    ) -> ArrowRows:
+        """Return the rows of a version, which are read when they are asked for."""
+        return snapshot_rows(self.snapshot(version), columns=columns, where=where)
+
+    def to_arrow(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        version: int | None = None,
+    ) -> pa.Table:
+        """Return the rows of a version, in the order of its files."""
+        return self.rows(columns, where, version).to_arrow()
+
+    def to_pandas(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        version: int | None = None,
+    ) -> Any:
+        """Return the rows of a version as a DataFrame of pandas."""
+        return self.rows(columns, where, version).to_pandas()
+
+    def to_batches(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        version: int | None = None,
+    ) -> pa.RecordBatchReader:
+        """Return the rows of a version as a stream of batches, in no particular order."""
+        return self.rows(columns, where, version).to_batches()
+
+    def changes(
+        self,
+        startingVersion: int | None = None,
+        endingVersion: int | None = None,
+        startingTimestamp: str | date | datetime | None = None,
+        endingTimestamp: str | date | datetime | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+    ) -> ArrowRows:
+        """Return the rows that were inserted, updated and deleted, both ends included.
+
+        Without an end, the end is the latest version at the time of this call.
+        """
+        given = {
+            "startingVersion": startingVersion,
+            "endingVersion": endingVersion,
+            "startingTimestamp": startingTimestamp,
+            "endingTimestamp": endingTimestamp,
+        }
+        options = feed_options({name: v for name, v in given.items() if v is not None})
+        feed = open_feed(self._storage, options, snapshot=self.snapshot())
+        return feed_rows(feed, columns=columns, where=where)
+
+    def snapshot(self, version: int | None = None) -> Snapshot:
+        """Return a version of the table, the latest unless told otherwise."""
+        if version is not None:
+            return load_snapshot(self._storage, version)
+        with self._lock:
+            known = self._latest
+            found = load_snapshot(self._storage) if known is None else update_snapshot(known)
+            self._latest = found
+        return found
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.rows().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self.schema.__arrow_c_schema__()

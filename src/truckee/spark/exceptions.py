@@ -1,0 +1,206 @@
+"""Errors as users of Spark catch them: each is also the exception that delta-spark raises.
+
+A program asks whether a table is there by catching `AnalysisException`. So a class of ours gets a
+subclass, made once, that is also an exception of PySpark. Importing this package is what makes
+errors instances of these subclasses: whoever has a session has imported it, and where no session
+is, PySpark is not loaded and errors stay plain.
+
+| what delta-spark raises        | here                                              |
+|--------------------------------|---------------------------------------------------|
+| AnalysisException              | the table, a column, a name or a plan is wrong    |
+| ParseException                 | a text that is not SQL                            |
+| IllegalArgumentException       | an option or a property has a value it cannot have |
+| UnsupportedOperationException  | the table does not allow this, or Delta does not  |
+| ArithmeticException            | a value does not fit its column                   |
+| others                         | PySparkException, the root of all of them         |
+
+Whatever may pass with time or with another machine (a store that does not answer, a file that is
+damaged, another writer) is never an AnalysisException, so that no program takes it for a table
+that does not exist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from threading import Lock
+from typing import Any
+
+from pyspark.errors import (
+    AnalysisException,
+    ArithmeticException,
+    IllegalArgumentException,
+    ParseException,
+    PySparkException,
+    UnsupportedOperationException,
+)
+
+from truckee import errors
+from truckee.errors.base import DeltaError, raise_as
+from truckee.errors.install import NotSupportedByInstallError
+from truckee.errors.sql_states import SQL_STATES
+
+# A class stands for those below it that are not listed themselves.
+_SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
+    ParseException: (errors.TypeTextError, errors.InvalidTableNameError),
+    AnalysisException: (
+        errors.AllColumnsPartitionedError,
+        errors.AssignmentError,
+        errors.BeyondRetentionError,
+        errors.ChangeDataNotRecordedError,
+        errors.ClauseOrderError,
+        errors.ClusteringColumnError,
+        errors.ColumnChangeError,
+        errors.ColumnCountError,
+        errors.ColumnDefaultsNotEnabledError,
+        errors.ColumnExistsError,
+        errors.ColumnMappingRequiredError,
+        errors.ColumnNotFoundError,
+        errors.ConstraintAlreadyViolatedError,
+        errors.ConstraintExistsError,
+        errors.ConstraintNotBooleanError,
+        errors.ConstraintNotFoundError,
+        errors.ConstraintPropertyError,
+        errors.ConversionError,
+        errors.DataChangeWithMetadataError,
+        errors.DependentColumnError,
+        errors.DuplicateColumnsError,
+        errors.GivenSchemaError,
+        errors.IdentityValueGivenError,
+        errors.InvalidColumnNamesError,
+        errors.InvalidConditionError,
+        errors.InvalidExpressionError,
+        errors.InvalidGeneratedColumnError,
+        errors.InvalidIdentityColumnError,
+        errors.InvalidTimestampError,
+        errors.InvalidVersionError,
+        errors.MergeWithoutClauseError,
+        errors.MultipleBoundariesError,
+        errors.NamedTableChangedError,
+        errors.NoColumnsError,
+        errors.NoCommitsFoundError,
+        errors.NoPathToWriteError,
+        errors.NoStartError,
+        errors.NoTableLocationError,
+        errors.NonEmptyFolderError,
+        errors.NotADeltaTableError,
+        errors.NotATruckeeTableError,
+        errors.NullTypeInStreamError,
+        errors.PartitionColumnNotFoundError,
+        errors.PartitionColumnTypeError,
+        errors.PartitioningMismatchError,
+        errors.PropertyNotFoundError,
+        errors.ReplaceWhereViolationError,
+        errors.SchemaLocationError,
+        errors.SchemaLogConflictError,
+        errors.SchemaMismatchError,
+        errors.SchemaNotSetError,
+        errors.StreamingFrameError,
+        errors.StreamingSourceError,
+        errors.TableAlreadyExistsError,
+        errors.TableExistsError,
+        errors.TableNotFoundError,
+        errors.TableSchemaMismatchError,
+        errors.TimeTravelOfStreamError,
+        errors.TimeTravelWithFeedError,
+        errors.TimestampTooEarlyError,
+        errors.TimestampTooLateError,
+        errors.UnknownSaveModeError,
+        errors.UnknownTablePropertyError,
+        errors.UnsupportedOptionError,
+        errors.UnsupportedOutputModeError,
+        errors.VersionNotFoundError,
+    ),
+    IllegalArgumentException: (
+        errors.BothTimeTravelOptionsError,
+        errors.IllegalOptionError,
+        errors.InvalidIntervalError,
+        errors.InvalidIsolationLevelError,
+        errors.InvalidRangeError,
+        errors.InvalidTablePropertyError,
+        errors.NullBoundaryError,
+        errors.RetentionMismatchError,
+        errors.SchemaLogNeedsDataLossCheckError,
+        errors.SchemaLogOfBatchReadError,
+        errors.StartAfterLatestError,
+        errors.TwoStartsError,
+        errors.WriteOptionsError,
+    ),
+    UnsupportedOperationException: (
+        errors.AppendOnlyTableError,
+        errors.ColumnMappingModeChangeError,
+        errors.IncompatibleDataSchemaError,
+        errors.IncompatibleSchemaChangeError,
+        errors.MultipleMatchesError,
+        errors.NativeWriterNeededError,
+        errors.NonAdditiveSchemaChangeError,
+        errors.RowIdsNotKeptError,
+        errors.RowTrackingBackfillError,
+        errors.SourceRowsChangedError,
+        errors.SourceRowsDeletedError,
+        errors.UnsettableTablePropertyError,
+        errors.UnsupportedTypesError,
+        NotSupportedByInstallError,
+    ),
+    ArithmeticException: (errors.ValueDoesNotFitError,),
+}
+_SPARK_CLASS = {ours: theirs for theirs, listed in _SPARK_CLASSES.items() for ours in listed}
+_made: dict[type[DeltaError], type[DeltaError]] = {}
+_making = Lock()
+
+
+class _AsSparkTells(DeltaError):
+    """What PySpark's exceptions answer, answered from the fields of an error of ours."""
+
+    def getCondition(self) -> str:
+        """Return the error class."""
+        return self.code
+
+    def getErrorClass(self) -> str:
+        """Return the error class."""
+        return self.code
+
+    def getSqlState(self) -> str | None:
+        """Return the SQLSTATE of the error class, None if it has none."""
+        return SQL_STATES.get(self.code)
+
+    def getMessageParameters(self) -> dict[str, str]:
+        """Return the fields of the error as texts."""
+        return {field.name: str(getattr(self, field.name)) for field in fields(self)}
+
+    def getMessage(self) -> str:
+        """Return the text of the error, with its class."""
+        return str(self)
+
+    @property
+    def desc(self) -> str:
+        """The text of the error, by the name that it had in older versions of PySpark."""
+        return str(self)
+
+    def getQueryContext(self) -> list[Any]:
+        """Return the places in a query that are at fault, of which none are known."""
+        return []
+
+    def getBreakingChangeInfo(self) -> None:
+        """Return None: no error stands for a change of behaviour between versions."""
+
+
+def spark_class(kind: type[DeltaError]) -> type[DeltaError]:
+    """Return the subclass of an error class that is also what delta-spark raises."""
+    with _making:
+        if kind not in _made:
+            _made[kind] = _new_class(kind)
+        return _made[kind]
+
+
+def _new_class(kind: type[DeltaError]) -> type[DeltaError]:
+    theirs = next((_SPARK_CLASS[k] for k in kind.__mro__ if k in _SPARK_CLASS), PySparkException)
+    body = {
+        "__module__": kind.__module__,
+        "__qualname__": kind.__qualname__,
+        "__doc__": kind.__doc__,
+        "plain": kind,
+    }
+    return type(kind.__name__, (kind, _AsSparkTells, theirs), body)
+
+
+raise_as(spark_class)

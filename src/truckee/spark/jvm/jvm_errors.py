@@ -1,0 +1,125 @@
+"""Errors on their way out of the JVM: ours found again, and what is logged beside them.
+
+An error that Python raises for the JVM is kept here under a mark, which is all the JVM is given.
+What comes out of the JVM again, however wrapped, is recognised by it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from threading import local
+from typing import Any
+
+from pyspark.errors.exceptions import captured
+from pyspark.logger import PySparkLogger
+
+from truckee.errors.spark import NoCallbackConnectionError, SessionStoppedError
+
+_MARK = "truckee-error-"
+# Where PySpark logs a page of JSON about each error of an expression, whoever catches the error.
+_CONTEXT_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+# Where Py4J logs the stack of each error that a function of `foreachBatch` raises.
+_PROXY_LOGGER = "py4j.clientserver"
+_ERRORS_KEPT = 64
+_NO_ANSWER = "truckee-no-answer"
+_STOPPED = (
+    "SparkContext was shut down",
+    "on a stopped SparkContext",
+    "SparkContext has been shutdown",
+    "SparkContext is stopped",
+)
+_raised: dict[str, BaseException] = {}
+_numbers = count()
+_translators: list[Callable[[list[str]], BaseException | None]] = []
+_thread = local()
+
+
+def marked(error: BaseException) -> str:
+    """Return a text for an exception of the JVM, from which `error` is found again.
+
+    Spark shows the text in logs and in the state of a query, so it says what happened.
+    """
+    mark = f"{_MARK}{next(_numbers)};"
+    _raised[mark] = error
+    while len(_raised) > _ERRORS_KEPT:
+        _raised.pop(next(iter(_raised)), None)
+    code = getattr(error, "code", None)
+    return f"{mark} {repr(error) if code is None else f'[{code}] {error}'}"
+
+
+@contextmanager
+def unlogged() -> Iterator[None]:
+    """Let PySpark log no error of this block: it is caught, and told in a sentence of ours."""
+    before = getattr(_thread, "is_quiet", False)
+    _thread.is_quiet = True
+    try:
+        yield
+    finally:
+        _thread.is_quiet = before
+
+
+def translate_with(translator: Callable[[list[str]], BaseException | None]) -> None:
+    """Let `translator` turn a Spark failure into an error of ours, or None.
+
+    It is given the texts of the exception and of its causes, outermost first.
+    """
+    if translator not in _translators:
+        _translators.append(translator)
+
+
+def install_translation() -> None:
+    """Make PySpark's conversion of JVM exceptions look for ours first.
+
+    PySpark turns every exception of the JVM into a Python one at a single place. There is no other
+    spot that sees errors of any DataFrame, whatever was done to it since we made it.
+    """
+    original = captured.convert_exception
+    if getattr(original, "knows_truckee", False):
+        return
+
+    def convert(error: Any) -> Any:
+        return _ours(error) or original(error)
+
+    convert.knows_truckee = True  # type: ignore[attr-defined]
+    captured.convert_exception = convert  # type: ignore[assignment]
+    for name in _CONTEXT_LOGGERS:
+        PySparkLogger.getLogger(name).addFilter(_is_logged)
+    logging.getLogger(_PROXY_LOGGER).addFilter(_is_logged)
+
+
+def _is_logged(record: logging.LogRecord) -> bool:
+    """Return whether an error is logged: not one of ours, which the user is told anyway."""
+    is_ours = record.exc_info is not None and _MARK in str(record.exc_info[1])
+    return not is_ours and not getattr(_thread, "is_quiet", False)
+
+
+def _ours(error: Any) -> BaseException | None:
+    texts = _messages(error)
+    for text in texts:
+        if _MARK in text:
+            mark = text[text.index(_MARK) :]
+            mark = mark[: mark.index(";") + 1]
+            if mark in _raised:
+                return _raised[mark]
+    translators = (_of_the_session, *_translators)
+    return next((ours for each in translators if (ours := each(texts)) is not None), None)
+
+
+def _of_the_session(texts: list[str]) -> BaseException | None:
+    """Return the error if the session itself is what failed."""
+    if any(sign in text for text in texts for sign in _STOPPED):
+        return SessionStoppedError()
+    if any(_NO_ANSWER in text for text in texts):
+        return NoCallbackConnectionError()
+    return None
+
+
+def _messages(error: Any) -> list[str]:
+    texts: list[str] = []
+    while error is not None and len(texts) < 12:
+        texts.append(str(error.toString()))
+        error = error.getCause()
+    return texts

@@ -1,0 +1,174 @@
+"""Rows in the order of a curve: from values of columns to the number of the file to write to.
+
+    values  ->  ranges  ->  key on the curve  ->  number of the new file
+
+The bounds of ranges and of files come from one sample of the rows, which only reads the columns in
+question. Everything else is look-ups in short arrays, which Spark compiles into its plan.
+
+Values are compared as what they are closest to: whole numbers, dates and times as 64-bit integers,
+fractions as doubles, texts by their first bytes. Where that makes two values equal, the order of
+rows is a little less tidy, and nothing else happens. Null is in the first range.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.internal import InternalFunction
+
+from truckee.protocol.schema import DataType, DecimalType, PrimitiveType
+from truckee.spark.read.relations import FILE, ROW
+
+SAMPLED_ROWS = 100_000
+_SAMPLED_ROWS_PER_FILE = 100
+_NOISE_BITS = 8
+_TEXT_BYTES = 32
+
+
+class CurveTables(NamedTuple):
+    """A curve as tables to look up.
+
+    `spread` are the bits of one column's number with gaps between them. `steps`, if there are any,
+    take `chunk` bits of the outcome at a time; see `Machine` in `care.curves`.
+    """
+
+    bits: int
+    num_ranges: int
+    spread: Sequence[int]
+    chunk: int = 0
+    steps: Sequence[int] = ()
+
+
+class CurveColumn(NamedTuple):
+    """A column that the curve runs along."""
+
+    column: Column
+    type: DataType
+
+
+def file_numbers(
+    rows: DataFrame,
+    columns: Sequence[CurveColumn],
+    tables: CurveTables,
+    *,
+    num_files: int,
+    num_rows: int | None,
+) -> Column:
+    """Return for each row the number of the file, below `num_files`, that it belongs in.
+
+    `rows` are those of a scan with `FILE` and `ROW`. This runs one job, for the sample.
+    """
+    values = [_comparable(each) for each in columns]
+    sample = _sample(rows, values, num_files=num_files, num_rows=num_rows)
+    bounds = [_bounds(sample.column(index), tables.num_ranges) for index in range(len(columns))]
+    cuts = _cuts(rows, sample, bounds, tables, num_files)
+    key = _with_noise(_key(values, bounds, tables), F.xxhash64(F.col(FILE), F.col(ROW)))
+    return _num_at_most(cuts, key)
+
+
+def _comparable(given: CurveColumn) -> Column:
+    name = given.type.name if isinstance(given.type, PrimitiveType) else ""
+    if isinstance(given.type, DecimalType) or name in ("float", "double"):
+        return given.column.cast("double")
+    if name == "date":
+        return F.unix_date(given.column).cast("bigint")
+    if name in ("timestamp", "timestamp_ntz"):
+        return F.unix_micros(given.column.cast("timestamp"))
+    if name in ("string", "binary"):
+        return F.hex(F.substring(given.column.cast("binary"), 1, _TEXT_BYTES))
+    return given.column.cast("bigint")
+
+
+def _sample(
+    rows: DataFrame, values: Sequence[Column], *, num_files: int, num_rows: int | None
+) -> pa.Table:
+    wanted = max(SAMPLED_ROWS, _SAMPLED_ROWS_PER_FILE * num_files)
+    chosen = rows.select(*(value.alias(f"c{index}") for index, value in enumerate(values)))
+    if num_rows is None:
+        num_rows = rows.count()
+    if num_rows > wanted:
+        chosen = chosen.sample(fraction=wanted / num_rows, seed=7)
+    return chosen.toArrow()
+
+
+def _bounds(values: pa.ChunkedArray, num_ranges: int) -> list[Any]:
+    """Return the values, in order and each once, at which a new range begins."""
+    known = values.drop_null()
+    if known.type == pa.float64():
+        known = known.filter(pc.is_finite(known))
+    ordered = known.combine_chunks().take(pc.sort_indices(known))
+    places = sorted({len(ordered) * part // num_ranges for part in range(1, num_ranges)})
+    found = ordered.take(pa.array([p for p in places if p < len(ordered)], pa.int64()))
+    return sorted(set(found.to_pylist()))
+
+
+def _cuts(
+    rows: DataFrame,
+    sample: pa.Table,
+    bounds: Sequence[list[Any]],
+    tables: CurveTables,
+    num_files: int,
+) -> list[int]:
+    """Return the keys at which a new file begins, so that files get about as many rows each."""
+    local = rows.sparkSession.createDataFrame(sample)
+    values = [F.col(name) for name in local.columns]
+    noise = F.xxhash64(F.monotonically_increasing_id())
+    keys = local.select(_with_noise(_key(values, bounds, tables), noise).alias("k")).toArrow()
+    ordered = sorted(keys.column(0).to_pylist())
+    if not ordered:
+        return []
+    return [ordered[len(ordered) * part // num_files] for part in range(1, num_files)]
+
+
+def _key(values: Sequence[Column], bounds: Sequence[list[Any]], tables: CurveTables) -> Column:
+    """Return where on the curve a row is."""
+    spread = _array(tables.spread)
+    last = len(values) - 1
+    key = F.lit(0).cast("bigint")
+    for index, (value, limits) in enumerate(zip(values, bounds, strict=True)):
+        number = F.coalesce(_num_at_most(limits, value), F.lit(0))
+        key = key.bitwiseOR(F.shiftleft(F.get(spread, number), last - index))
+    return key if not tables.steps else _stepped(key, tables, len(values) * tables.bits)
+
+
+def _stepped(key: Column, tables: CurveTables, num_bits: int) -> Column:
+    steps, mask = _array(tables.steps), (1 << tables.chunk) - 1
+    found = F.lit(0).cast("bigint")
+    step = F.lit(0).cast("bigint")
+    for shift in range(num_bits - tables.chunk, -1, -tables.chunk):
+        state = F.shiftleft(F.shiftright(step, tables.chunk), tables.chunk)
+        bits = F.shiftright(key, shift).bitwiseAND(F.lit(mask))
+        step = F.get(steps, state.bitwiseOR(bits).cast("int"))
+        found = F.shiftleft(found, tables.chunk).bitwiseOR(step.bitwiseAND(F.lit(mask)))
+    return found
+
+
+def _with_noise(key: Column, noise: Column) -> Column:
+    """Return keys of which equal ones differ, so that rows alike can go to several files."""
+    low = noise.bitwiseAND(F.lit((1 << _NOISE_BITS) - 1))
+    return F.shiftleft(key, _NOISE_BITS).bitwiseOR(low)
+
+
+def _num_at_most(limits: Sequence[Any], value: Column) -> Column:
+    """Return how many of the limits, which are in order, are not above a value."""
+    if not limits:
+        return F.when(value.isNotNull(), F.lit(0))
+    if len(set(limits)) < len(limits):
+        # A search among equals may end at any of them.
+        distinct = sorted(set(limits))
+        positions = [bisect_right(limits, limit) for limit in distinct]
+        return F.get(_array([0, *positions]), _num_at_most(distinct, value)).cast("int")
+    found = InternalFunction.array_binary_search(_array(limits), value)
+    return F.when(found >= 0, found + 1).otherwise(-found - 1)
+
+
+def _array(values: Sequence[Any]) -> Column:
+    """Return an array as one literal, however many values there are."""
+    kind = {int: "bigint", float: "double"}.get(type(values[0]), "string")
+    return F.split(F.lit(",".join(map(str, values))), ",").cast(f"array<{kind}>")

@@ -1,0 +1,39 @@
+"""A file copied from one table's storage to another's, whole or not at all, in bounded memory."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from truckee.storage.base import Storage
+from truckee.storage.local import LocalStorage
+from truckee.storage.object_store import ObjectStoreStorage
+
+
+class CopiedFile(NamedTuple):
+    """A file to be copied: where it is, as its storage takes it, and where it will be."""
+
+    source: str
+    target: str
+
+
+def copy_files(source: Storage, target: Storage, files: Iterable[CopiedFile]) -> int:
+    """Copy files, and return how many; FileNotFoundError if one is not there."""
+    count = 0
+    for file in files:
+        copy_file(source, target, file)
+        count += 1
+    return count
+
+
+def copy_file(source: Storage, target: Storage, file: CopiedFile) -> None:
+    """Copy one file; its bytes appear under its name when all of them are there."""
+    if isinstance(target, LocalStorage):
+        with source.open_input(file.source) as opened:
+            target.write_from(file.target, lambda out: shutil.copyfileobj(opened, out, 1 << 22))
+    elif isinstance(target, ObjectStoreStorage):
+        with source.open_input(file.source) as opened:
+            target.write_from(file.target, opened)
+    else:
+        target.write(file.target, source.read(file.source))

@@ -1,0 +1,135 @@
+"""A table's folder as a whole: what lies in it, and the deletion of what is not needed.
+
+A listing never enters a folder that is a link, and a deletion never passes through one: what lies
+behind a link is not the table's to delete. Only a local disk has folders of their own; an object
+store has none that could be empty.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from truckee.errors.storage import StorageError
+from truckee.storage.base import FileInfo, Storage
+from truckee.storage.local import LocalStorage
+
+IsHidden = Callable[[str], bool]
+"""Tells by the name of a file or folder that it is left out, with all that it holds."""
+
+
+class EmptyFolder(NamedTuple):
+    """A folder below which there is no file at all, hidden or not."""
+
+    path: str
+
+
+class Deleted(NamedTuple):
+    """`done` paths were deleted, those in `failures` were not, with the reason."""
+
+    done: int
+    failures: tuple[tuple[str, str], ...] = ()
+
+
+def walk(storage: Storage, is_hidden: IsHidden) -> Iterator[FileInfo | EmptyFolder]:
+    """Yield the files of a table's folder, and its empty folders; links are left out."""
+    if isinstance(storage, LocalStorage):
+        yield from _walk_folder(storage.root, "", is_hidden)
+        return
+    for file in storage.list_tree(""):
+        if not any(map(is_hidden, file.path.split("/"))) and not file.path.endswith("/"):
+            yield file
+
+
+def _walk_folder(root: str, folder: str, is_hidden: IsHidden) -> Iterator[FileInfo | EmptyFolder]:
+    """Yield what lies below a folder; the folder itself comes last, if it is empty."""
+    is_empty = True
+    try:
+        with os.scandir(os.path.join(root, folder)) as found:
+            entries = list(found)
+    except FileNotFoundError:
+        return
+    for entry in entries:
+        path = posixpath.join(folder, entry.name)
+        if is_hidden(entry.name) or entry.is_symlink():
+            is_empty = False
+        elif entry.is_dir(follow_symlinks=False):
+            below: FileInfo | EmptyFolder | None = None
+            for below in _walk_folder(root, path, is_hidden):
+                yield below
+            is_empty = is_empty and below == EmptyFolder(path)
+        else:
+            is_empty = False
+            info = _info(path, entry)
+            if info is not None:
+                yield info
+    if is_empty and folder:
+        yield EmptyFolder(folder)
+
+
+def _info(path: str, entry: os.DirEntry[str]) -> FileInfo | None:
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if not entry.is_file(follow_symlinks=False):
+        return None
+    return FileInfo(path, status.st_size, status.st_mtime_ns // 1_000_000)
+
+
+def delete_files(storage: Storage, paths: Iterable[str]) -> Deleted:
+    """Delete files by their paths below the root; one that cannot be deleted stops no other."""
+    inside = _Inside(storage)
+    count = 0
+    failures: list[tuple[str, str]] = []
+    for path in paths:
+        if not inside.holds(path):
+            failures.append((path, "it lies behind a link, or outside of the table"))
+            continue
+        try:
+            storage.delete(path)
+            count += 1
+        except StorageError as error:
+            failures.append((path, error.reason))
+    return Deleted(count, tuple(failures))
+
+
+def delete_folders(storage: Storage, paths: Iterable[str]) -> Deleted:
+    """Delete folders that are still empty, deepest first; others are left as they are."""
+    if not isinstance(storage, LocalStorage):
+        return Deleted(0)
+    inside = _Inside(storage)
+    count = 0
+    failures: list[tuple[str, str]] = []
+    for path in sorted(paths, key=lambda path: path.count("/"), reverse=True):
+        try:
+            if inside.holds(path):
+                os.rmdir(os.path.join(storage.root, path))
+                count += 1
+        except FileNotFoundError:
+            count += 1
+        except OSError as error:
+            failures.append((path, (error.strerror or str(error)).lower()))
+    return Deleted(count, tuple(failures))
+
+
+class _Inside:
+    """Tells which paths lie in the table's folder itself, rather than behind a link in it."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._root = os.path.realpath(storage.root) if isinstance(storage, LocalStorage) else None
+        self._known: dict[str, bool] = {}
+
+    def holds(self, path: str) -> bool:
+        """Return whether a path below the root may be deleted."""
+        if posixpath.isabs(path) or ".." in path.split("/"):
+            return False
+        if self._root is None:
+            return True
+        folder = posixpath.dirname(path)
+        if folder not in self._known:
+            place = os.path.normpath(os.path.join(self._root, folder))
+            self._known[folder] = os.path.realpath(place) == place
+        return self._known[folder]

@@ -1,0 +1,86 @@
+"""No option passes in silence: it is known, warned of, or refused if it decides about rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+import truckee
+from truckee.errors.arguments import ArgumentValueError
+from truckee.errors.options import UnsupportedOptionError
+from truckee.options.unknown import UnknownOptionWarning
+from truckee.streaming.sink import write_batch
+
+
+@pytest.fixture(scope="module")
+def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A table of three rows at two versions."""
+    path = str(tmp_path_factory.mktemp("options") / "t")
+    truckee.write(spark.range(2)).save(path)
+    truckee.write(spark.range(2, 3)).mode("append").save(path)
+    return path
+
+
+def told(warned: pytest.WarningsRecorder) -> list[str]:
+    return [str(warning.message) for warning in warned]
+
+
+def test_a_misspelt_option_of_a_read_is_warned_of(spark: SparkSession, table: str) -> None:
+    with pytest.warns(UnknownOptionWarning) as warned:
+        truckee.read(spark).option("versionAsOff", 0).load(table)
+
+    assert told(warned) == [
+        "option versionAsOff means nothing to a read; did you mean versionAsOf?"
+    ]
+
+
+def test_a_misspelt_option_of_a_write_is_warned_of(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.warns(UnknownOptionWarning) as warned:
+        truckee.write(spark.range(1)).option("mergeShema", "true").save(str(tmp_path / "t"))
+
+    assert told(warned) == ["option mergeShema means nothing to a write; did you mean mergeSchema?"]
+
+
+def test_a_misspelt_option_of_a_sink_is_warned_of() -> None:
+    with pytest.warns(UnknownOptionWarning) as warned:
+        write_batch("/t", userMetaData2="x")
+
+    assert told(warned) == [
+        "option userMetaData2 means nothing to a write; did you mean userMetadata?"
+    ]
+
+
+@pytest.mark.parametrize("option", ["replaceOn", "replaceUsing", "targetAlias"])
+def test_an_option_that_decides_which_rows_go_is_refused_before_any_go(
+    spark: SparkSession, table: str, option: str
+) -> None:
+    with pytest.raises(UnsupportedOptionError):
+        truckee.write(spark.range(9)).mode("overwrite").option(option, "id").save(table)
+
+    assert truckee.read(spark).load(table).count() == 3
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda s: truckee.write(s.range(1)).format("parquet"),
+        lambda s: truckee.write(s.range(1)).save("/t", format="csv"),
+        lambda s: truckee.write(s.range(1)).saveAsTable("t", format="csv"),
+        lambda s: truckee.read(s).format("parquet"),
+        lambda s: truckee.readStream(s).format("parquet"),
+    ],
+)
+def test_another_format_is_refused(
+    spark: SparkSession, call: Callable[[SparkSession], Any]
+) -> None:
+    with pytest.raises(ArgumentValueError, match="the format must be delta or truckee"):
+        call(spark)
+
+
+@pytest.mark.parametrize("name", ["delta", "Delta", "truckee"])
+def test_the_format_may_be_named(spark: SparkSession, table: str, name: str) -> None:
+    assert truckee.read(spark).format(name).load(table).count() == 3

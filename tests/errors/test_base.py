@@ -1,0 +1,65 @@
+"""The text of an error starts with its class, and errors are rebuilt from their fields."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+from truckee import errors
+from truckee.errors.base import DeltaError
+
+CLASSES = [
+    found
+    for name in errors.__all__
+    if isinstance(found := getattr(errors, name), type) and issubclass(found, DeltaError)
+]
+
+
+def test_the_text_of_an_error_starts_with_its_class() -> None:
+    error = errors.NotADeltaTableError(table="/t")
+
+    assert str(error) == f"[DELTA_MISSING_DELTA_TABLE] {error.sentence()}"
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_no_error_tells_its_text_without_its_class(kind: type[DeltaError]) -> None:
+    assert kind.__str__ is DeltaError.__str__
+
+
+def test_an_error_survives_pickling() -> None:
+    error = errors.VersionNotFoundError(table="/t", version=7, earliest=0, latest=3)
+
+    again = pickle.loads(pickle.dumps(error))
+
+    assert (type(again), vars(again), str(again)) == (type(error), vars(error), str(error))
+
+
+def test_errors_of_a_process_without_spark_are_plain() -> None:
+    code = (
+        "import sys\n"
+        "from truckee.errors import NotADeltaTableError\n"
+        "error = NotADeltaTableError(table='/t')\n"
+        "print(type(error) is NotADeltaTableError, 'pyspark' in sys.modules)\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "True False\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (errors.ArgumentTypeError(what="a", needs="be b", found="c"), TypeError),
+        (errors.ArgumentValueError(what="a", needs="be b", found="c"), ValueError),
+        (errors.NoAssignmentsError(what="UPDATE"), ValueError),
+    ],
+)
+def test_an_argument_that_makes_no_sense_is_what_python_calls_it(
+    error: DeltaError, kind: type[Exception]
+) -> None:
+    assert isinstance(error, kind)
+    assert isinstance(pickle.loads(pickle.dumps(error)), kind)
