@@ -175,7 +175,9 @@ def _from_wire(value: Any, depth: int) -> DataType:
             raise TypeError(f"type {other!r} is not one of struct, array, map and udt")
 
 
-def _field_from_wire(value: Mapping[str, Any], depth: int) -> StructField:
+def _field_from_wire(value: Any, depth: int) -> StructField:
+    if not isinstance(value, dict):
+        raise TypeError("a column is not an object")
     metadata = value.get("metadata") or {}
     if not isinstance(metadata, dict):
         raise TypeError("the metadata of a column is not an object")

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from truckee.storage.base import Storage
+from truckee.storage.fence import unfenced
 from truckee.storage.local import LocalStorage
 from truckee.storage.object_store import ObjectStoreStorage
 
@@ -29,6 +30,7 @@ def copy_files(source: Storage, target: Storage, files: Iterable[CopiedFile]) ->
 
 def copy_file(source: Storage, target: Storage, file: CopiedFile) -> None:
     """Copy one file; its bytes appear under its name when all of them are there."""
+    target = unfenced(target)
     if isinstance(target, LocalStorage):
         with source.open_input(file.source) as opened:
             target.write_from(file.target, lambda out: shutil.copyfileobj(opened, out, 1 << 22))

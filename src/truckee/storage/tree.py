@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from truckee.errors.storage import StorageError
 from truckee.storage.base import FileInfo, Storage
+from truckee.storage.fence import unfenced
 from truckee.storage.local import LocalStorage
 
 IsHidden = Callable[[str], bool]
@@ -35,6 +36,7 @@ class Deleted(NamedTuple):
 
 def walk(storage: Storage, is_hidden: IsHidden) -> Iterator[FileInfo | EmptyFolder]:
     """Yield the files of a table's folder, and its empty folders; links are left out."""
+    storage = unfenced(storage)
     if isinstance(storage, LocalStorage):
         yield from _walk_folder(storage.root, "", is_hidden)
         return
@@ -98,7 +100,7 @@ def delete_files(storage: Storage, paths: Iterable[str]) -> Deleted:
 
 def delete_folders(storage: Storage, paths: Iterable[str]) -> Deleted:
     """Delete folders that are still empty, deepest first; others are left as they are."""
-    if not isinstance(storage, LocalStorage):
+    if not isinstance(unfenced(storage), LocalStorage):
         return Deleted(0)
     inside = _Inside(storage)
     count = 0
@@ -119,7 +121,8 @@ class _Inside:
     """Tells which paths lie in the table's folder itself, rather than behind a link in it."""
 
     def __init__(self, storage: Storage) -> None:
-        self._root = os.path.realpath(storage.root) if isinstance(storage, LocalStorage) else None
+        is_local = isinstance(unfenced(storage), LocalStorage)
+        self._root = os.path.realpath(storage.root) if is_local else None
         self._known: dict[str, bool] = {}
 
     def holds(self, path: str) -> bool:
