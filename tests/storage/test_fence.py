@@ -156,7 +156,8 @@ def test_a_vector_outside_the_root_is_refused(tmp_path: Path, secret: Path) -> N
     path = vector.absolute_path(other.root)
     assert str(error.value) == (
         f"[DELTA_PATH_OUTSIDE_TABLE] {path} lies outside the table {url}, and "
-        "spark.truckee.read.onlyBelowRoot forbids to read it\nhint: if you trust its folder, for example as the source of a clone, add it to "
+        "spark.truckee.read.onlyBelowRoot forbids to read it\n"
+        "hint: if you trust its folder, for example as the source of a clone, add it to "
         "spark.truckee.read.alsoBelow"
     )
     assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
