@@ -42,7 +42,7 @@ from truckee.options.feed import feed_options
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.read.frames import feed_frame, snapshot_frame
 from truckee.spark.read.table_description import detail_frame, history_frame
-from truckee.spark.session.arguments import PathLike, checked_frame, checked_session
+from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
 
@@ -63,7 +63,6 @@ class DeltaTable:
         cls, sparkSession: SparkSession, path: PathLike, hadoopConf: Mapping[str, str] | None = None
     ) -> DeltaTable:
         """Return the table at a path; raises NotADeltaTableError if there is none."""
-        checked_argument(path, str, what="path")
         storage = session_storage(sparkSession, path, hadoopConf)
         load_snapshot(storage)
         return cls(sparkSession, storage)
@@ -120,7 +119,6 @@ class DeltaTable:
     @classmethod
     def isDeltaTable(cls, sparkSession: SparkSession, identifier: PathLike) -> bool:
         """Return whether there is a Delta table at a path."""
-        checked_argument(identifier, str, what="identifier")
         try:
             load_snapshot(session_storage(sparkSession, identifier))
         except NotADeltaTableError:
@@ -155,7 +153,6 @@ class DeltaTable:
 
     def merge(self, source: DataFrame, condition: str | Column) -> DeltaMergeBuilder:
         """Return a builder of what to do with rows of the source and of the table that match."""
-        checked_frame(source, what="the source of a merge")
         return merge_builder(
             self._spark, self._storage, source, condition, alias=self._alias, shown=self._shown
         )
@@ -219,7 +216,7 @@ class DeltaTable:
 
     def clone(
         self,
-        target: str,
+        target: PathLike,
         isShallow: bool = False,
         replace: bool = False,
         properties: Mapping[str, str] | None = None,
@@ -230,7 +227,7 @@ class DeltaTable:
     def cloneAtVersion(
         self,
         version: int,
-        target: str,
+        target: PathLike,
         isShallow: bool = False,
         replace: bool = False,
         properties: Mapping[str, str] | None = None,
@@ -241,7 +238,7 @@ class DeltaTable:
     def cloneAtTimestamp(
         self,
         timestamp: str,
-        target: str,
+        target: PathLike,
         isShallow: bool = False,
         replace: bool = False,
         properties: Mapping[str, str] | None = None,
@@ -251,7 +248,7 @@ class DeltaTable:
 
     def _cloned(
         self,
-        target: str,
+        target: PathLike,
         is_shallow: bool,
         replace: bool,
         properties: Mapping[str, str] | None,
@@ -262,8 +259,9 @@ class DeltaTable:
         request = CloneRequest(
             is_shallow=is_shallow, replace=replace, properties=dict(properties or {})
         )
-        clone(self._spark, self._storage, target, request, version=version, timestamp=timestamp)
-        return DeltaTable.forPath(self._spark, target)
+        place = checked_path(target, what="target")
+        clone(self._spark, self._storage, place, request, version=version, timestamp=timestamp)
+        return DeltaTable.forPath(self._spark, place)
 
     def generate(self, mode: str) -> None:
         """Write lists of the table's files for other readers; `symlink_format_manifest`."""

@@ -18,7 +18,7 @@ from truckee.spark.jvm.bridge import Callback, gateway
 SCRIPT = Path(__file__).with_name("many_rounds.py")
 
 
-# Invariant 23.
+# Invariant 32.
 @pytest.mark.spark
 @pytest.mark.slow
 def test_threads_descriptors_and_callbacks_do_not_grow_with_what_was_done(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_a_running_session_takes_the_settings_it_is_given(spark: SparkSession) -
         spark.conf.unset("spark.sql.ansi.doubleQuotedIdentifiers")
 
 
-# Invariant 24.
+# Invariant 33.
 @pytest.mark.parametrize("master", ["local[2]", "yarn"])
 def test_configure_says_nothing_of_addresses_pages_and_partitions(master: str) -> None:
     printed = _run(

@@ -57,7 +57,7 @@ class DeltaTableBuilder(Generic[Table]):
 
     def location(self, location: PathLike) -> DeltaTableBuilder[Table]:
         """Say where the table lies."""
-        return self._with(location=checked_path(location))
+        return self._with(location=checked_path(location, what="location"))
 
     def comment(self, comment: str) -> DeltaTableBuilder[Table]:
         """Describe the table."""
@@ -135,8 +135,8 @@ def spark_type_of(given: str | SparkType | None) -> SparkType:
     try:
         with unlogged():
             return SparkType.fromDDL(given)
-    except ParseException as error:
-        raise TypeTextError(argument="dataType", text=given) from error
+    except ParseException:
+        raise TypeTextError(argument="dataType", text=given) from None
 
 
 def _field(given: SparkField, metadata: dict[str, Any]) -> StructField:

@@ -15,10 +15,10 @@ from truckee.commands.dml.settings import dml_settings
 from truckee.commands.merge.clauses import Clause, Does, Kind
 from truckee.commands.merge.merge import Merge, check_merge, prepared_merge
 from truckee.commands.results import metrics_frame
-from truckee.errors.arguments import ArgumentTypeError, ArgumentValueError, NoAssignmentsError
+from truckee.errors.arguments import ArgumentValueError, NoAssignmentsError
 from truckee.log.snapshot import Snapshot
-from truckee.options.arguments import type_name
 from truckee.spark.dml.frame_columns import ShownColumns
+from truckee.spark.session.arguments import checked_frame
 from truckee.spark.session.settings import session_settings
 from truckee.storage.base import Storage
 
@@ -152,10 +152,7 @@ def merge_builder(
         raise ArgumentValueError(
             what=f"the {missing} of MERGE", needs="be given and cannot be None", found="None"
         )
-    if not isinstance(source, DataFrame):
-        raise ArgumentTypeError(
-            what="the source of MERGE", needs="be DataFrame", found=type_name(source)
-        )
+    checked_frame(source, what="the source of MERGE")
     check_condition_type(condition, what="the condition of MERGE")
     if shown and alias is None:
         # Columns of the table by name alone might be the source's.

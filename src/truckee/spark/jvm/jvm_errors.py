@@ -16,6 +16,7 @@ from typing import Any
 from pyspark.errors.exceptions import captured
 from pyspark.logger import PySparkLogger
 
+from truckee.errors.base import DeltaError
 from truckee.errors.spark import NoCallbackConnectionError, SessionStoppedError
 
 _MARK = "truckee-error-"
@@ -46,8 +47,7 @@ def marked(error: BaseException) -> str:
     _raised[mark] = error
     while len(_raised) > _ERRORS_KEPT:
         _raised.pop(next(iter(_raised)), None)
-    code = getattr(error, "code", None)
-    return f"{mark} {repr(error) if code is None else f'[{code}] {error}'}"
+    return f"{mark} {error if isinstance(error, DeltaError) else repr(error)}"
 
 
 @contextmanager

@@ -7,35 +7,35 @@ from typing import TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
 
+from truckee.errors.arguments import ArgumentTypeError
+
 PathLike: TypeAlias = str | os.PathLike[str]
 _CONNECT = "pyspark.sql.connect."
 
 
 def checked_session(given: object) -> SparkSession:
-    """Return a session, or raise TypeError if something else was given."""
+    """Return a session; ArgumentTypeError if something else was given, such as the path."""
     if _is_a(given, SparkSession):
         return given  # type: ignore[return-value]
-    raise TypeError(
-        f"the first argument has to be a SparkSession, and is {_shown(given)}\n"
-        "hint: the session comes first, as in truckee.read(spark) and "
-        "DeltaTable.forPath(spark, path)"
-    )
+    needs = "be a SparkSession, as in truckee.read(spark) or DeltaTable.forPath(spark, path)"
+    raise ArgumentTypeError(what="the first argument", needs=needs, found=_shown(given))
 
 
-def checked_path(given: object) -> str:
-    """Return a path as text, or raise TypeError if it is neither text nor a `pathlib.Path`."""
+def checked_path(given: object, *, what: str = "path") -> str:
+    """Return a path as text; ArgumentTypeError if it is neither text nor a `pathlib.Path`."""
     if isinstance(given, str | os.PathLike):
         return str(os.fspath(given))
-    raise TypeError(f"a path has to be text or a pathlib.Path, and is {_shown(given)}")
+    raise ArgumentTypeError(what=what, needs="be a string or a pathlib.Path", found=_shown(given))
 
 
 def checked_frame(given: object, *, what: str) -> DataFrame:
-    """Return a DataFrame of Spark, or raise TypeError if something else was given."""
+    """Return a DataFrame of Spark; ArgumentTypeError if something else was given."""
     if _is_a(given, DataFrame):
         return given  # type: ignore[return-value]
-    can_be_made = type(given).__name__ in ("DataFrame", "Table", "list")
-    hint = "\nhint: make one with spark.createDataFrame(...)" if can_be_made else ""
-    raise TypeError(f"{what} has to be a DataFrame of Spark, and is {_shown(given)}{hint}")
+    needs = "be DataFrame"
+    if type(given).__name__ in ("DataFrame", "Table", "list"):
+        needs = "be a DataFrame of Spark, made with spark.createDataFrame(...)"
+    raise ArgumentTypeError(what=what, needs=needs, found=_shown(given))
 
 
 def _is_a(given: object, kind: type) -> bool:
@@ -47,6 +47,5 @@ def _is_a(given: object, kind: type) -> bool:
 
 def _shown(given: object) -> str:
     kind = type(given)
-    where = "" if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}."
-    text = f" ({given!r})" if isinstance(given, str | os.PathLike | int) else ""
-    return f"of type {where}{kind.__name__}{text}"
+    package = kind.__module__.partition(".")[0]
+    return kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"

@@ -26,7 +26,7 @@ def move_folder(spark: SparkSession, source: str, target: str) -> None:
         raise OSError(f"the folder {source} could not be moved to {target}")
 
 
-def check_writable(root: str) -> None:
+def check_folder_writable(root: str) -> None:
     """Raise StorageError if a local folder cannot be made or written to.
 
     A store is asked by the write itself.

@@ -42,7 +42,7 @@ from truckee.spark.session.settings import session_settings
 from truckee.spark.write.char_columns import text_length_rules, with_declared_lengths
 from truckee.spark.write.constraints import Rule, guarded, table_rules, violation
 from truckee.spark.write.folders import (
-    check_writable,
+    check_folder_writable,
     delete_folder,
     end_tasks,
     is_stopped,
@@ -170,7 +170,7 @@ def write_files(
     name = uuid4().hex[:16]
     folder = f"{storage.root}/{name}"
     change_folder = f"{storage.root}/{CHANGE_DATA_DIRECTORY}/{name}"
-    check_writable(storage.root)
+    check_folder_writable(storage.root)
     with _no_leftovers(df.sparkSession, (folder, change_folder)) as tag:
         _write(rows, folder, options, tag)
         if rows.change_column is not None:
