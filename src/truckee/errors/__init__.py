@@ -107,6 +107,13 @@ from truckee.errors.deletion_vectors import (
     RowIndexOutOfRangeError,
     UnknownStorageTypeError,
 )
+from truckee.errors.diff import (
+    DiffFileNotFoundError,
+    DiffSchemaError,
+    KeysNotUniqueError,
+    NoKeysError,
+    UnrelatedTablesError,
+)
 from truckee.errors.dml import (
     AggregateNotSupportedError,
     AmbiguousColumnError,
@@ -355,6 +362,8 @@ __all__ = [
     "DeltaConcurrentModificationException",
     "DeltaError",
     "DependentColumnError",
+    "DiffFileNotFoundError",
+    "DiffSchemaError",
     "DifferentTableError",
     "DomainMetadataNotSupportedError",
     "DuplicateActionsError",
@@ -402,6 +411,7 @@ __all__ = [
     "InvariantViolationError",
     "InventoryError",
     "JavaNotFoundError",
+    "KeysNotUniqueError",
     "LogFileNotFoundError",
     "ManifestColumnMappingError",
     "ManifestModeError",
@@ -430,6 +440,7 @@ __all__ = [
     "NoCallbackConnectionError",
     "NoColumnsError",
     "NoCommitsFoundError",
+    "NoKeysError",
     "NoPathToWriteError",
     "NoStartError",
     "NoTableLocationError",
@@ -513,6 +524,7 @@ __all__ = [
     "UnknownStorageTypeError",
     "UnknownTablePropertyError",
     "UnknownTargetColumnError",
+    "UnrelatedTablesError",
     "UnresolvedColumnError",
     "UnsettableTablePropertyError",
     "UnsupportedConditionError",
