@@ -240,6 +240,11 @@ from truckee.errors.streaming import (
     UnsupportedOutputModeError,
     ValueDoesNotFitError,
 )
+from truckee.errors.table_sql import (
+    ConstraintFunctionError,
+    DefaultNotConstantError,
+    GeneratedColumnFunctionError,
+)
 from truckee.errors.transaction import (
     ConcurrentAppendException,
     ConcurrentDeleteDeleteException,
@@ -335,6 +340,7 @@ __all__ = [
     "ConflictingAssignmentsError",
     "ConstraintAlreadyViolatedError",
     "ConstraintExistsError",
+    "ConstraintFunctionError",
     "ConstraintNotBooleanError",
     "ConstraintNotFoundError",
     "ConstraintPropertyError",
@@ -347,6 +353,7 @@ __all__ = [
     "DataChangeWithMetadataError",
     "DataFileNotFoundError",
     "DataFileUnreadableError",
+    "DefaultNotConstantError",
     "DeletionVectorCardinalityMismatchError",
     "DeletionVectorChecksumMismatchError",
     "DeletionVectorError",
@@ -368,6 +375,7 @@ __all__ = [
     "ForeignColumnError",
     "ForkedProcessError",
     "FullOptimizeNotSupportedError",
+    "GeneratedColumnFunctionError",
     "GeneratedColumnViolationError",
     "GivenSchemaError",
     "HistoricalVersionsError",
