@@ -190,6 +190,7 @@ from truckee.errors.restore import (
     RestoreVersionError,
 )
 from truckee.errors.spark import (
+    ClassesNotAddedError,
     DataFileNotFoundError,
     DataFileUnreadableError,
     JavaNotFoundError,
@@ -312,6 +313,7 @@ __all__ = [
     "CheckpointProtectionDropError",
     "CheckpointProtectionWaitError",
     "ChecksumMismatchError",
+    "ClassesNotAddedError",
     "ClauseOrderError",
     "CloneColumnMappingError",
     "ClonePathError",
