@@ -190,6 +190,7 @@ from truckee.errors.restore import (
     RestoreVersionError,
 )
 from truckee.errors.spark import (
+    ClassesNotAddedError,
     DataFileNotFoundError,
     DataFileUnreadableError,
     JavaNotFoundError,
@@ -307,6 +308,7 @@ __all__ = [
     "CheckpointProtectionDropError",
     "CheckpointProtectionWaitError",
     "ChecksumMismatchError",
+    "ClassesNotAddedError",
     "ClauseOrderError",
     "CloneColumnMappingError",
     "ClonePathError",
