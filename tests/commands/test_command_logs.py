@@ -1,4 +1,4 @@
-"""The logger `truckee` tells at INFO what a command did, at DEBUG why, and prints nothing itself."""
+"""The logger `truckee` tells at INFO what a command did, at DEBUG why, and prints nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def test_info_tells_what_each_command_did_in_one_line(
     lines = [r.message for r in caplog.records if r.name.startswith("truckee.log")]
     assert [re.sub(r"\d+\.\d\d s", "0.00 s", line) for line in lines] == [
         "WRITE lake/orders: version 0, 2 files added, metadata set, 100 rows written, 0.00 s",
-        "DELETE lake/orders: version 1, 1 file given another deletion vector, 1 row deleted, 0.00 s",
+        "DELETE lake/orders: version 1, 1 file given another deletion vector, "
+        "1 row deleted, 0.00 s",
         "UPDATE lake/orders: version 2, 1 file added, 1 file given another deletion vector, "
         "1 file of changes, 1 row updated, 0.00 s",
     ]
