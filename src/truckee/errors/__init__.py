@@ -241,6 +241,11 @@ from truckee.errors.streaming import (
     UnsupportedOutputModeError,
     ValueDoesNotFitError,
 )
+from truckee.errors.table_sql import (
+    ConstraintFunctionError,
+    DefaultNotConstantError,
+    GeneratedColumnFunctionError,
+)
 from truckee.errors.transaction import (
     ConcurrentAppendException,
     ConcurrentDeleteDeleteException,
@@ -337,6 +342,7 @@ __all__ = [
     "ConflictingAssignmentsError",
     "ConstraintAlreadyViolatedError",
     "ConstraintExistsError",
+    "ConstraintFunctionError",
     "ConstraintNotBooleanError",
     "ConstraintNotFoundError",
     "ConstraintPropertyError",
@@ -349,6 +355,7 @@ __all__ = [
     "DataChangeWithMetadataError",
     "DataFileNotFoundError",
     "DataFileUnreadableError",
+    "DefaultNotConstantError",
     "DeletionVectorCardinalityMismatchError",
     "DeletionVectorChecksumMismatchError",
     "DeletionVectorError",
@@ -370,6 +377,7 @@ __all__ = [
     "ForeignColumnError",
     "ForkedProcessError",
     "FullOptimizeNotSupportedError",
+    "GeneratedColumnFunctionError",
     "GeneratedColumnViolationError",
     "GivenSchemaError",
     "HistoricalVersionsError",

@@ -46,7 +46,7 @@ from truckee.spark.types import from_spark
 from truckee.spark.write.char_columns import declared_field
 from truckee.spark.write.conditions import parse_expression
 from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
-from truckee.spark.write.incoming_rows import DEFAULT_KEY
+from truckee.spark.write.table_sql import DEFAULT_KEY, check_default
 from truckee.storage.base import Storage
 
 _STATS_COLUMNS_KEY = TableProperties.data_skipping_stats_columns.key
@@ -187,6 +187,7 @@ def _metadata(field: StructField, comment: str | None, default: str | None) -> d
     if default == "":
         metadata.pop(DEFAULT_KEY, None)
     elif default is not None:
+        check_default(field.name, default)
         metadata[DEFAULT_KEY] = default
     return metadata
 

@@ -21,6 +21,7 @@ from truckee.spark.read.frames import snapshot_frame
 from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.write.conditions import parse_expression
 from truckee.spark.write.plain_session import COLUMN_SETTINGS, on_session
+from truckee.spark.write.table_sql import check_rule
 from truckee.storage.base import Storage
 
 
@@ -51,6 +52,7 @@ def add_constraint(spark: SparkSession, storage: Storage, name: str, expression:
 
 
 def _check_condition(spark: SparkSession, name: str, expression: str, schema: StructType) -> None:
+    check_rule(name, expression)
     found = parse_expression(spark, expression, schema)
     reason = None
     if isinstance(found, str):
