@@ -194,6 +194,7 @@ from truckee.errors.restore import (
     RestoreVersionError,
 )
 from truckee.errors.spark import (
+    ClassesNotAddedError,
     DataFileNotFoundError,
     DataFileUnreadableError,
     JavaNotFoundError,
@@ -317,6 +318,7 @@ __all__ = [
     "CheckpointProtectionDropError",
     "CheckpointProtectionWaitError",
     "ChecksumMismatchError",
+    "ClassesNotAddedError",
     "ClauseOrderError",
     "CloneColumnMappingError",
     "ClonePathError",

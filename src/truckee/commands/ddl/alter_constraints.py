@@ -15,11 +15,13 @@ from truckee.errors.alter import (
     ConstraintNotBooleanError,
     ConstraintNotFoundError,
 )
+from truckee.log.running import running
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import Metadata
 from truckee.protocol.properties import CONSTRAINT_PREFIX
 from truckee.protocol.schema import PrimitiveType, StructType, type_text
 from truckee.spark.read.frames import snapshot_frame
+from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.write.conditions import parse_expression
 from truckee.spark.write.plain_session import COLUMN_SETTINGS, on_session
 from truckee.storage.base import Storage
@@ -42,7 +44,8 @@ def add_constraint(spark: SparkSession, storage: Storage, name: str, expression:
     table.check("ADD CONSTRAINT")
 
     rows = on_session(snapshot_frame(spark, snapshot), COLUMN_SETTINGS)
-    broken = rows.where(~sf.coalesce(sf.expr(expression), sf.lit(False))).count()
+    with running("ADD CONSTRAINT", storage.root), described_jobs(spark, "checking rows"):
+        broken = rows.where(~sf.coalesce(sf.expr(expression), sf.lit(False))).count()
     if broken:
         raise ConstraintAlreadyViolatedError(name=name, expression=expression, rows=broken)
     transaction = table.transaction()
