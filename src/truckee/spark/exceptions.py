@@ -41,14 +41,23 @@ from truckee.errors.sql_states import SQL_STATES
 
 # A class stands for those below it that are not listed themselves.
 _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
-    ParseException: (errors.TypeTextError, errors.InvalidTableNameError),
+    ParseException: (
+        errors.ConvertedTypeError,
+        errors.IllegalTableNameError,
+        errors.InvalidTableNameError,
+        errors.StatementSyntaxError,
+        errors.TypeTextError,
+    ),
     AnalysisException: (
         errors.AllColumnsPartitionedError,
         errors.AssignmentError,
         errors.BeyondRetentionError,
         errors.ChangeDataNotRecordedError,
         errors.ClauseOrderError,
+        errors.CloneSourceError,
+        errors.CloneTargetError,
         errors.ClusteringColumnError,
+        errors.ClusteringOfPartitionedTableError,
         errors.ColumnChangeError,
         errors.ColumnCountError,
         errors.ColumnDefaultsNotEnabledError,
@@ -87,6 +96,7 @@ _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
         errors.NonEmptyFolderError,
         errors.NotADeltaTableError,
         errors.NotATruckeeTableError,
+        errors.NotAnIdentityColumnError,
         errors.NullTypeInStreamError,
         errors.PartitionColumnNotFoundError,
         errors.PartitionColumnTypeError,
@@ -97,6 +107,7 @@ _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
         errors.SchemaLogConflictError,
         errors.SchemaMismatchError,
         errors.SchemaNotSetError,
+        errors.StatementNotAllowedError,
         errors.StreamingFrameError,
         errors.StreamingSourceError,
         errors.TableAlreadyExistsError,

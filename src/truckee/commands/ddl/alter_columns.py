@@ -149,7 +149,7 @@ def change_column(
     if position is not None:
         schema = moved_column(schema, path, position)
     chain = find_column(schema, path)
-    shown = None if chain is None else _shown_field(chain.field)
+    shown = None if chain is None else shown_field(chain.field)
     parameters = {"column": shown, "position": None if position is None else position.upper()}
     return _commit(snapshot, schema, "CHANGE COLUMN", parameters)
 
@@ -271,11 +271,12 @@ def _commit(
 
 
 def _shown(path: Path, field: StructField, position: str | None) -> dict[str, Any]:
-    column = {**_shown_field(field), "name": ".".join(path)}
+    column = {**shown_field(field), "name": ".".join(path)}
     return {"column": column} | ({} if position is None else {"position": position.upper()})
 
 
-def _shown_field(field: StructField) -> dict[str, Any]:
+def shown_field(field: StructField) -> dict[str, Any]:
+    """Return a column as commitInfo shows it."""
     kind = field.type
     return {
         "name": field.name,
