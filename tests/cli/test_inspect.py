@@ -283,7 +283,7 @@ def test_log_of_a_version_shows_its_actions_whole(
 def test_files_shows_what_makes_up_a_version(
     table: History, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, err = run(capsys, "files", table.storage.root)
+    code, out, err = run(capsys, "files", table.storage.root, "--utc")
 
     assert code == 0
     assert err == "2 files, 7 bytes\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from truckee.log.history import HistoryEntry
 from truckee.log.commit_summary import commit_summary
+from truckee.log.history import HistoryEntry
 
 
 @pytest.mark.parametrize(
