@@ -46,7 +46,7 @@ from truckee.spark.types import from_spark
 from truckee.spark.write.char_columns import declared_field
 from truckee.spark.write.conditions import parse_expression
 from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
-from truckee.spark.write.incoming_rows import DEFAULT_KEY
+from truckee.spark.write.table_sql import DEFAULT_KEY, check_default
 from truckee.storage.base import Storage
 
 _STATS_COLUMNS_KEY = TableProperties.data_skipping_stats_columns.key
@@ -149,7 +149,7 @@ def change_column(
     if position is not None:
         schema = moved_column(schema, path, position)
     chain = find_column(schema, path)
-    shown = None if chain is None else _shown_field(chain.field)
+    shown = None if chain is None else shown_field(chain.field)
     parameters = {"column": shown, "position": None if position is None else position.upper()}
     return _commit(snapshot, schema, "CHANGE COLUMN", parameters)
 
@@ -187,6 +187,7 @@ def _metadata(field: StructField, comment: str | None, default: str | None) -> d
     if default == "":
         metadata.pop(DEFAULT_KEY, None)
     elif default is not None:
+        check_default(field.name, default)
         metadata[DEFAULT_KEY] = default
     return metadata
 
@@ -270,11 +271,12 @@ def _commit(
 
 
 def _shown(path: Path, field: StructField, position: str | None) -> dict[str, Any]:
-    column = {**_shown_field(field), "name": ".".join(path)}
+    column = {**shown_field(field), "name": ".".join(path)}
     return {"column": column} | ({} if position is None else {"position": position.upper()})
 
 
-def _shown_field(field: StructField) -> dict[str, Any]:
+def shown_field(field: StructField) -> dict[str, Any]:
+    """Return a column as commitInfo shows it."""
     kind = field.type
     return {
         "name": field.name,
