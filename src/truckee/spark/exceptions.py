@@ -64,6 +64,7 @@ _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
         errors.ColumnExistsError,
         errors.ColumnMappingRequiredError,
         errors.ColumnNotFoundError,
+        errors.ColumnsNotReplaceableError,
         errors.ConstraintAlreadyViolatedError,
         errors.ConstraintExistsError,
         errors.ConstraintNotBooleanError,
