@@ -112,6 +112,13 @@ from truckee.errors.deletion_vectors import (
     RowIndexOutOfRangeError,
     UnknownStorageTypeError,
 )
+from truckee.errors.diff import (
+    DiffFileNotFoundError,
+    DiffSchemaError,
+    KeysNotUniqueError,
+    NoKeysError,
+    UnrelatedTablesError,
+)
 from truckee.errors.dml import (
     AggregateNotSupportedError,
     AmbiguousColumnError,
@@ -380,6 +387,8 @@ __all__ = [
     "DeltaConcurrentModificationException",
     "DeltaError",
     "DependentColumnError",
+    "DiffFileNotFoundError",
+    "DiffSchemaError",
     "DifferentTableError",
     "DomainMetadataNotSupportedError",
     "DuplicateActionsError",
@@ -429,6 +438,7 @@ __all__ = [
     "InvariantViolationError",
     "InventoryError",
     "JavaNotFoundError",
+    "KeysNotUniqueError",
     "LogFileNotFoundError",
     "ManifestColumnMappingError",
     "ManifestModeError",
@@ -457,6 +467,7 @@ __all__ = [
     "NoCallbackConnectionError",
     "NoColumnsError",
     "NoCommitsFoundError",
+    "NoKeysError",
     "NoPathToWriteError",
     "NoStartError",
     "NoTableLocationError",
@@ -543,6 +554,7 @@ __all__ = [
     "UnknownStorageTypeError",
     "UnknownTablePropertyError",
     "UnknownTargetColumnError",
+    "UnrelatedTablesError",
     "UnresolvedColumnError",
     "UnsettableTablePropertyError",
     "UnsupportedConditionError",
