@@ -208,6 +208,7 @@ from truckee.errors.spark import (
     JavaNotFoundError,
     NoCallbackConnectionError,
     SessionStoppedError,
+    UntestedSparkError,
 )
 from truckee.errors.sql import (
     ConvertedTypeError,
@@ -564,6 +565,7 @@ __all__ = [
     "UnsupportedReaderFeaturesError",
     "UnsupportedTypesError",
     "UnsupportedWriterFeaturesError",
+    "UntestedSparkError",
     "VacuumLiteError",
     "ValueDoesNotFitError",
     "VersionNotFoundError",
