@@ -17,11 +17,12 @@ from msgspec.structs import replace
 from truckee.errors.commit import RowIdsWithoutStatisticsError
 from truckee.log.commit_info import commit_info
 from truckee.log.commits import Commit
-from truckee.log.conflicts import ROW_TRACKING_DOMAIN, IsolationLevel
+from truckee.log.conflicts import IsolationLevel
 from truckee.protocol.actions import Action, AddFile, DomainMetadata, Metadata, Protocol
 from truckee.protocol.features import supported_features
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.stats import parse_stats
+from truckee.protocol.table_configuration import ROW_TRACKING_DOMAIN
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +116,8 @@ def _with_enablement(changed: Metadata | None, base: Base, timestamp_ms: int) ->
     if TableProperties.from_configuration(base.metadata.configuration).enable_in_commit_timestamps:
         return changed
     since = {
-        "delta.inCommitTimestampEnablementVersion": str(base.version + 1),
-        "delta.inCommitTimestampEnablementTimestamp": str(timestamp_ms),
+        TableProperties.in_commit_timestamp_enablement_version.key: str(base.version + 1),
+        TableProperties.in_commit_timestamp_enablement_timestamp.key: str(timestamp_ms),
     }
     return replace(changed, configuration={**changed.configuration, **since})
 

@@ -60,8 +60,8 @@ from truckee.protocol.features import check_writable, supported_features
 from truckee.protocol.paths import decode_path
 from truckee.protocol.predicates import Predicate, may_be_true
 from truckee.protocol.schema import PrimitiveType, parse_schema
+from truckee.protocol.table_configuration import ROW_TRACKING_DOMAIN
 
-ROW_TRACKING_DOMAIN = "delta.rowTracking"
 ROW_TRACKING_BACKFILL = "ROW TRACKING BACKFILL"
 TIMESTAMP = PrimitiveType("timestamp")
 

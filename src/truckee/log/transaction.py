@@ -19,7 +19,7 @@ import msgspec
 from truckee.errors.clone import ManifestPropertyError
 from truckee.errors.commit import MissingMetadataError, ProtocolDowngradeError
 from truckee.log.attempt import Base, Staged, row_id_high_water_mark
-from truckee.log.conflicts import ROW_TRACKING_DOMAIN, IsolationLevel, Reads
+from truckee.log.conflicts import IsolationLevel, Reads
 from truckee.log.manifest import vector_count
 from truckee.log.race import Resolve, now_ms, write_commit
 from truckee.log.snapshot import Snapshot
@@ -45,6 +45,7 @@ from truckee.protocol.features import (
 from truckee.protocol.paths import decode_path
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.properties import TableProperties
+from truckee.protocol.table_configuration import ROW_TRACKING_DOMAIN
 from truckee.storage.base import Storage
 
 MAX_ATTEMPTS = 10_000_000

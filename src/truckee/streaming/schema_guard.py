@@ -21,6 +21,7 @@ from truckee.errors.stream_schema import (
     StreamSchemaChangedSinceStartError,
 )
 from truckee.protocol.actions import Metadata
+from truckee.protocol.column_metadata import TYPE_CHANGES_KEY
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import (
     FieldChain,
@@ -115,7 +116,7 @@ def widened_column(old: StructType, new: StructType) -> str | None:
 
 
 def _has_type_changes(chain: FieldChain) -> bool:
-    return any("delta.typeChanges" in field.metadata for field in chain.fields)
+    return any(TYPE_CHANGES_KEY in field.metadata for field in chain.fields)
 
 
 def mapped_schema(metadata: Metadata) -> MappedSchema:

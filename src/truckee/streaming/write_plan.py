@@ -20,6 +20,12 @@ from truckee.errors.streaming import NativeWriterNeededError, NoPathToWriteError
 from truckee.errors.write import OverwriteOptionError
 from truckee.options.text import Options
 from truckee.protocol.actions import DomainMetadata, Protocol
+from truckee.protocol.column_metadata import (
+    CURRENT_DEFAULT_KEY,
+    GENERATION_EXPRESSION_KEY,
+    IDENTITY_STEP_KEY,
+    INVARIANTS_KEY,
+)
 from truckee.protocol.features import supported_features
 from truckee.protocol.properties import parse_column_names
 from truckee.protocol.schema import (
@@ -28,9 +34,6 @@ from truckee.protocol.schema import (
     nested_fields,
     parse_schema,
 )
-from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY, INVARIANTS_KEY
-from truckee.spark.write.identity import IDENTITY_STEP_KEY
-from truckee.spark.write.incoming_rows import DEFAULT_KEY
 from truckee.spark.write.writer import FileOptions
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
@@ -164,5 +167,5 @@ def _sql_rules(table: PlannedTable, data: StructType) -> Iterator[str]:
             yield f"column {name} is of type {field.char_varchar_type}"
         if field.type == PrimitiveType("variant"):
             yield f"column {name} is of type variant"
-        if DEFAULT_KEY in field.metadata and field.name.casefold() not in given:
+        if CURRENT_DEFAULT_KEY in field.metadata and field.name.casefold() not in given:
             yield f"column {name} has a default, and the data has no values for it"

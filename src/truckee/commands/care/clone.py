@@ -19,7 +19,7 @@ from truckee.care.clone_plan import ClonedFiles, cloned_metadata, deep_files, sh
 from truckee.care.presence import absent, needed_paths
 from truckee.commands.care.restore import write_checkpoint_after
 from truckee.commands.results import metrics_frame
-from truckee.commands.schema.clustering import CLUSTERING_DOMAIN, no_clustering
+from truckee.commands.schema.clustering import no_clustering
 from truckee.commands.table_plan import existing_table
 from truckee.errors.arguments import ArgumentValueError
 from truckee.errors.clone import ClonePathError, NonEmptyCloneError
@@ -44,6 +44,7 @@ from truckee.protocol.features import (
 )
 from truckee.protocol.paths import decode_path, is_absolute
 from truckee.protocol.properties import validated
+from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 from truckee.spark.session.settings import session_storage, session_zone
 from truckee.storage.base import Storage
 from truckee.storage.copying import CopiedFile, copy_file, copy_files

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from truckee.commands.ddl.alter_properties import set_properties
 from truckee.commands.ddl.history_truncation import truncate_protected, without_uses
-from truckee.commands.schema.clustering import CLUSTERING_DOMAIN, clustering_columns
+from truckee.commands.schema.clustering import clustering_columns
 from truckee.errors.alter import (
     CheckpointProtectionDropError,
     FeatureDropError,
@@ -22,6 +22,7 @@ from truckee.protocol.actions import DomainMetadata, Protocol
 from truckee.protocol.feature_table import FEATURES
 from truckee.protocol.features import active_features, check_writable, supported_features
 from truckee.protocol.properties import TableProperties
+from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 from truckee.storage.base import Storage
 
 _PROTECTION = "checkpointProtection"

@@ -23,10 +23,10 @@ from truckee.commands.dml.settings import DmlSettings
 from truckee.errors.dml import RowCountMismatchError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import Metadata, Protocol
+from truckee.protocol.column_metadata import GENERATION_EXPRESSION_KEY
 from truckee.protocol.features import supported_features
 from truckee.spark.dml.target import Target
 from truckee.spark.read.row_id_columns import check_row_ids
-from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
 from truckee.spark.write.identity import Identity
 from truckee.spark.write.writer import FileOptions, WrittenFiles, write_files
 

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from truckee.errors.alter import ColumnChangeError, ColumnExistsError, ColumnNotFoundError
+from truckee.protocol.column_metadata import TYPE_CHANGES_KEY
 from truckee.protocol.schema import (
     ArrayType,
     DataType,
@@ -26,7 +27,6 @@ from truckee.protocol.schema import (
 Path: TypeAlias = tuple[str, ...]
 Fields: TypeAlias = tuple[StructField, ...]
 
-TYPE_CHANGES_KEY = "delta.typeChanges"
 
 _WIDER = {
     "byte": ("short", "integer", "long", "double"),

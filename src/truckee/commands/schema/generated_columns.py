@@ -6,10 +6,9 @@ from pyspark.sql import SparkSession
 
 from truckee.commands.schema.evolution import can_store
 from truckee.errors.columns import InvalidGeneratedColumnError, InvalidIdentityColumnError
+from truckee.protocol.column_metadata import GENERATION_EXPRESSION_KEY, IDENTITY_STEP_KEY
 from truckee.protocol.schema import PrimitiveType, StructField, StructType, type_text
 from truckee.spark.write.conditions import parse_expression
-from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
-from truckee.spark.write.identity import IDENTITY_STEP_KEY
 
 
 def check_generated_columns(

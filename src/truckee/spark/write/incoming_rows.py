@@ -15,15 +15,13 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, UserDefinedType
 
 from truckee.errors.write import IdentityValueGivenError
+from truckee.protocol.column_metadata import CURRENT_DEFAULT_KEY, GENERATION_EXPRESSION_KEY
 from truckee.protocol.schema import StructField, StructType
 from truckee.spark.columns import bare_schema, column, spark_type
 from truckee.spark.jvm.projection import Given, Item, Named, selected
 from truckee.spark.types import to_spark
-from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
 from truckee.spark.write.identity import Identity, identity_of, identity_values
 from truckee.spark.write.plain_session import COLUMN_SETTINGS, on_session
-
-DEFAULT_KEY = "CURRENT_DEFAULT"
 
 
 class RowsToWrite(NamedTuple):
@@ -82,7 +80,7 @@ def _filled(df: DataFrame, field: StructField) -> Column:
     identity = identity_of(field)
     if identity is not None:
         return identity_values(df.sparkSession, identity)
-    default = field.metadata.get(DEFAULT_KEY)
+    default = field.metadata.get(CURRENT_DEFAULT_KEY)
     value = sf.lit(None) if default is None else sf.expr(default)
     return value.cast(spark_type(field.type))
 
