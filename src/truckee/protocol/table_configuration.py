@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from msgspec.structs import replace as msgspec_replace
+
 from truckee.protocol.actions import DomainMetadata, Metadata, Protocol
 from truckee.protocol.features import supported_features
 from truckee.protocol.properties import TableProperties
@@ -68,6 +70,11 @@ class TableConfiguration:
         """The features that the protocol names or, by its versions, stands for."""
         return supported_features(self.protocol)
 
+    @property
+    def tight_bounds(self) -> bool | None:
+        """What statistics of new files say of their bounds: only with vectors is there a choice."""
+        return True if "deletionVectors" in self.features else None
+
     def stored_name(self, column: StructField) -> str:
         """Return the name of a column in data files, statistics and partition values."""
         return column.name if self.column_mapping_mode == "none" else column.physical_name
@@ -77,6 +84,10 @@ class TableConfiguration:
         if metadata is None and protocol is None:
             return self
         return replace(self, metadata=metadata or self.metadata, protocol=protocol or self.protocol)
+
+    def with_schema(self, schema: StructType) -> TableConfiguration:
+        """Return the configuration with other columns."""
+        return self.after(msgspec_replace(self.metadata, schema_string=schema.to_json()), None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave what was parsed behind: it is parsed again where it is needed."""

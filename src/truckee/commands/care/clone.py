@@ -39,7 +39,6 @@ from truckee.protocol.features import (
     check_writable,
     protocol_for,
     protocol_request,
-    supported_features,
     upgraded,
 )
 from truckee.protocol.paths import decode_path, is_absolute
@@ -187,7 +186,7 @@ def _transaction(
     )
     transaction.read_whole_table()
     transaction.set_metadata(metadata)
-    wanted = supported_features(source.protocol) - _BY_CATALOG
+    wanted = source.configuration.features - _BY_CATALOG
     asked = protocol_request(metadata.configuration)
     features = sorted({*wanted, *asked.features})
     stored = replace(metadata, configuration=dict(asked.configuration))

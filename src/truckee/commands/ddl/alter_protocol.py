@@ -70,7 +70,7 @@ def drop_feature(storage: Storage, name: str, *, truncate_history: bool = False)
     snapshot = load_snapshot(storage)
     check_writable(snapshot.protocol, snapshot.metadata, storage.root)
     feature = FEATURES.get(name)
-    if feature is None or name not in supported_features(snapshot.protocol):
+    if feature is None or name not in snapshot.configuration.features:
         raise _refusal(name, "the table does not have it", "see detail() for those it has")
     _check_truncation(name, truncate_history)
     _check_unused(snapshot, name)
@@ -123,7 +123,7 @@ def _check_unused(snapshot: Snapshot, name: str) -> None:
         )
     dependents = [
         other
-        for other in sorted(supported_features(snapshot.protocol))
+        for other in sorted(snapshot.configuration.features)
         if other in FEATURES and name in FEATURES[other].needs
     ]
     if dependents:

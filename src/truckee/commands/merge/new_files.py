@@ -228,8 +228,7 @@ def _write(
     return write_rows(
         merge.target,
         rows,
-        metadata=table.metadata,
-        protocol=table.protocol,
+        table=table.configuration,
         given={name for each in merge.clauses for name in each.values},
         identities=identities,
     )
