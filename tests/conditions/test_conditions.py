@@ -63,7 +63,8 @@ def test_what_is_not_known_is_told_in_a_sentence() -> None:
         typed_condition("upper(s) = 'A'", SCHEMA)
 
     assert str(raised.value) == (
-        "the condition \"upper(s) = 'A'\" has UPPER, which only Spark understands\n"
+        "[DELTA_UNSUPPORTED_EXPRESSION] the condition \"upper(s) = 'A'\" has UPPER, "
+        "which only Spark understands\n"
         "hint: compare columns with values, or read the table through Spark"
     )
 
@@ -73,8 +74,8 @@ def test_text_that_is_no_condition_is_told_with_its_place() -> None:
         typed_condition("i > AND flag", SCHEMA)
 
     assert str(raised.value).partition("\n")[0] == (
-        "the condition 'i > AND flag' cannot be read: a column or a value is expected "
-        "before 'AND flag'"
+        "[PARSE_SYNTAX_ERROR] the condition 'i > AND flag' cannot be read: a column or a value is "
+        "expected before 'AND flag'"
     )
 
 

@@ -23,9 +23,11 @@ from truckee.protocol.actions import (
     Sidecar,
 )
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
+from truckee.protocol.json_text import LAST_MOMENT_MS
 
 texts = st.text(max_size=8)
 longs = st.integers(-(1 << 63), (1 << 63) - 1)
+moments = st.integers(0, LAST_MOMENT_MS)
 sizes = st.integers(0, (1 << 63) - 1)
 string_maps = st.dictionaries(texts, texts | st.none(), max_size=3)
 json_values: st.SearchStrategy[Any] = st.recursive(
@@ -117,7 +119,7 @@ actions: st.SearchStrategy[Action] = st.one_of(
     ),
     st.builds(
         CommitInfo,
-        in_commit_timestamp=optional(longs),
+        in_commit_timestamp=optional(moments),
         timestamp=optional(longs),
         user_id=json_values,
         operation=optional(texts),

@@ -151,7 +151,7 @@ def test_without_obstore_the_hint_says_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
 
     assert done.stdout == (
-        "MissingObjectStoreError: cannot open gs://b/t: "
+        "MissingObjectStoreError: [DELTA_MISSING_OBJECT_STORE_SUPPORT] cannot open gs://b/t: "
         "the library that speaks to its store is not installed\n"
         "hint: pip install 'truckee[object-store]'\n"
     )
@@ -177,7 +177,8 @@ def test_a_forked_process_is_told_so_rather_than_left_waiting(s3: S3Server) -> N
     )
 
     assert done.stdout == (
-        "cannot read s3a://bucket/forked/a: the process was forked while it used the store\n"
+        "[DELTA_STORAGE_USED_ACROSS_FORK] cannot read s3a://bucket/forked/a: "
+        "the process was forked while it used the store\n"
         "hint: start processes afresh, with multiprocessing.get_context('spawn')\n"
     )
 

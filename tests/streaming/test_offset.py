@@ -139,6 +139,7 @@ def test_checkpoint_of_another_table() -> None:
 
     assert raised.value.code == "DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE"
     assert str(pickle.loads(pickle.dumps(raised.value))) == (
+        "[DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE] "
         "the stream has read the table with id other, but the one at /t has id t\n"
         "hint: the table was made anew, or the checkpoint belongs to another table; start the "
         "query with a new checkpoint"

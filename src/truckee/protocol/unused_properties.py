@@ -24,6 +24,7 @@ UNUSED_PROPERTIES: dict[str, str] = {
     "delta.randomizeFilePrefixes": "files lie in the folder of their write",
     "delta.redirectReaderWriter-preview": "tables are not redirected",
     "delta.sampleRetentionDuration": "samples are not kept",
+    "delta.universalFormat.enabledFormats": "metadata of other formats is not written",
     "delta.universalFormat.iceberg.atomicConversion.supported": (
         "metadata of other formats is not written"
     ),

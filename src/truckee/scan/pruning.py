@@ -8,6 +8,7 @@ out what neither side can be true of.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 import pyarrow as pa
@@ -42,6 +43,8 @@ from truckee.scan.file_statistics import (
 from truckee.scan.scan_file import ScanFile
 from truckee.scan.skipping import Mask, ruled_out
 
+_log = logging.getLogger(__name__)
+
 _STRING_MAP = pa.map_(pa.string(), pa.string())
 
 
@@ -53,8 +56,15 @@ def prune(
     `files` needs the columns `partition_values` (by physical name) and `stats` of a snapshot's
     files. `session_zone` is for old texts of timestamps.
     """
-    files = files.select(["partition_values", "stats"])
     names = _Names(table.schema, table.partition_columns, table.column_mapping_mode, session_zone)
+    kept = _kept(files.select(["partition_values", "stats"]), names, predicate)
+    if _log.isEnabledFor(logging.DEBUG):
+        num_kept = kept.true_count
+        _log.debug("%d of %d files are read, %d pruned", num_kept, len(kept), len(kept) - num_kept)
+    return kept
+
+
+def _kept(files: pa.Table, names: _Names, predicate: Predicate) -> pa.BooleanArray:
     exact: list[Predicate] = []
     rest: list[Predicate] = []
     for conjunct in conjuncts(pushed_down(predicate)):

@@ -33,7 +33,10 @@ from truckee.commands.merge.resolution import ResolvedClause
 from truckee.commands.schema.identity_marks import with_identity_marks
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.protocol.actions import Metadata
-from truckee.protocol.column_metadata import CURRENT_DEFAULT_KEY, GENERATION_EXPRESSION_KEY
+from truckee.protocol.column_metadata import (
+    CURRENT_DEFAULT_KEY,
+    GENERATION_EXPRESSION_KEY,
+)
 from truckee.protocol.paths import decode_path
 from truckee.scan.footer_statistics import read_footers
 from truckee.spark.columns import column
@@ -41,6 +44,7 @@ from truckee.spark.dml.expressions import are_of, true_only
 from truckee.spark.dml.merge_source import NUMBER, Source
 from truckee.spark.dml.row_bitmaps import FileRows, is_in, is_number_in, is_of_files, united
 from truckee.spark.write.identity import Identity, identity_of, identity_values
+from truckee.spark.write.table_sql import default_value
 from truckee.spark.write.writer import WrittenFiles
 from truckee.storage.base import Storage
 
@@ -206,7 +210,7 @@ class _Parts:
             if identity is not None:
                 values[field.name] = identity_values(self._target.spark, identity)
             elif CURRENT_DEFAULT_KEY in field.metadata:
-                values[field.name] = F.expr(field.metadata[CURRENT_DEFAULT_KEY])
+                values[field.name] = default_value(field)
         return values
 
     def _identities(self) -> dict[str, Identity]:
