@@ -111,21 +111,21 @@ def mapped_schema(table: TableConfiguration) -> MappedSchema:
 
 
 def _with_nulls(table: TableConfiguration) -> TableConfiguration:
-    schema = _nullable(table.schema)
+    schema = nullable_everywhere(table.schema)
     assert isinstance(schema, StructType)
     return table.with_schema(schema)
 
 
-def _nullable(data_type: DataType) -> DataType:
+def nullable_everywhere(data_type: DataType) -> DataType:
     """Return the type with nulls allowed everywhere in it."""
     match data_type:
         case StructType(fields):
             return StructType(
-                tuple(replace(f, type=_nullable(f.type), nullable=True) for f in fields)
+                tuple(replace(f, type=nullable_everywhere(f.type), nullable=True) for f in fields)
             )
         case ArrayType(element_type):
-            return ArrayType(_nullable(element_type), True)
+            return ArrayType(nullable_everywhere(element_type), True)
         case MapType(key_type, value_type):
-            return MapType(_nullable(key_type), _nullable(value_type), True)
+            return MapType(nullable_everywhere(key_type), nullable_everywhere(value_type), True)
         case _:
             return data_type

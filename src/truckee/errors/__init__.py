@@ -112,6 +112,13 @@ from truckee.errors.deletion_vectors import (
     RowIndexOutOfRangeError,
     UnknownStorageTypeError,
 )
+from truckee.errors.diff import (
+    DiffFileNotFoundError,
+    DiffSchemaError,
+    KeysNotUniqueError,
+    NoKeysError,
+    UnrelatedTablesError,
+)
 from truckee.errors.dml import (
     AggregateNotSupportedError,
     AmbiguousColumnError,
@@ -201,6 +208,7 @@ from truckee.errors.spark import (
     JavaNotFoundError,
     NoCallbackConnectionError,
     SessionStoppedError,
+    UntestedSparkError,
 )
 from truckee.errors.sql import (
     ConvertedTypeError,
@@ -380,6 +388,8 @@ __all__ = [
     "DeltaConcurrentModificationException",
     "DeltaError",
     "DependentColumnError",
+    "DiffFileNotFoundError",
+    "DiffSchemaError",
     "DifferentTableError",
     "DomainMetadataNotSupportedError",
     "DuplicateActionsError",
@@ -429,6 +439,7 @@ __all__ = [
     "InvariantViolationError",
     "InventoryError",
     "JavaNotFoundError",
+    "KeysNotUniqueError",
     "LogFileNotFoundError",
     "ManifestColumnMappingError",
     "ManifestModeError",
@@ -457,6 +468,7 @@ __all__ = [
     "NoCallbackConnectionError",
     "NoColumnsError",
     "NoCommitsFoundError",
+    "NoKeysError",
     "NoPathToWriteError",
     "NoStartError",
     "NoTableLocationError",
@@ -543,6 +555,7 @@ __all__ = [
     "UnknownStorageTypeError",
     "UnknownTablePropertyError",
     "UnknownTargetColumnError",
+    "UnrelatedTablesError",
     "UnresolvedColumnError",
     "UnsettableTablePropertyError",
     "UnsupportedConditionError",
@@ -552,6 +565,7 @@ __all__ = [
     "UnsupportedReaderFeaturesError",
     "UnsupportedTypesError",
     "UnsupportedWriterFeaturesError",
+    "UntestedSparkError",
     "VacuumLiteError",
     "ValueDoesNotFitError",
     "VersionNotFoundError",

@@ -7,7 +7,7 @@ checks all take this one value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -88,6 +88,19 @@ class TableConfiguration:
     def with_schema(self, schema: StructType) -> TableConfiguration:
         """Return the configuration with other columns."""
         return self.after(msgspec_replace(self.metadata, schema_string=schema.to_json()), None)
+
+    def read_as(
+        self, schema: StructType, partition_columns: Iterable[str], column_mapping_mode: str
+    ) -> TableConfiguration:
+        """Return the configuration for reading files that hold their columns in another way."""
+        mode_key = TableProperties.column_mapping_mode.key
+        metadata = msgspec_replace(
+            self.metadata,
+            schema_string=schema.to_json(),
+            partition_columns=list(partition_columns),
+            configuration={**self.metadata.configuration, mode_key: column_mapping_mode},
+        )
+        return self.after(metadata, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave what was parsed behind: it is parsed again where it is needed."""
