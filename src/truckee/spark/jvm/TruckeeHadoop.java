@@ -1,5 +1,6 @@
 package truckee;
 
+import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -54,17 +55,21 @@ public class TruckeeHadoop {
 
   /** Bytes from an offset on, at most `length`, which is less than 0 for all. */
   public byte[] read(String path, long offset, int length) throws IOException {
-    long left = Math.max(0, size(path) - offset);
-    int wanted = (int) (length < 0 ? left : Math.min(left, (long) length));
-    byte[] data = new byte[wanted];
-    if (wanted == 0) return data;
+    // One open file is read to its end: another of its name may take its place meanwhile.
     FSDataInputStream input = system.open(path(path));
     try {
-      input.readFully(offset, data);
+      ByteArrayOutputStream found = new ByteArrayOutputStream();
+      byte[] block = new byte[1 << 16];
+      while (length < 0 || found.size() < length) {
+        int wanted = length < 0 ? block.length : Math.min(block.length, length - found.size());
+        int count = input.read(offset + found.size(), block, 0, wanted);
+        if (count <= 0) break;
+        found.write(block, 0, count);
+      }
+      return found.toByteArray();
     } finally {
       input.close();
     }
-    return data;
   }
 
   /** The files of a folder, or of all below it: name, size and time, packed with NUL between. */
