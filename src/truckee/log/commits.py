@@ -109,9 +109,11 @@ def read_commits(storage: Storage, start: int, end: int | None = None) -> Iterat
     yield from commits_of(storage, files)
 
 
-def commits_of(storage: Storage, files: Mapping[int, FileInfo]) -> Iterator[Commit]:
+def commits_of(
+    storage: Storage, files: Mapping[int, FileInfo], times: FileTimes | None = None
+) -> Iterator[Commit]:
     """Yield the commits of files by version, each read when it is asked for."""
-    times = FileTimes(storage)
+    times = times or FileTimes(storage)
     contents = read_in_order(storage, [file.path for file in files.values()])
     for (version, file), data in zip(files.items(), contents, strict=True):
         actions = decode_commit(storage, file.path, data)
