@@ -201,6 +201,7 @@ from truckee.errors.spark import (
     JavaNotFoundError,
     NoCallbackConnectionError,
     SessionStoppedError,
+    WorkersWithoutTruckeeError,
 )
 from truckee.errors.sql import (
     ConvertedTypeError,
@@ -556,6 +557,7 @@ __all__ = [
     "ValueDoesNotFitError",
     "VersionNotFoundError",
     "VersionsNotContiguousError",
+    "WorkersWithoutTruckeeError",
     "WriteOptionsError",
     "WriteOutcomeUnknownError",
     "ZOrderColumnNotFoundError",
