@@ -1,8 +1,8 @@
 """What users do, on a cluster of two executors in processes of their own; run as a script.
 
 Each step prints one line of JSON: its name and what came of it. The Python of the executors is what
-`PYSPARK_PYTHON` names, and has no truckee. With a second argument, an executor is killed during each
-step.
+`PYSPARK_PYTHON` names, and has no truckee. With a second argument, an executor is killed during
+each step.
 """
 
 from __future__ import annotations

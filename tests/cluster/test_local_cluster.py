@@ -35,8 +35,7 @@ def outcome(
     done = subprocess.run(
         [sys.executable, SCRIPT, folder, *(["kills"] if request.param == "kills" else [])],
         env={**os.environ, "PYTHONPATH": source, "PYSPARK_PYTHON": python},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
         timeout=SECONDS,
         check=False,

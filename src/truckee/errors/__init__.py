@@ -112,6 +112,13 @@ from truckee.errors.deletion_vectors import (
     RowIndexOutOfRangeError,
     UnknownStorageTypeError,
 )
+from truckee.errors.diff import (
+    DiffFileNotFoundError,
+    DiffSchemaError,
+    KeysNotUniqueError,
+    NoKeysError,
+    UnrelatedTablesError,
+)
 from truckee.errors.dml import (
     AggregateNotSupportedError,
     AmbiguousColumnError,
@@ -201,6 +208,7 @@ from truckee.errors.spark import (
     JavaNotFoundError,
     NoCallbackConnectionError,
     SessionStoppedError,
+    UntestedSparkError,
     WorkersWithoutTruckeeError,
 )
 from truckee.errors.sql import (
@@ -381,6 +389,8 @@ __all__ = [
     "DeltaConcurrentModificationException",
     "DeltaError",
     "DependentColumnError",
+    "DiffFileNotFoundError",
+    "DiffSchemaError",
     "DifferentTableError",
     "DomainMetadataNotSupportedError",
     "DuplicateActionsError",
@@ -430,6 +440,7 @@ __all__ = [
     "InvariantViolationError",
     "InventoryError",
     "JavaNotFoundError",
+    "KeysNotUniqueError",
     "LogFileNotFoundError",
     "ManifestColumnMappingError",
     "ManifestModeError",
@@ -458,6 +469,7 @@ __all__ = [
     "NoCallbackConnectionError",
     "NoColumnsError",
     "NoCommitsFoundError",
+    "NoKeysError",
     "NoPathToWriteError",
     "NoStartError",
     "NoTableLocationError",
@@ -544,6 +556,7 @@ __all__ = [
     "UnknownStorageTypeError",
     "UnknownTablePropertyError",
     "UnknownTargetColumnError",
+    "UnrelatedTablesError",
     "UnresolvedColumnError",
     "UnsettableTablePropertyError",
     "UnsupportedConditionError",
@@ -553,6 +566,7 @@ __all__ = [
     "UnsupportedReaderFeaturesError",
     "UnsupportedTypesError",
     "UnsupportedWriterFeaturesError",
+    "UntestedSparkError",
     "VacuumLiteError",
     "ValueDoesNotFitError",
     "VersionNotFoundError",

@@ -11,9 +11,8 @@ from pyspark.sql import SparkSession
 from truckee.commands.table_plan import new_metadata
 from truckee.protocol.actions import Protocol
 from truckee.protocol.paths import decode_path
-from truckee.protocol.properties import TableProperties
-from truckee.protocol.schema import parse_schema
 from truckee.protocol.stats import encode_stats
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.footer_statistics import file_stats, indexed_columns, read_footer
 from truckee.spark.types import from_spark
 from truckee.spark.write.writer import FileOptions, write_files
@@ -65,7 +64,7 @@ def test_statistics_are_those_of_the_footers_and_nothing_is_listed_or_read_again
     spark: SparkSession, tmp_path: Path, block_size: str | None
 ) -> None:
     rows = spark.range(0, 120, 1, 1).selectExpr(*EVERY_TYPE)
-    metadata = new_metadata(from_spark(rows.schema))
+    table = TableConfiguration(new_metadata(from_spark(rows.schema)), PLAIN)
     small_groups = {
         "parquet.block.size": "4096",
         "parquet.block.size.row.check.min": "10",
@@ -77,14 +76,12 @@ def test_statistics_are_those_of_the_footers_and_nothing_is_listed_or_read_again
     files = write_files(
         rows,
         storage=NeverAsked(str(tmp_path)),
-        metadata=metadata,
-        protocol=PLAIN,
+        table=table,
         options=options,
     )
 
     storage = LocalStorage(str(tmp_path))
-    properties = TableProperties.from_configuration({})
-    columns = indexed_columns(parse_schema(metadata.schema_string), (), properties)
+    columns = indexed_columns(table)
     [add] = files.adds
     footer = read_footer(storage, decode_path(add.path), columns)
     expected = file_stats(footer, columns, prefix_length=32, tight_bounds=None)
@@ -100,8 +97,7 @@ def test_a_frame_without_rows_leaves_no_file(spark: SparkSession, tmp_path: Path
     files = write_files(
         rows,
         storage=LocalStorage(str(tmp_path)),
-        metadata=new_metadata(from_spark(rows.schema)),
-        protocol=PLAIN,
+        table=TableConfiguration(new_metadata(from_spark(rows.schema)), PLAIN),
     )
 
     assert (files.adds, files.num_rows, list(tmp_path.iterdir())) == ((), 0, [])

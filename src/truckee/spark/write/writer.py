@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 from uuid import uuid4
 
@@ -24,12 +23,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from truckee.errors.base import DeltaError
 from truckee.errors.spark import SessionStoppedError
-from truckee.protocol.actions import AddCDCFile, AddFile, Metadata, Protocol
-from truckee.protocol.features import supported_features
+from truckee.protocol.actions import AddCDCFile, AddFile
 from truckee.protocol.paths import CHANGE_DATA_DIRECTORY, decode_path, encode_path
-from truckee.protocol.properties import TableProperties
-from truckee.protocol.schema import StructType, parse_schema
+from truckee.protocol.schema import StructType
 from truckee.protocol.stats import encode_stats
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.footer_statistics import (
     Footer,
     FooterColumn,
@@ -115,33 +113,11 @@ class WrittenFiles:
         delete_files(self.spark, self.root, [decode_path(path) for path in paths])
 
 
-@dataclass(frozen=True)
-class _Target:
-    """The table that is written to, as its metadata and protocol describe it."""
-
-    storage: Storage
-    metadata: Metadata
-    protocol: Protocol
-
-    @cached_property
-    def schema(self) -> StructType:
-        return parse_schema(self.metadata.schema_string)
-
-    @cached_property
-    def properties(self) -> TableProperties:
-        return TableProperties.from_configuration(self.metadata.configuration)
-
-    @property
-    def tight_bounds(self) -> bool | None:
-        return True if "deletionVectors" in supported_features(self.protocol) else None
-
-
 def write_files(
     df: DataFrame,
     *,
     storage: Storage,
-    metadata: Metadata,
-    protocol: Protocol,
+    table: TableConfiguration,
     options: FileOptions | None = None,
     data_change: bool = True,
     rules: Iterable[Rule] = (),
@@ -156,29 +132,30 @@ def write_files(
     rules and `rules`, or an error of `truckee.errors.write_rows` is raised; `computed` are
     generated columns that need no check. If anything fails, no file is left behind.
     """
-    target = _Target(storage, metadata, protocol)
     translate_with(violation)
     every_rule = [
         *table_rules(
-            target.schema,
-            target.properties,
-            partition_columns=target.metadata.partition_columns,
+            table.schema,
+            table.properties,
+            partition_columns=table.partition_columns,
             computed=computed,
         ),
-        *text_length_rules(target.schema),
+        *text_length_rules(table.schema),
         *rules,
     ]
     options = options or FileOptions()
-    rows = _laid_out(_checked(df, target, every_rule), target, options)
+    rows = _laid_out(_checked(df, table, every_rule), table, options)
     check_folder_writable(storage.root)
     wanted = _WantedColumns(
-        indexed_columns(target.schema, target.metadata.partition_columns, target.properties),
-        _identity_columns(target, identities or {}),
+        indexed_columns(table),
+        _identity_columns(table, identities or {}),
     )
-    with _no_leftovers(df.sparkSession, target) as token:
+    with _no_leftovers(df.sparkSession, storage, table) as token:
         _write(rows, f"{storage.root}/{token}", wanted.all, options)
         files = list(task_files(job_message(df.sparkSession, token), wanted.all))
-        return _written(df.sparkSession, target, rows, files, wanted, data_change, identities or {})
+        return _written(
+            df.sparkSession, storage, table, rows, files, wanted, data_change, identities or {}
+        )
 
 
 class _WantedColumns(NamedTuple):
@@ -192,45 +169,47 @@ class _WantedColumns(NamedTuple):
         return [*self.indexed, *self.identities]
 
 
-def _checked(df: DataFrame, target: _Target, rules: list[Rule]) -> DataFrame:
-    has_changes = CHANGE_TYPE in df.columns and CHANGE_TYPE not in target.schema.names
-    if has_changes and not target.properties.enable_change_data_feed:
+def _checked(df: DataFrame, table: TableConfiguration, rules: list[Rule]) -> DataFrame:
+    has_changes = CHANGE_TYPE in df.columns and CHANGE_TYPE not in table.schema.names
+    if has_changes and not table.properties.enable_change_data_feed:
         df, has_changes = df.where(column(CHANGE_TYPE).isNull()).drop(CHANGE_TYPE), False
-    partitions = {name.casefold() for name in target.metadata.partition_columns}
-    data = [f.name for f in target.schema.fields if f.name.casefold() not in partitions]
+    partitions = {name.casefold() for name in table.partition_columns}
+    data = [f.name for f in table.schema.fields if f.name.casefold() not in partitions]
     is_change = column(CHANGE_TYPE).isNotNull() if has_changes else None
     checked = guarded(df, rules, through=data[0], unless=is_change)
-    return with_declared_lengths(checked, target.schema)
+    return with_declared_lengths(checked, table.schema)
 
 
-def _laid_out(df: DataFrame, target: _Target, options: FileOptions) -> LaidOut:
+def _laid_out(df: DataFrame, table: TableConfiguration, options: FileOptions) -> LaidOut:
     settings = {**FILE_SETTINGS, _COMMIT_PROTOCOL: TRUCKEE_COMMIT}
-    if not target.metadata.partition_columns or options.one_partition_a_task:
+    if not table.partition_columns or options.one_partition_a_task:
         # Data and change rows go to two files at once, rather than being sorted apart first.
         settings["spark.sql.maxConcurrentOutputFileWriters"] = "2"
     users = session_settings(df.sparkSession)
-    is_shuffled = is_optimized(options.optimize_write, users, target.properties.optimize_write)
+    is_shuffled = is_optimized(options.optimize_write, users, table.properties.optimize_write)
     if is_shuffled:
         settings |= rebalancing_settings(users)
     rows = laid_out(
         on_session(df, settings),
-        target.schema,
-        target.metadata.partition_columns,
-        target.properties.column_mapping_mode,
+        table.schema,
+        table.partition_columns,
+        table.column_mapping_mode,
     )
     return rows._replace(df=rebalanced(rows.df, rows.folders)) if is_shuffled else rows
 
 
 @contextmanager
-def _no_leftovers(spark: SparkSession, target: _Target) -> Iterator[str]:
+def _no_leftovers(
+    spark: SparkSession, storage: Storage, table: TableConfiguration
+) -> Iterator[str]:
     """Yield a token for a write job; if the body fails, end its tasks and delete their files."""
     token = str(uuid4())
     try:
         yield token
     except BaseException as error:
         end_tasks(spark, token)
-        has_folders = bool(target.metadata.partition_columns)
-        delete_by_token(spark, target.storage, token, has_folders=has_folders)
+        has_folders = bool(table.partition_columns)
+        delete_by_token(spark, storage, token, has_folders=has_folders)
         if is_stopped(spark) and not isinstance(error, DeltaError | KeyboardInterrupt):
             raise SessionStoppedError from None
         raise
@@ -257,7 +236,8 @@ def _write(
 
 def _written(
     spark: SparkSession,
-    target: _Target,
+    storage: Storage,
+    table: TableConfiguration,
     rows: LaidOut,
     files: Iterable[TaskFile],
     wanted: _WantedColumns,
@@ -272,10 +252,10 @@ def _written(
             changes.append(_change(file, values))
         else:
             footers.append(footer)
-            adds.append(_add(target, file, footer, wanted.indexed, values, data_change))
+            adds.append(_add(table, file, footer, wanted.indexed, values, data_change))
     return WrittenFiles(
         spark=spark,
-        root=target.storage.root,
+        root=storage.root,
         adds=tuple(adds),
         changes=tuple(changes),
         num_rows=sum(footer.num_rows for footer in footers),
@@ -284,7 +264,7 @@ def _written(
 
 
 def _add(
-    target: _Target,
+    table: TableConfiguration,
     file: FileInfo,
     footer: Footer,
     indexed: list[FooterColumn],
@@ -294,8 +274,8 @@ def _add(
     stats = file_stats(
         footer,
         indexed,
-        prefix_length=target.properties.data_skipping_string_prefix_length,
-        tight_bounds=target.tight_bounds,
+        prefix_length=table.properties.data_skipping_string_prefix_length,
+        tight_bounds=table.tight_bounds,
     )
     return AddFile(
         path=encode_path(file.path),
@@ -311,9 +291,11 @@ def _change(file: FileInfo, values: dict[str, str | None]) -> AddCDCFile:
     return AddCDCFile(path=encode_path(file.path), partition_values=values, size=file.size)
 
 
-def _identity_columns(target: _Target, identities: Mapping[str, Identity]) -> list[FooterColumn]:
-    partitions = set(target.metadata.partition_columns)
-    data = StructType(tuple(f for f in target.schema.fields if f.name not in partitions))
+def _identity_columns(
+    table: TableConfiguration, identities: Mapping[str, Identity]
+) -> list[FooterColumn]:
+    partitions = set(table.partition_columns)
+    data = StructType(tuple(f for f in table.schema.fields if f.name not in partitions))
     positions = footer_columns(data)
     return [positions[(name,)] for name in identities]
 
