@@ -44,7 +44,7 @@ class StreamCommits:
             if not files:
                 return
             try:
-                for commit in commits_of(self._storage, files, self._times):
+                for commit in commits_of(self._storage, files, self._times.at):
                     version = commit.version + 1
                     yield commit
             except LogFileNotFoundError:
