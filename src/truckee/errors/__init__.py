@@ -211,6 +211,7 @@ from truckee.errors.spark import (
     NoCallbackConnectionError,
     SessionStoppedError,
     UntestedSparkError,
+    WorkersWithoutTruckeeError,
 )
 from truckee.errors.sql import (
     ConvertedTypeError,
@@ -574,6 +575,7 @@ __all__ = [
     "ValueDoesNotFitError",
     "VersionNotFoundError",
     "VersionsNotContiguousError",
+    "WorkersWithoutTruckeeError",
     "WriteOptionsError",
     "WriteOutcomeUnknownError",
     "ZOrderColumnNotFoundError",
