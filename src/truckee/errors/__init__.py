@@ -211,6 +211,7 @@ from truckee.errors.spark import (
     NoCallbackConnectionError,
     SessionStoppedError,
     UntestedSparkError,
+    WorkersWithoutTruckeeError,
 )
 from truckee.errors.sql import (
     ConvertedTypeError,
@@ -576,6 +577,7 @@ __all__ = [
     "ValueDoesNotFitError",
     "VersionNotFoundError",
     "VersionsNotContiguousError",
+    "WorkersWithoutTruckeeError",
     "WriteOptionsError",
     "WriteOutcomeUnknownError",
     "ZOrderColumnNotFoundError",

@@ -47,6 +47,7 @@ from truckee.protocol.properties import validated
 from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 from truckee.spark.session.hadoop_storage import HadoopStorage
 from truckee.spark.session.job_descriptions import described_jobs
+from truckee.spark.session.python_workers import workers_have_truckee
 from truckee.spark.session.settings import session_storage, session_zone
 from truckee.storage.base import Storage
 from truckee.storage.copying import CopiedFile, copy_file, copy_files
@@ -263,7 +264,8 @@ def _copying(spark: SparkSession) -> Copy:
         except (PySparkException, AttributeError):  # a session of Spark Connect has none
             copy_in_threads(source, target, files)
             return
-        if not files or any(isinstance(unfenced(each), _HERE) for each in (source, target)):
+        is_here = any(isinstance(unfenced(each), _HERE) for each in (source, target))
+        if not files or is_here or not workers_have_truckee(spark):
             copy_in_threads(source, target, files)
             return
         parts = context.parallelize(files, max(1, -(-len(files) // _FILES_A_TASK)))
