@@ -19,6 +19,7 @@ from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 
+from truckee.changes.columns import CHANGE_TYPE
 from truckee.errors.base import DeltaError
 from truckee.errors.spark import SessionStoppedError
 from truckee.protocol.actions import AddCDCFile, AddFile
@@ -48,7 +49,7 @@ from truckee.spark.write.folders import (
     move_folder,
 )
 from truckee.spark.write.identity import Identity
-from truckee.spark.write.layout import CHANGE_TYPE, LaidOut, laid_out, partition_values
+from truckee.spark.write.layout import LaidOut, laid_out, partition_values
 from truckee.spark.write.optimized import is_optimized, rebalanced, rebalancing_settings
 from truckee.spark.write.plain_session import FILE_SETTINGS, on_session
 from truckee.storage.base import FileInfo, Storage
