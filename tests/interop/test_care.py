@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,13 @@ _NO_CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
 _FEED = ("id", "v", "_change_type", "_commit_version")
 
 
-@pytest.fixture
-def path(delta_spark: DeltaSpark, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def origin(delta_spark: DeltaSpark, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table of delta-spark: partitions, vectors, the feed, an update, a dropped partition."""
-    root = tmp_path / "t"
+    root = tmp_path_factory.mktemp("origin") / "t"
     delta_spark.sql(f"SET {_NO_CHECK} = false")
+    # A vacuum lists in ten thousand tasks otherwise.
+    delta_spark.sql("SET spark.sql.sources.parallelPartitionDiscovery.parallelism = 2")
     delta_spark.sql(
         f"CREATE TABLE delta.`{root}` (id LONG, v STRING, day STRING) USING delta "
         "PARTITIONED BY (day) TBLPROPERTIES (delta.enableChangeDataFeed = true, "
@@ -45,6 +48,12 @@ def path(delta_spark: DeltaSpark, tmp_path: Path) -> Path:
     delta_spark.sql(f"UPDATE delta.`{root}` SET v = 'new' WHERE id IN (6, 7)")
     delta_spark.sql(f"DELETE FROM delta.`{root}` WHERE day = 'a b/2'")
     return root
+
+
+@pytest.fixture
+def path(origin: Path, tmp_path: Path) -> Path:
+    """A table of its own for a test."""
+    return Path(shutil.copytree(origin, tmp_path / "t"))
 
 
 def orphaned(root: Path) -> None:
