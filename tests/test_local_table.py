@@ -214,7 +214,7 @@ def test_a_path_may_be_a_pathlib_path(table: History) -> None:
         (lambda root: truckee.open(root).to_arrow(where=5), "where must be a string; found int"),
         (
             lambda root: truckee.open(root).to_arrow(version="1"),
-            "version must be an integer; found str",
+            "version needs to be an int but got '<class 'str'>'",
         ),
         (lambda root: truckee.open(root).history("1"), "limit must be an integer; found str"),
     ],

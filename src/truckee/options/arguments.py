@@ -8,13 +8,13 @@ from typing import TypeAlias, TypeVar
 
 from truckee.errors.arguments import ArgumentTypeError, ArgumentValueError
 
-Kind = TypeVar("Kind")
+_Kind = TypeVar("_Kind")
 PathLike: TypeAlias = str | os.PathLike[str]
 
 _NAMES = {str: "a string", bool: "true or false", int: "an integer"}
 
 
-def checked_argument(given: object, kind: type[Kind], *, what: str) -> Kind:
+def checked_argument(given: object, kind: type[_Kind], *, what: str) -> _Kind:
     """Return an argument; ArgumentTypeError unless it is of a type: str, bool or int."""
     if isinstance(given, kind) and not (kind is int and isinstance(given, bool)):
         return given
@@ -22,10 +22,10 @@ def checked_argument(given: object, kind: type[Kind], *, what: str) -> Kind:
 
 
 def checked_version(given: object, *, what: str) -> int:
-    """Return a protocol version; ArgumentValueError unless it is an integer."""
+    """Return a version; ArgumentValueError unless it is an integer."""
     if isinstance(given, int) and not isinstance(given, bool):
         return given
-    raise ArgumentValueError(what=what, needs="be an integer", found=type_name(given))
+    raise ArgumentValueError(what=what, needs="be an int", found=class_text(given))
 
 
 def checked_path(given: object, *, what: str = "path") -> str:
@@ -63,7 +63,19 @@ def checked_feature_name(given: object) -> str:
     """Return the name of a feature; ArgumentValueError unless it is text."""
     if isinstance(given, str):
         return given
-    raise ArgumentValueError(what="featureName", needs="be a string", found=type_name(given))
+    raise ArgumentValueError(what="featureName", needs="be a string", found=class_text(given))
+
+
+def checked_flag(given: object, *, what: str) -> bool:
+    """Return a flag; ArgumentValueError unless it is True or False."""
+    if isinstance(given, bool):
+        return given
+    raise ArgumentValueError(what=what, needs="be a boolean", found=class_text(given))
+
+
+def class_text(given: object) -> str:
+    """Return the class of a value as delta-spark shows it."""
+    return f"'{type(given)}'"
 
 
 def package_and_type(given: object) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from truckee.arrow.write import WriteTarget, discard
-from truckee.commands.commit import Discardable, commit_files
+from truckee.commands.commit import Discardable, commit_written
 from truckee.commands.removed_files import all_removed
 from truckee.commands.schema.identity_marks import with_identity_marks
 from truckee.commands.table_plan import PlannedTable
@@ -74,15 +74,16 @@ def commit_write(
 ) -> int | None:
     """The same for files of any origin."""
     snapshot = read_snapshot(planned, storage)
-    metadata = with_identity_marks(planned.target.metadata, identity_marks or {})
-    table = PlannedTable(storage, snapshot, metadata, planned.protocol, planned.domains)
+    metadata = with_identity_marks(planned.target.table.metadata, identity_marks or {})
+    after = planned.target.table.after(metadata, None)
+    table = PlannedTable(storage, snapshot, after, planned.domains)
     transaction = table.transaction()
     txn = txn or planned.txn
     if txn is not None and not transaction.set_transaction(*txn):
         files.discard()
         return None
     metrics = _stage(transaction, planned, snapshot, adds, operation)
-    return commit_files(
+    return commit_written(
         transaction,
         files,
         operation,

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from truckee.changes.columns import CHANGE_TYPE
 from truckee.commands.dml.arguments import check_condition_type
 from truckee.commands.dml.command import run_command
 from truckee.commands.dml.file_fates import Fates, check_num_written, fates, write_rows
@@ -36,7 +37,6 @@ from truckee.spark.dml.target import Reading, Target
 from truckee.spark.jvm.projection import Given, selected
 from truckee.spark.read.partition_conditions import files_of_partitions
 from truckee.spark.session.settings import session_settings
-from truckee.spark.write.layout import CHANGE_TYPE
 from truckee.spark.write.writer import WrittenFiles
 from truckee.storage.base import Storage
 
@@ -189,8 +189,7 @@ def _rewritten(target: Target, fate: Fates, condition: Expression) -> tuple[Writ
         else:
             rows = rows.where(~goes)
         rows = selected(rows, columns)
-        metadata, protocol = snapshot.metadata, snapshot.protocol
-        written = write_rows(target, rows, metadata=metadata, protocol=protocol)
+        written = write_rows(target, rows, table=snapshot.configuration)
     live = num_live(fate.rewritten)
     expected = None if live is None else live - num_touched(fate.rewritten)
     check_num_written(written, expected, target, operation="DELETE")

@@ -27,21 +27,24 @@ from pyspark.sql import functions as F
 from truckee.commands.dml.file_fates import Fates, check_num_written, write_rows
 from truckee.commands.dml.matched_files import TouchedFile, num_touched
 from truckee.commands.dml.row_images import NewValues, inserted_rows, unchanged_rows, updated_rows
-from truckee.commands.merge.clauses import Does, Kind
+from truckee.commands.merge.clauses import ClauseKind, Does
 from truckee.commands.merge.matched_rows import Hit, MergeRows, ResolvedMerge
 from truckee.commands.merge.resolution import ResolvedClause
 from truckee.commands.schema.identity_marks import with_identity_marks
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.protocol.actions import Metadata
+from truckee.protocol.column_metadata import (
+    CURRENT_DEFAULT_KEY,
+    GENERATION_EXPRESSION_KEY,
+)
 from truckee.protocol.paths import decode_path
 from truckee.scan.footer_statistics import read_footers
 from truckee.spark.columns import column
 from truckee.spark.dml.expressions import are_of, true_only
 from truckee.spark.dml.merge_source import NUMBER, Source
 from truckee.spark.dml.row_bitmaps import FileRows, is_in, is_number_in, is_of_files, united
-from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
 from truckee.spark.write.identity import Identity, identity_of, identity_values
-from truckee.spark.write.table_sql import DEFAULT_KEY, default_value
+from truckee.spark.write.table_sql import default_value
 from truckee.spark.write.writer import WrittenFiles
 from truckee.storage.base import Storage
 
@@ -71,7 +74,7 @@ def write_merge(merge: ResolvedMerge, source: Source, rows: MergeRows, fate: Fat
     copied = _num_copied(merge.table.storage, fate.rewritten)
     known = copied + rows.count(Does.UPDATE)
     inserted = written.num_rows - known
-    if inserted < 0 or not merge.of_kind(Kind.NOT_MATCHED):
+    if inserted < 0 or not merge.of_kind(ClauseKind.NOT_MATCHED):
         check_num_written(written, known, merge.target, operation="MERGE")
     metadata = with_identity_marks(merge.table.metadata, written.identity_marks)
     has_changed = metadata != merge.target.snapshot.metadata
@@ -93,7 +96,7 @@ class _Parts:
         self._source = source
         self._rows = rows
         self._fate = fate
-        self._inserts = merge.of_kind(Kind.NOT_MATCHED)
+        self._inserts = merge.of_kind(ClauseKind.NOT_MATCHED)
         self._has_changes = self._needs_change_rows()
         self.identities = self._identities()
 
@@ -108,10 +111,10 @@ class _Parts:
     def frames(self) -> list[DataFrame]:
         """Return the parts that may have rows."""
         found = []
-        matched = self._rows.taken(Does.UPDATE, Kind.MATCHED)
+        matched = self._rows.taken(Does.UPDATE, ClauseKind.MATCHED)
         if matched:
             found.append(self._updated_by_source(matched))
-        alone = self._rows.taken(Does.UPDATE, Kind.NOT_MATCHED_BY_SOURCE)
+        alone = self._rows.taken(Does.UPDATE, ClauseKind.NOT_MATCHED_BY_SOURCE)
         if alone:
             found.append(self._updated(self._among(alone), alone))
         deleted = self._rows.taken(Does.DELETE)
@@ -206,7 +209,7 @@ class _Parts:
             identity = identity_of(field)
             if identity is not None:
                 values[field.name] = identity_values(self._target.spark, identity)
-            elif DEFAULT_KEY in field.metadata:
+            elif CURRENT_DEFAULT_KEY in field.metadata:
                 values[field.name] = default_value(field)
         return values
 
@@ -229,8 +232,7 @@ def _write(
     return write_rows(
         merge.target,
         rows,
-        metadata=table.metadata,
-        protocol=table.protocol,
+        table=table.configuration,
         given={name for each in merge.clauses for name in each.values},
         identities=identities,
     )

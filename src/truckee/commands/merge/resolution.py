@@ -25,10 +25,10 @@ from truckee.commands.dml.assignments import (
     assignments,
     check_assignable,
     check_type,
-    name_parts,
+    column_name_parts,
     new_values,
 )
-from truckee.commands.merge.clauses import Clause, Does, Kind
+from truckee.commands.merge.clauses import Clause, ClauseKind, Does
 from truckee.commands.schema.evolution import merged_schema
 from truckee.errors.base import DeltaError
 from truckee.errors.dml import (
@@ -37,6 +37,7 @@ from truckee.errors.dml import (
     UnresolvedColumnError,
 )
 from truckee.errors.write import SchemaMismatchError
+from truckee.protocol.column_metadata import CURRENT_DEFAULT_KEY, GENERATION_EXPRESSION_KEY
 from truckee.protocol.schema import (
     DataType,
     FieldChain,
@@ -56,9 +57,7 @@ from truckee.spark.dml.target import Target
 from truckee.spark.jvm.jvm_errors import unlogged
 from truckee.spark.read.relations import FILE, ROW
 from truckee.spark.types import from_spark
-from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
 from truckee.spark.write.identity import identity_of
-from truckee.spark.write.incoming_rows import DEFAULT_KEY
 
 _HIDDEN = (FILE, ROW)
 
@@ -104,13 +103,13 @@ class MergeNames:
             condition = resolved_condition(rows, clause.condition, what=what, hidden=_HIDDEN)
         return ResolvedClause(clause, condition, self._values(clause, rows))
 
-    def _rows_of(self, kind: Kind) -> DataFrame:
+    def _rows_of(self, kind: ClauseKind) -> DataFrame:
         match kind:
-            case Kind.MATCHED:
+            case ClauseKind.MATCHED:
                 return self._both
-            case Kind.NOT_MATCHED:
+            case ClauseKind.NOT_MATCHED:
                 return self._source
-            case Kind.NOT_MATCHED_BY_SOURCE:
+            case ClauseKind.NOT_MATCHED_BY_SOURCE:
                 return self._target.rows
 
     def _values(self, clause: Clause, rows: DataFrame) -> dict[str, Column]:
@@ -182,7 +181,7 @@ def _named(schema: StructType, name: str) -> list[StructField]:
 
 
 def _has_own_value(field: StructField) -> bool:
-    keys = (GENERATION_EXPRESSION_KEY, DEFAULT_KEY)
+    keys = (GENERATION_EXPRESSION_KEY, CURRENT_DEFAULT_KEY)
     return identity_of(field) is not None or any(key in field.metadata for key in keys)
 
 
@@ -254,7 +253,7 @@ def _taken_from_source(
         if clause.is_star:
             taken |= {field.name.casefold(): field for field in source.fields}
         for name in clause.values or ():
-            parts = name_parts(name, what=clause.name)
+            parts = column_name_parts(name, what=clause.name)
             if len(parts) == 2 and alias is not None and parts[0].casefold() == alias.casefold():
                 parts = parts[1:]
             fields = _named(source, parts[0])
