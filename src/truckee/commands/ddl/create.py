@@ -8,7 +8,7 @@ from enum import Enum
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
-from truckee.commands.catalog import creation_parameters, delta_location, enter_table, entered
+from truckee.commands.catalog import creation_parameters, delta_location, enter_table
 from truckee.commands.schema.clustering import (
     clustering_columns,
     clustering_domain,
@@ -80,14 +80,18 @@ def create_table(spark: SparkSession, definition: TableDefinition, creation: Cre
     snapshot = existing_table(storage)
     if not _creates(storage, snapshot, definition, creation, is_new_name):
         if is_new_name and definition.name is not None and snapshot is not None:
-            enter_table(spark, definition.name, snapshot.schema, storage.root)
+            enter_table(spark, definition.name, storage.root, comment=definition.comment)
         return storage
     table = _planned(spark, definition, storage, snapshot)
-    if not is_new_name or definition.name is None:
-        _commit(table, definition, creation)
-        return storage
-    with entered(spark, definition.name, table.schema, definition.location):
-        _commit(table, definition, creation)
+    _commit(table, definition, creation)
+    if is_new_name and definition.name is not None:
+        enter_table(
+            spark,
+            definition.name,
+            storage.root,
+            is_managed=definition.location is None,
+            comment=definition.comment,
+        )
     return storage
 
 
