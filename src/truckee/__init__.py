@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from truckee.datasource.register import register
+    from truckee.doors.enable import configure, enable, session
     from truckee.installation import install, uninstall
     from truckee.local_table import open  # noqa: A004
     from truckee.readwriter import read, readStream, table_changes
-    from truckee.spark.session.session import configure, session
     from truckee.table import DeltaTable
     from truckee.writer import write
 
@@ -20,13 +20,14 @@ __version__ = "0.1.0"
 # should not pay for importing Spark.
 _HOMES = {
     "DeltaTable": "truckee.table",
-    "configure": "truckee.spark.session.session",
+    "configure": "truckee.doors.enable",
+    "enable": "truckee.doors.enable",
     "install": "truckee.installation",
     "open": "truckee.local_table",
     "read": "truckee.readwriter",
     "readStream": "truckee.readwriter",
     "register": "truckee.datasource.register",
-    "session": "truckee.spark.session.session",
+    "session": "truckee.doors.enable",
     "table_changes": "truckee.readwriter",
     "uninstall": "truckee.installation",
     "write": "truckee.writer",
@@ -35,6 +36,7 @@ _HOMES = {
 __all__ = [
     "DeltaTable",
     "configure",
+    "enable",
     "install",
     "open",
     "read",

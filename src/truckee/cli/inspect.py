@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from truckee.cli.render import cell, moment, print_json, print_json_array, print_table, words
+from truckee.errors.printable import printable_json
 from truckee.protocol.json_text import NOT_JSON
 
 if TYPE_CHECKING:
@@ -175,7 +176,8 @@ def _print_actions(lines: Iterator[dict[str, Any]]) -> None:
 
     for line in lines:
         for kind, action in line.items():
-            print(f"{kind:<16} {msgspec.json.encode(action).decode()}")
+            text = printable_json(msgspec.json.encode(action).decode())
+            print(f"{cell(kind):<16} {text}")
 
 
 def files(path: TablePath, version: Version = None, as_json: AsJson = False) -> None:

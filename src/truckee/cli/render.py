@@ -5,18 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from truckee.errors.log import utc_text
+from truckee.errors.printable import printable, printable_json
 
 _PIPE_WIDTH = 10_000
 
 
 def print_json(value: Any) -> None:
     """Print one value, indented."""
-    print(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    print(printable_json(msgspec.json.format(msgspec.json.encode(value), indent=2).decode()))
 
 
 def print_json_array(values: Iterable[Any]) -> None:
@@ -28,7 +29,7 @@ def print_json_texts(texts: Iterable[str]) -> None:
     """Print an array of what is JSON already."""
     before = "["
     for text in texts:
-        print(f"{before}\n{text}", end="")
+        print(f"{before}\n{printable_json(text)}", end="")
         before = ","
     print("[]" if before == "[" else "\n]")
 
@@ -50,7 +51,9 @@ def print_table(
     for column in columns:
         is_number = column.startswith("#")
         table.add_column(
-            column.removeprefix("#"), justify="right" if is_number else "left", overflow="fold"
+            printable(column.removeprefix("#")),
+            justify="right" if is_number else "left",
+            overflow="fold",
         )
     for row, style in zip(rows, repeat(None) if styles is None else styles, strict=False):
         table.add_row(*map(cell, row), style=style)
@@ -59,27 +62,24 @@ def print_table(
     Console(width=width, highlight=False, markup=False, soft_wrap=False).print(table)
 
 
+def _side(column: str) -> Literal["left", "right"]:
+    return "right" if column.startswith("#") else "left"
+
+
 def cell(value: Any) -> str:
     """Return a value as people read it in a table."""
     match value:
         case None:
             return ""
         case str():
-            return value if value.isprintable() else _escaped(value)
+            return printable(value)
         case bool():
             return str(value).lower()
         case Mapping():
-            return ", ".join(f"{key}={cell(item)}" for key, item in value.items())
+            return ", ".join(f"{cell(key)}={cell(item)}" for key, item in value.items())
         case list() | tuple():
             return ", ".join(map(cell, value))
-    return str(value)
-
-
-def _escaped(text: str) -> str:
-    """Return text with line breaks and control characters spelled out: a row stays one line."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
-    )
+    return printable(str(value))
 
 
 def quoted(column: str) -> str:
@@ -94,4 +94,4 @@ def moment(timestamp_ms: int | None) -> str | None:
 
 def words(text: str) -> None:
     """Tell people something that is not data."""
-    print(text, file=sys.stderr)
+    print(printable(text, keep="\n"), file=sys.stderr)

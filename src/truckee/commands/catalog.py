@@ -9,14 +9,22 @@ from pyspark.sql import SparkSession
 
 from truckee.errors.create import NotATruckeeTableError, TableNotFoundError
 from truckee.protocol.actions import Metadata
-from truckee.spark.session.catalog import DELTA_PROVIDERS, named_table, register_table
+from truckee.spark.session.catalog import (
+    DELTA_PROVIDERS,
+    named_table,
+    path_in_name,
+    register_table,
+)
 
 
 def delta_location(spark: SparkSession, name: str) -> str:
-    """Return where the table of a name lies.
+    """Return where the table of a name lies; ``delta.`/data/t` `` lies where it says.
 
     Raises TableNotFoundError if there is none, and NotATruckeeTableError if it is no Delta table.
     """
+    path = path_in_name(spark, name)
+    if path is not None:
+        return path
     found = named_table(spark, name)
     if found is None:
         raise TableNotFoundError(

@@ -218,4 +218,3 @@ def _defaults(snapshot: Snapshot) -> dict[str, str]:
         for field in snapshot.schema.fields
         if DEFAULT_KEY in field.metadata
     }
-

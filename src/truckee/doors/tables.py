@@ -7,6 +7,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from truckee.commands.catalog import delta_location
 from truckee.commands.table_plan import existing_table
 from truckee.log.snapshot import Snapshot
 from truckee.options.feed import Bound, is_feed_read
@@ -25,8 +26,6 @@ from truckee.spark.session.doors import Question
 from truckee.spark.session.settings import session_storage, session_zone
 from truckee.spark.types import shown_schema
 from truckee.storage.base import Storage
-from truckee.commands.catalog import delta_location
-
 
 
 def table_name(about: Mapping[str, Any]) -> str | None:
@@ -69,8 +68,12 @@ def load(question: Question) -> Any:
         path=storage.root,
         schema=shown_schema(snapshot.schema),
         partitions=snapshot.partition_columns,
-        properties={**shown_properties(snapshot), **entry_properties(entry), "provider": "delta",
-                    "location": path},
+        properties={
+            **shown_properties(snapshot),
+            **entry_properties(entry),
+            "provider": "delta",
+            "location": path,
+        },
         entry=entry,
         rows=_rows(snapshot, is_named=entry is not None),
     )

@@ -46,7 +46,7 @@ from truckee.spark.types import from_spark
 from truckee.spark.write.char_columns import declared_field
 from truckee.spark.write.conditions import parse_expression
 from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
-from truckee.spark.write.incoming_rows import DEFAULT_KEY
+from truckee.spark.write.table_sql import DEFAULT_KEY, check_default
 from truckee.storage.base import Storage
 
 _STATS_COLUMNS_KEY = TableProperties.data_skipping_stats_columns.key
@@ -118,6 +118,43 @@ def drop_columns(spark: SparkSession, storage: Storage, columns: Iterable[str]) 
     return _commit(snapshot, schema, "DROP COLUMNS", {"columns": names})
 
 
+def replace_columns(spark: SparkSession, storage: Storage, columns: Sequence[NewColumn]) -> int:
+    """Give a table these columns; return the version with them.
+
+    Columns may be added, moved and described anew. Those that go need column mapping, and no type
+    changes.
+    """
+    snapshot = load_snapshot(storage)
+    fields = []
+    for column in columns:
+        name = _path(column.name)[-1]
+        field = _new_field(name, column)
+        known = snapshot.schema.field(name)
+        if known is not None:
+            field = _kept_field(known, field, column)
+        fields.append(field)
+    kept = {field.name.casefold() for field in fields}
+    for gone in snapshot.schema.fields:
+        if gone.name.casefold() not in kept:
+            _require_mapping(snapshot, "dropped")
+            _check_not_in_layout(snapshot, (gone.name,))
+            _check_independent(spark, snapshot, (gone.name,), "dropped")
+    shown = [shown_field(field) for field in fields]
+    return _commit(snapshot, StructType(tuple(fields)), "REPLACE COLUMNS", {"columns": shown})
+
+
+def _kept_field(known: StructField, field: StructField, column: NewColumn) -> StructField:
+    if known.type != field.type:
+        raise ColumnChangeError(
+            column=known.name,
+            reason="REPLACE COLUMNS cannot change its type",
+            hint="use ALTER TABLE ... ALTER COLUMN ... TYPE",
+        )
+    comment = {} if column.comment is None else {"comment": column.comment}
+    metadata = {**known.metadata, **comment}
+    return replace(known, metadata=metadata)
+
+
 def change_column(
     spark: SparkSession,
     storage: Storage,
@@ -149,7 +186,7 @@ def change_column(
     if position is not None:
         schema = moved_column(schema, path, position)
     chain = find_column(schema, path)
-    shown = None if chain is None else _shown_field(chain.field)
+    shown = None if chain is None else shown_field(chain.field)
     parameters = {"column": shown, "position": None if position is None else position.upper()}
     return _commit(snapshot, schema, "CHANGE COLUMN", parameters)
 
@@ -187,6 +224,7 @@ def _metadata(field: StructField, comment: str | None, default: str | None) -> d
     if default == "":
         metadata.pop(DEFAULT_KEY, None)
     elif default is not None:
+        check_default(field.name, default)
         metadata[DEFAULT_KEY] = default
     return metadata
 
@@ -270,11 +308,12 @@ def _commit(
 
 
 def _shown(path: Path, field: StructField, position: str | None) -> dict[str, Any]:
-    column = {**_shown_field(field), "name": ".".join(path)}
+    column = {**shown_field(field), "name": ".".join(path)}
     return {"column": column} | ({} if position is None else {"position": position.upper()})
 
 
-def _shown_field(field: StructField) -> dict[str, Any]:
+def shown_field(field: StructField) -> dict[str, Any]:
+    """Return a column as commitInfo shows it."""
     kind = field.type
     return {
         "name": field.name,

@@ -57,9 +57,7 @@ def update_condition(spark: SparkSession, plan: Any) -> Column | None:
     return to_column(spark, found.get()) if found.isDefined() else None
 
 
-def update_values(
-    spark: SparkSession, plan: Any, defaults: Mapping[str, str]
-) -> dict[str, Column]:
+def update_values(spark: SparkSession, plan: Any, defaults: Mapping[str, str]) -> dict[str, Column]:
     """Return the new values of an UPDATE by column; `defaults` are for the word DEFAULT."""
     return _values(spark, plan.assignments(), defaults)
 

@@ -124,9 +124,21 @@ public class TruckeeCatalog extends DelegatingCatalogExtension implements Stagin
     }
     Map about = definition(creation, columns, partitions, properties);
     about.putAll(about(name));
+    about.put("is_saved_by_v1", Boolean.valueOf(isSavedByV1()));
     // What can be refused is refused before rows are computed.
     TruckeeAnswers.ask("check creation", new HashMap(about), new Object[] {SparkSession.active()});
     return new TruckeeTable.Staged(name.toString(), schema, about);
+  }
+
+  /** Whether this is saveAsTable of a DataFrameWriter, which Spark hands over as REPLACE TABLE AS SELECT. */
+  private static boolean isSavedByV1() {
+    StackTraceElement[] calls = Thread.currentThread().getStackTrace();
+    for (int i = 0; i < calls.length; i++) {
+      if (calls[i].getMethodName().equals("saveAsTable") && calls[i].getClassName().endsWith(".DataFrameWriter")) {
+        return true;
+      }
+    }
+    return false;
   }
 
   public Table alterTable(Identifier name, TableChange[] changes)

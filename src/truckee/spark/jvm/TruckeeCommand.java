@@ -35,7 +35,8 @@ public class TruckeeCommand extends LogicalPlan implements LeafRunnableCommand {
 
   /** A command about objects of the JVM, which returns rows with these columns. */
   static TruckeeCommand of(String kind, Map about, Object[] objects, String columns) {
-    return new TruckeeCommand(kind, about, Arrays.asList(objects), StructType.fromDDL(columns));
+    StructType schema = columns.isEmpty() ? new StructType() : StructType.fromDDL(columns);
+    return new TruckeeCommand(kind, about, Arrays.asList(objects), schema);
   }
 
   public Seq run(SparkSession session) {

@@ -99,7 +99,9 @@ public class TruckeeWrites extends Rule {
     Identifier name = name(session, list(relation.multipartIdentifier()));
     if (name == null || relation.isStreaming()) return null;
     Map about = TruckeeCatalog.about(name);
-    about.put("options", new HashMap(relation.options().asCaseSensitiveMap()));
+    Map options = new HashMap(relation.options().asCaseSensitiveMap());
+    options.remove(UnresolvedRelation.REQUIRED_WRITE_PRIVILEGES());
+    about.put("options", options);
     return about;
   }
 

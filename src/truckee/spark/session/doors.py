@@ -1,13 +1,13 @@
 """The doors of a session: where Spark comes with its questions about Delta tables.
 
-| what Spark has                        | what it asks                                | Java            |
-|---------------------------------------|---------------------------------------------|-----------------|
-| the catalog `spark_catalog`           | tables by name and by path: load, create... | TruckeeCatalog  |
-| a rule before names are resolved      | INSERT, DELETE, UPDATE, MERGE               | TruckeeWrites   |
-| a rule while names are resolved       | the plan that reads a table                 | TruckeeRows     |
-| the parser                            | Delta's own statements                      | TruckeeParser   |
-| the format `delta`                    | reads, writes and streams by path           | TruckeeSource   |
-| the table functions `table_changes*`  | the plan that reads a feed                  | TruckeeSessions |
+| what Spark has                       | what it asks                           | Java            |
+|--------------------------------------|----------------------------------------|-----------------|
+| the catalog `spark_catalog`          | tables by name and path: load, create  | TruckeeCatalog  |
+| a rule before names are resolved     | INSERT, DELETE, UPDATE, MERGE          | TruckeeWrites   |
+| a rule while names are resolved      | the plan that reads a table            | TruckeeRows     |
+| the parser                           | Delta's own statements                 | TruckeeParser   |
+| the format `delta`                   | reads, writes and streams by path      | TruckeeSource   |
+| the table functions `table_changes*` | the plan that reads a feed             | TruckeeSessions |
 
 Each question is handed to one function of Python, with what it is about.
 """
@@ -25,11 +25,7 @@ from truckee.errors.install import DeltaJarPresentError
 from truckee.spark.jvm.bridge import Callback, compiled, gateway
 from truckee.spark.jvm.classes import add_services
 from truckee.spark.session.delta_jar import delta_jar
-
-CATALOG_SETTING = "spark.sql.catalog.spark_catalog"
-EXTENSIONS_SETTING = "spark.sql.extensions"
-DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
-DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+from truckee.spark.session.session import CATALOG_SETTING, DELTA_CATALOG
 
 _CATALOG = "truckee.TruckeeCatalog"
 _SERVICES = {"org.apache.spark.sql.sources.DataSourceRegister": ["truckee.TruckeeSource"]}
@@ -65,7 +61,8 @@ def open_doors(spark: SparkSession, answer: Answer) -> None:
     if not is_new:
         return
     add_services(spark, _SERVICES)
-    compiled(spark, "TruckeeAnswers").open(Callback(lambda text, objects: _ask(answer, text, objects)))
+    asked = Callback(lambda text, objects: _ask(answer, text, objects))
+    compiled(spark, "TruckeeAnswers").open(asked)
     _set_catalog(spark)
     compiled(spark, "TruckeeSessions").open(session)
 
@@ -107,4 +104,4 @@ def _set_catalog(spark: SparkSession) -> None:
     spark.conf.set(CATALOG_SETTING, _CATALOG)
     # Where sessions that are made later take their settings from.
     gateway(spark)
-    spark.sparkContext._jsc.sc().conf().set(CATALOG_SETTING, _CATALOG)  # type: ignore[union-attr]
+    spark.sparkContext._jsc.sc().conf().set(CATALOG_SETTING, _CATALOG)

@@ -1,0 +1,51 @@
+"""The table functions `table_changes` and `table_changes_by_path`."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from truckee.errors.sql import FunctionArgumentError
+from truckee.readwriter import changes_between
+from truckee.spark.session.catalog_tables import plan_of
+from truckee.spark.session.doors import Question
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_VERSIONS = ("integer", "long")
+_BY_PATH = "table_changes_by_path"
+
+
+def changes(question: Question) -> Any:
+    """Answer with the plan that reads a feed."""
+    function, arguments = question.about["function"], question.about["arguments"]
+    if len(arguments) not in (2, 3):
+        raise FunctionArgumentError(
+            function=function, argument=f"{len(arguments)} arguments", needs="2 or 3"
+        )
+    table, *bounds = arguments
+    if table["type"] != "string" or not table["constant"] or table["value"] is None:
+        raise FunctionArgumentError(function=function, argument=table["sql"], needs="a text")
+    frame = changes_between(
+        question.spark,
+        table["value"],
+        *(_bound(function, bound) for bound in bounds),
+        is_path=function == _BY_PATH,
+    )
+    return plan_of(frame)
+
+
+def _bound(function: str, argument: dict[str, Any]) -> int | str | datetime | None:
+    if not argument["constant"]:
+        needs = "a constant: a version, or a time"
+        raise FunctionArgumentError(function=function, argument=argument["sql"], needs=needs)
+    value, kind = argument["value"], argument["type"]
+    if value is None:
+        return None
+    if kind in _VERSIONS:
+        return int(value)
+    if kind == "string":
+        return str(value)
+    if kind == "timestamp":
+        return _EPOCH + timedelta(microseconds=int(value))
+    needs = "a version (INT or BIGINT) or a time (STRING or TIMESTAMP)"
+    raise FunctionArgumentError(function=function, argument=argument["sql"], needs=needs)
