@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
 import org.apache.spark.sql.catalyst.analysis.ResolvedTable;
+import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.plans.logical.DeleteFromTable;
@@ -58,9 +59,24 @@ public class TruckeeRows extends Rule {
 
   private LogicalPlan rows(DataSourceV2Relation relation) {
     if (!(relation.table() instanceof TruckeeTable)) return relation;
-    BiFunction rows = ((TruckeeTable) relation.table()).rows();
+    TruckeeTable table = (TruckeeTable) relation.table();
     Map options = new HashMap(relation.options().asCaseSensitiveMap());
-    return named((LogicalPlan) rows.apply(TruckeeAnswers.json(options), session), relation);
+    LogicalPlan rows = (LogicalPlan) table.rows().apply(TruckeeAnswers.json(options), session);
+    return named(entered(rows, table.entry()), relation);
+  }
+
+  /** The plan with its relations said to be a table of the catalog, by which Spark refreshes it. */
+  private static LogicalPlan entered(LogicalPlan plan, CatalogTable entry) {
+    if (entry == null) return plan;
+    if (plan instanceof LogicalRelation) {
+      LogicalRelation of = (LogicalRelation) plan;
+      return new LogicalRelation(of.relation(), of.output(), Option.apply(entry), of.isStreaming(), of.stream());
+    }
+    List children = new ArrayList();
+    for (Iterator each = list(plan.children()); each.hasNext(); ) {
+      children.add(entered((LogicalPlan) each.next(), entry));
+    }
+    return (LogicalPlan) plan.withNewChildren(seq(children));
   }
 
   private LogicalPlan rows(LogicalRelation relation) {

@@ -50,6 +50,9 @@ public class TruckeeTable implements V2TableWithV1Fallback, TruncatableTable {
 
   public Map properties() { return properties; }
 
+  /** The entry of the catalog, null for a table that is named by its path. */
+  public CatalogTable entry() { return entry; }
+
   /** The plan that reads the table, with the options of one read. */
   public BiFunction rows() { return rows; }
 
@@ -72,7 +75,7 @@ public class TruckeeTable implements V2TableWithV1Fallback, TruncatableTable {
     return found;
   }
 
-  /** The entry of the catalog, by which Spark finds the source of streams. */
+  /** By this Spark finds the source of streams. */
   public CatalogTable v1Table() {
     if (entry == null) throw new UnsupportedOperationException(name + " is not in the catalog");
     return entry;
