@@ -121,7 +121,7 @@ def load_path(
         return feed_frame(spark, open_feed(session_storage(spark, path, text), feed))
     at = time_travel(text, time_zone=zone)
     storage = session_storage(spark, path, text)
-    if at is None and "@" in path and not _is_table(storage):
+    if at is None and "@" in path and not has_log(storage):
         path, at = split_path(path, time_zone=zone)
         storage = session_storage(spark, path, text)
     return snapshot_frame(spark, snapshot_at(storage, at))
@@ -176,5 +176,6 @@ def snapshot_at(storage: Storage, at: Bound | None) -> Snapshot:
     return load_snapshot(storage, version_as_of(storage, at.timestamp_ms))
 
 
-def _is_table(storage: Storage) -> bool:
+def has_log(storage: Storage) -> bool:
+    """Return whether there is a log, and so presumably a table."""
     return any(True for _ in storage.list_from("_delta_log/"))

@@ -40,10 +40,21 @@ def _by_path(operation: str) -> Callable[[Question], Any]:
     return refuse
 
 
+def _refuse(question: Question) -> Any:
+    raise StatementNotAllowedError(
+        operation=question.about["operation"], hint="name the table by its name or its path"
+    )
+
+
 _ANSWERS: Mapping[str, Callable[[Question], Any]] = {
     "parse": _parse,
     "statement": _run,
     "exists": tables.exists,
+    "check path": tables.check_path,
+    "refuse": _refuse,
+    "defaults": changed_rows.default_texts,
+    "changes from": feeds.changes_from,
+    "create like": definitions.create_like,
     "load": tables.load,
     "create": definitions.create,
     "check creation": definitions.check,

@@ -37,9 +37,11 @@ from truckee.spark.dml.statements import (
     update_values,
 )
 from truckee.spark.read.frames import snapshot_frame
-from truckee.spark.session.catalog_tables import java_frame
+from truckee.spark.session.catalog_tables import java_frame, text_list
 from truckee.spark.session.doors import Question
 from truckee.spark.session.settings import session_settings
+from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
+from truckee.spark.write.identity import IDENTITY_STEP_KEY
 from truckee.spark.write.incoming_rows import DEFAULT_KEY
 
 
@@ -81,6 +83,26 @@ def merge_rows_of(question: Question) -> Any:
     for clause in of_target:
         builder = _with_unmatched(builder, clause)
     return java_frame(builder.execute())
+
+
+def default_texts(question: Question) -> Any:
+    """Answer with the default of each column that an INSERT gives a value for, as SQL.
+
+    Raises for a column whose values are computed, since its default is not a value.
+    """
+    snapshot = load_snapshot(table_storage_of(question))
+    names = question.about["columns"] or snapshot.schema.names
+    found = []
+    for name in names:
+        chain = find_column(snapshot.schema, (name,))
+        metadata = {} if chain is None else chain.field.metadata
+        if IDENTITY_STEP_KEY in metadata or GENERATION_EXPRESSION_KEY in metadata:
+            raise StatementNotAllowedError(
+                operation=f"DEFAULT for the column {name}, whose values are computed",
+                hint="list the other columns, and leave this one out",
+            )
+        found.append(str(metadata.get(DEFAULT_KEY, "NULL")))
+    return text_list(question.spark, found)
 
 
 def truncate(question: Question) -> None:

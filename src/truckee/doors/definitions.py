@@ -20,12 +20,14 @@ from truckee.commands.ddl.create_with_rows import create_with_rows
 from truckee.commands.ddl.named_write import save_as_table
 from truckee.commands.write.options import write_options
 from truckee.commands.write.plan import Write
-from truckee.doors.tables import table_name
+from truckee.doors.tables import exists, shown_properties, table_name, table_storage_of
 from truckee.errors.create import AmbiguousTablePathError
 from truckee.errors.sql import StatementNotAllowedError
+from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.text import Options
 from truckee.protocol.schema import StructField, StructType
-from truckee.spark.dml.statements import write_options_of
+from truckee.spark.dml.statements import like_spec, write_options_of
+from truckee.spark.session.catalog import named_table
 from truckee.spark.session.doors import Question
 from truckee.spark.session.settings import session_settings, session_storage
 from truckee.spark.types import from_spark
@@ -51,6 +53,43 @@ def create(question: Question) -> None:
     """Create or replace a table without rows."""
     definition, creation = definition_of(question), Creation(question.about["creation"])
     create_table(question.spark, definition, creation)
+
+
+def create_like(question: Question) -> None:
+    """Create a table with the columns, partitions and properties of another, and no rows."""
+    about, spark = question.about, question.spark
+    spec = like_spec(question.objects[0])
+    if spec.if_not_exists and _is_there(question):
+        return
+    if about["source"] is None:
+        raise StatementNotAllowedError(
+            operation="CREATE TABLE LIKE a table that is not a Delta table",
+            hint="use CREATE TABLE ... USING delta AS SELECT ... LIMIT 0",
+        )
+    source = load_snapshot(table_storage_of(question._replace(about=about["source"])))
+    definition = TableDefinition(
+        name=table_name(about),
+        location=about.get("path", spec.location),
+        schema=source.schema,
+        partition_columns=source.partition_columns,
+        properties={**_copied_properties(source), **spec.properties},
+        comment=source.metadata.description,
+    )
+    create_table(spark, definition, Creation.CREATE)
+
+
+def _is_there(question: Question) -> bool:
+    name = table_name(question.about)
+    return exists(question) if name is None else named_table(question.spark, name) is not None
+
+
+def _copied_properties(source: Snapshot) -> dict[str, str]:
+    left = ("delta.columnMapping.maxColumnId", "delta.rowTracking.materialized")
+    return {
+        key: value
+        for key, value in shown_properties(source).items()
+        if not key.startswith(left) and key != "comment"
+    }
 
 
 def check(question: Question) -> None:

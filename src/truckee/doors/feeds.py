@@ -5,14 +5,19 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from truckee.errors.sql import FunctionArgumentError
+from pyspark.sql import functions as F
+
+from truckee.doors.tables import table_name
+from truckee.errors.sql import FunctionArgumentError, StatementNotAllowedError
 from truckee.readwriter import changes_between
+from truckee.spark.dml.statements import ChangesSpec, changes_spec
 from truckee.spark.session.catalog_tables import plan_of
 from truckee.spark.session.doors import Question
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _VERSIONS = ("integer", "long")
 _BY_PATH = "table_changes_by_path"
+_MODES = ("NONE", "DROP_CARRYOVERS")
 
 
 def changes(question: Question) -> Any:
@@ -32,6 +37,45 @@ def changes(question: Question) -> Any:
         is_path=function == _BY_PATH,
     )
     return plan_of(frame)
+
+
+def changes_from(question: Question) -> Any:
+    """Answer with the plan of CHANGES FROM ... TO ...: updates are a delete and an insert.
+
+    With `computeUpdates` they are the two images of the feed.
+    """
+    spec = changes_spec(question.objects[0])
+    if spec.mode not in _MODES:
+        raise StatementNotAllowedError(
+            operation=f"CHANGES with deduplicationMode = {spec.mode}", hint="use dropCarryovers"
+        )
+    name = table_name(question.about)
+    frame = changes_between(
+        question.spark,
+        question.about["path"] if name is None else name,
+        *_range(spec),
+        is_path=name is None,
+    )
+    if not spec.computes_updates:
+        kind = F.col("_change_type")
+        shown = F.when(kind == "update_preimage", "delete").when(
+            kind == "update_postimage", "insert"
+        )
+        frame = frame.withColumn("_change_type", shown.otherwise(kind))
+    return plan_of(frame)
+
+
+def _range(spec: ChangesSpec) -> list[int | datetime]:
+    found: list[int | datetime] = []
+    start = 0 if spec.start is None else spec.start
+    for value, moves in ((start, not spec.with_start), (spec.end, -(not spec.with_end))):
+        if value is None:
+            continue
+        if spec.is_time:
+            found.append(_EPOCH + timedelta(microseconds=value + 1000 * moves))
+        else:
+            found.append(value + moves)
+    return found
 
 
 def _bound(function: str, argument: dict[str, Any]) -> int | str | datetime | None:

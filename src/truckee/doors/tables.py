@@ -8,13 +8,12 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.catalog import delta_location
-from truckee.commands.table_plan import existing_table
-from truckee.log.snapshot import Snapshot
+from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import Bound, is_feed_read
 from truckee.options.text import Options
 from truckee.options.time_travel import split_path
 from truckee.protocol.features import supported_features
-from truckee.readwriter import load_path, snapshot_at
+from truckee.readwriter import has_log, load_path, snapshot_at
 from truckee.spark.columns import quoted
 from truckee.spark.read.frames import snapshot_frame
 from truckee.spark.session.catalog_tables import (
@@ -46,7 +45,14 @@ def table_storage_of(question: Question) -> Storage:
 def exists(question: Question) -> bool:
     """Answer whether there is a table at a path."""
     storage, _ = _at_path(question)
-    return existing_table(storage) is not None
+    return has_log(storage)
+
+
+def check_path(question: Question) -> None:
+    """Raise NotADeltaTableError if there is no table at a path."""
+    storage, _ = _at_path(question)
+    if not has_log(storage):
+        load_snapshot(storage)
 
 
 def load(question: Question) -> Any:
@@ -109,7 +115,7 @@ def _at_path(question: Question) -> tuple[Storage, Bound | None]:
     """Return the storage of a path, and the version that its end names, as in `t@v3`."""
     path, spark = question.about["path"], question.spark
     storage = session_storage(spark, path)
-    if "@" not in path or existing_table(storage) is not None:
+    if "@" not in path or has_log(storage):
         return storage, None
     path, at = split_path(path, time_zone=session_zone(spark))
     return session_storage(spark, path), at

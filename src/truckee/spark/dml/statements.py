@@ -46,6 +46,63 @@ class ClauseSpec:
     values: Mapping[str, Column] | None
 
 
+@dataclass(frozen=True)
+class LikeSpec:
+    """What CREATE TABLE ... LIKE says beside the two tables."""
+
+    location: str | None
+    properties: Mapping[str, str]
+    if_not_exists: bool
+
+
+def like_spec(plan: Any) -> LikeSpec:
+    """Return what CREATE TABLE ... LIKE says beside the two tables."""
+    location = plan.location()
+    return LikeSpec(
+        str(location.get()) if location.isDefined() else None,
+        {str(pair._1()): str(pair._2()) for pair in _each(plan.properties().toSeq())},
+        bool(plan.ifNotExists()),
+    )
+
+
+@dataclass(frozen=True)
+class ChangesSpec:
+    """The range of CHANGES FROM: versions, or times in microseconds; and how to show changes."""
+
+    start: int | None
+    end: int | None
+    is_time: bool
+    with_start: bool
+    with_end: bool
+    mode: str
+    computes_updates: bool
+
+
+def changes_spec(plan: Any) -> ChangesSpec:
+    """Return what CHANGES FROM ... TO ... says."""
+    context = plan.changelogContext()
+    bounds = context.range()
+    kind = str(bounds.getClass().getSimpleName())
+    start = end = None
+    if kind == "VersionRange":
+        start, end = int(bounds.startingVersion()), _optional(bounds.endingVersion())
+    elif kind == "TimestampRange":
+        start, end = int(bounds.startingTimestamp()), _optional(bounds.endingTimestamp())
+    return ChangesSpec(
+        start,
+        end,
+        kind == "TimestampRange",
+        bool(bounds.startingBoundInclusive()),
+        bool(bounds.endingBoundInclusive()),
+        str(context.deduplicationMode().toString()),
+        bool(context.computeUpdates()),
+    )
+
+
+def _optional(found: Any) -> int | None:
+    return int(found.get()) if found.isPresent() else None
+
+
 def delete_condition(spark: SparkSession, plan: Any) -> Column | None:
     """Return the condition of a DELETE, None for all rows."""
     return _condition(spark, plan.condition())

@@ -18,6 +18,7 @@ import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import scala.Option;
@@ -41,8 +42,9 @@ public class TruckeeRows extends Rule {
     if (plan instanceof DataSourceV2Relation) return rows((DataSourceV2Relation) plan);
     if (plan instanceof LogicalRelation) return rows((LogicalRelation) plan);
     // What changes rows is about the table itself.
-    if (plan instanceof DeleteFromTable || plan instanceof UpdateTable) return plan;
     boolean keepsFirst = plan instanceof MergeIntoTable;
+    if (plan instanceof DeleteFromTable || plan instanceof UpdateTable || keepsFirst) checkTarget(plan);
+    if (plan instanceof DeleteFromTable || plan instanceof UpdateTable) return plan;
     LogicalPlan shown = shown(plan);
     if (shown != plan) return shown;
     List children = new ArrayList();
@@ -77,6 +79,22 @@ public class TruckeeRows extends Rule {
       children.add(entered((LogicalPlan) each.next(), entry));
     }
     return (LogicalPlan) plan.withNewChildren(seq(children));
+  }
+
+  /** Refuses to change rows of a Delta table through a view. */
+  private void checkTarget(LogicalPlan plan) {
+    LogicalPlan target = (LogicalPlan) plan.children().head();
+    for (Iterator each = list(target.collectLeaves()); each.hasNext(); ) {
+      Object leaf = each.next();
+      if (!(leaf instanceof LogicalRelation)) continue;
+      Object relation = ((LogicalRelation) leaf).relation();
+      if (!(relation instanceof HadoopFsRelation)) continue;
+      if (((HadoopFsRelation) relation).location().getClass().getName().startsWith("truckee.")) {
+        Map about = new HashMap();
+        about.put("operation", "changing rows of a view");
+        TruckeeAnswers.ask("refuse", about, new Object[] {session});
+      }
+    }
   }
 
   private LogicalPlan rows(LogicalRelation relation) {

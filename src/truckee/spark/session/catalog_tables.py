@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from truckee.spark.jvm.bridge import Callback, compiled, java_array
+from truckee.spark.jvm.bridge import Callback, compiled, java_array, java_list
 from truckee.spark.session.doors import session_of
 from truckee.spark.types import to_java
 
@@ -80,6 +80,11 @@ def plan_of(frame: DataFrame) -> Any:
 def java_frame(frame: DataFrame) -> Any:
     """Return a DataFrame as the JVM's own."""
     return frame._jdf
+
+
+def text_list(spark: SparkSession, texts: list[str]) -> Any:
+    """Return texts as a list of the JVM."""
+    return java_list(spark, list(texts))
 
 
 def _plans(rows: Rows) -> Callable[[str, Any], Any]:
