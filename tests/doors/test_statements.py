@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,14 +31,26 @@ def enabled(spark: SparkSession) -> SparkSession:
     return enable(spark)
 
 
+@pytest.fixture(scope="module")
+def start(enabled: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("start") / "t"
+    for statement in START:
+        enabled.sql(statement.replace("{t}", f"delta.`{folder}`"))
+    return folder
+
+
 @pytest.fixture
-def table(enabled: SparkSession, tmp_path: Path, request: Any) -> Iterator[tuple[str, Path]]:
+def table(
+    enabled: SparkSession, start: Path, tmp_path: Path, request: Any
+) -> Iterator[tuple[str, Path]]:
+    folder = tmp_path / "t"
+    shutil.copytree(start, folder)
     if request.param == "path":
-        yield f"delta.`{tmp_path / 't'}`", tmp_path / "t"
+        yield f"delta.`{folder}`", folder
         return
-    warehouse = str(enabled.conf.get("spark.sql.warehouse.dir")).removeprefix("file:")
-    yield NAME, Path(warehouse) / NAME
-    enabled.sql(f"DROP TABLE IF EXISTS {NAME}")
+    enabled.sql(f"CREATE TABLE {NAME} USING delta LOCATION '{folder}'")
+    yield NAME, folder
+    enabled.sql(f"DROP TABLE {NAME}")
 
 
 @pytest.mark.parametrize(("example", "table"), CASES, indirect=["table"])
@@ -45,7 +58,7 @@ def test_an_example_does_what_is_said_of_it(
     enabled: SparkSession, table: tuple[str, Path], example: Example
 ) -> None:
     name, folder = table
-    for statement in (*START, *example.before):
+    for statement in example.before:
         enabled.sql(statement.replace("{t}", name))
     storage = LocalStorage(str(folder))
     version = load_snapshot(storage).version
