@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from truckee.spark.columns import quoted
 from truckee.spark.jvm.bridge import to_column
 
+_WHERE = "Where"
 _UPDATES, _DELETES, _INSERTS = "Update", "Delete", "Insert"
 
 
@@ -142,13 +143,16 @@ def insert_spec(spark: SparkSession, kind: str, plan: Any) -> InsertSpec:
     """Return what an INSERT, or a write of a DataFrame to a table, says beside its rows."""
     evolves = bool(_asked(plan, "withSchemaEvolution", False))
     if kind == "InsertIntoStatement":
+        replaced = _replaced(_asked(plan, "replaceCriteriaOpt", None))
+        by_condition = replaced is not None and _WHERE in str(replaced.getClass().getSimpleName())
         return InsertSpec(
             columns=tuple(str(name) for name in _each(plan.userSpecifiedCols())),
             partition=_partition(plan.partitionSpec()),
             by_name=bool(plan.byName()),
             overwrites=bool(plan.overwrite()),
             only_new_partitions=bool(plan.ifPartitionNotExists()),
-            replaces_by_match=_is_given(_asked(plan, "replaceCriteriaOpt", None)),
+            condition=_condition(spark, _replaced_where(replaced)) if by_condition else None,
+            replaces_by_match=replaced is not None and not by_condition,
             evolves_schema=evolves,
         )
     overwrites = kind != "AppendData"
@@ -215,8 +219,13 @@ def _each(items: Any) -> Iterator[Any]:
     return (items.apply(index) for index in range(items.size()))
 
 
-def _is_given(option: Any) -> bool:
-    return option is not None and bool(option.isDefined())
+def _replaced(option: Any) -> Any:
+    """Return what says which rows an INSERT replaces, None if nothing does."""
+    return option.get() if option is not None and option.isDefined() else None
+
+
+def _replaced_where(criteria: Any) -> Any:
+    return criteria.productElement(0)
 
 
 def _asked(plan: Any, name: str, otherwise: Any) -> Any:
