@@ -42,6 +42,7 @@ ROOMS = (
     {"readwriter"},
     {"doors"},
     {"table", "writer"},
+    {"delta_modules"},
     {"installation"},
     {"cli"},
 )
@@ -60,6 +61,7 @@ MAY_IMPORT_PYSPARK = {
     "table",
     "readwriter",
     "writer",
+    "delta_modules",
     "installation",
 }
 MAY_KNOW_THE_JVM = {"spark"}

@@ -16,12 +16,10 @@ from typing import Any, NamedTuple
 
 from pyspark.sql import SparkSession
 
-import truckee.errors
-from truckee.commands.care.optimize_builder import DeltaOptimizeBuilder
+from truckee.delta_modules import delta_modules
 from truckee.doors.enable import enable
 from truckee.errors.install import DeltaJarPresentError
-from truckee.spark.session.session import configure, without_delta_settings
-from truckee.table import DeltaTable
+from truckee.spark.session.session import without_delta_settings
 
 
 class _Installed(NamedTuple):
@@ -52,7 +50,7 @@ def install() -> None:
     SparkSession.Builder.getOrCreate = _starting(before.start)  # type: ignore[method-assign]
     for name in [name for name in sys.modules if name == "delta" or name.startswith("delta.")]:
         before.modules[name] = sys.modules.pop(name)
-    for name, module in _delta_modules().items():
+    for name, module in delta_modules().items():
         before.modules.setdefault(name, None)
         sys.modules[name] = module
     _installed = before
@@ -86,36 +84,3 @@ def _starting(original: Callable[..., SparkSession]) -> Callable[..., SparkSessi
             return session
 
     return getOrCreate
-
-
-def _delta_modules() -> dict[str, ModuleType]:
-    """Return modules with the names of delta-spark's, which hold truckee's classes."""
-    delta, tables, exceptions = (
-        ModuleType(name, "Stands in for delta-spark, put here by truckee.install().")
-        for name in ("delta", "delta.tables", "delta.exceptions")
-    )
-    delta.__path__ = []
-    vars(delta).update(
-        DeltaTable=DeltaTable,
-        configure_spark_with_delta_pip=_configured,
-        tables=tables,
-        exceptions=exceptions,
-    )
-    vars(tables).update(DeltaTable=DeltaTable, DeltaOptimizeBuilder=DeltaOptimizeBuilder)
-    vars(exceptions).update(
-        (name, getattr(truckee.errors, name))
-        for name in truckee.errors.__all__
-        if name.endswith("Exception")
-    )
-    return {module.__name__: module for module in (delta, tables, exceptions)}
-
-
-def _configured(
-    spark_session_builder: SparkSession.Builder,
-    extra_packages: list[str] | None = None,
-) -> SparkSession.Builder:
-    """Return the builder as truckee likes it; packages that have nothing to do with Delta stay."""
-    builder = configure(spark_session_builder)
-    if extra_packages:
-        builder = builder.config("spark.jars.packages", ",".join(extra_packages))
-    return builder

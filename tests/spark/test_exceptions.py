@@ -118,7 +118,10 @@ def test_an_error_is_caught_by_its_own_name_and_by_sparks(spark: SparkSession) -
     again = pickle.loads(pickle.dumps(caught.value))
     assert isinstance(again, errors.NotADeltaTableError)
     assert isinstance(again, AnalysisException)
-    assert again.getMessageParameters() == {"table": "/no/such/table"}
+    assert again.getMessageParameters() == {
+        "table": "/no/such/table",
+        "found": "the path does not exist",
+    }
 
 
 @pytest.mark.parametrize(
@@ -203,7 +206,7 @@ def test_an_argument_of_a_wrong_type_is_a_type_error_at_the_call(
 def test_an_argument_that_makes_no_sense_is_a_value_error_at_the_call(
     spark: SparkSession, table: str, case: str
 ) -> None:
-    with pytest.raises(ValueError, match=r"cannot be None|must be") as caught:
+    with pytest.raises(ValueError, match=r"cannot be None|needs to be") as caught:
         VALUE_ERRORS[case](spark, table)
 
     assert isinstance(caught.value, DeltaError)

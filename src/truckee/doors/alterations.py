@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -14,9 +15,9 @@ from truckee.commands.ddl.alter_columns import (
     change_column,
     drop_columns,
     rename_column,
-    replace_columns,
 )
 from truckee.commands.ddl.alter_properties import set_properties, unset_properties
+from truckee.commands.ddl.replace_columns import replace_columns
 from truckee.doors.definitions import spark_field
 from truckee.doors.tables import table_storage_of
 from truckee.errors.sql import StatementNotAllowedError
@@ -45,7 +46,11 @@ def alter(question: Question) -> None:
     if taken:
         unset_properties(storage, taken)
     if _replaces_columns(storage, columns):
-        added = [_new_column(c) for c in columns if c["change"] == _ADD]
+        added = [
+            replace(_new_column(c), name=c["column"][-1], position=None)
+            for c in columns
+            if c["change"] == _ADD
+        ]
         replace_columns(spark, storage, added)
         return
     for kind, group in groupby(columns, key=_group):

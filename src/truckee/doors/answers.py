@@ -54,7 +54,7 @@ _ANSWERS: Mapping[str, Callable[[Question], Any]] = {
     "refuse": _refuse,
     "defaults": changed_rows.default_texts,
     "changes from": feeds.changes_from,
-    "create like": definitions.create_like,
+    "create like": definitions.create_like_another,
     "load": tables.load,
     "create": definitions.create,
     "check creation": definitions.check,

@@ -9,12 +9,12 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from truckee.commands.ddl.truncate import truncate_table
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
 from truckee.commands.write.options import WRITE_OPTIONS, write_options
 from truckee.commands.write.plan import Write
-from truckee.commands.write.truncate import truncate_table
 from truckee.commands.write.write import write_table
 from truckee.doors.tables import table_storage_of
 from truckee.errors.sql import StatementNotAllowedError
@@ -22,6 +22,11 @@ from truckee.errors.write import ColumnCountError
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.text import Options
 from truckee.options.unknown import warn_of_unknown
+from truckee.protocol.column_metadata import (
+    CURRENT_DEFAULT_KEY,
+    GENERATION_EXPRESSION_KEY,
+    IDENTITY_STEP_KEY,
+)
 from truckee.protocol.schema import StructField, find_column
 from truckee.spark.columns import quoted, spark_type
 from truckee.spark.dml.expressions import resolved_condition
@@ -40,9 +45,6 @@ from truckee.spark.read.frames import snapshot_frame
 from truckee.spark.session.catalog_tables import java_frame, text_list
 from truckee.spark.session.doors import Question
 from truckee.spark.session.settings import session_settings
-from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
-from truckee.spark.write.identity import IDENTITY_STEP_KEY
-from truckee.spark.write.incoming_rows import DEFAULT_KEY
 
 
 def delete_rows_of(question: Question) -> Any:
@@ -101,7 +103,7 @@ def default_texts(question: Question) -> Any:
                 operation=f"DEFAULT for the column {name}, whose values are computed",
                 hint="list the other columns, and leave this one out",
             )
-        found.append(str(metadata.get(DEFAULT_KEY, "NULL")))
+        found.append(str(metadata.get(CURRENT_DEFAULT_KEY, "NULL")))
     return text_list(question.spark, found)
 
 
@@ -236,7 +238,7 @@ def _alias(question: Question) -> str | None:
 
 def _defaults(snapshot: Snapshot) -> dict[str, str]:
     return {
-        field.name.casefold(): field.metadata[DEFAULT_KEY]
+        field.name.casefold(): field.metadata[CURRENT_DEFAULT_KEY]
         for field in snapshot.schema.fields
-        if DEFAULT_KEY in field.metadata
+        if CURRENT_DEFAULT_KEY in field.metadata
     }

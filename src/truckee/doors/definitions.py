@@ -16,15 +16,24 @@ from truckee.commands.ddl.create import (
     check_creation,
     create_table,
 )
+from truckee.commands.ddl.create_like import LikeRequest
+from truckee.commands.ddl.create_like import create_like as create_table_like
 from truckee.commands.ddl.create_with_rows import create_with_rows
 from truckee.commands.ddl.named_write import save_as_table
 from truckee.commands.write.options import write_options
 from truckee.commands.write.plan import Write
-from truckee.doors.tables import exists, shown_properties, table_name, table_storage_of
+from truckee.doors.tables import exists, table_name, table_storage_of
 from truckee.errors.create import AmbiguousTablePathError
 from truckee.errors.sql import StatementNotAllowedError
-from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.log.snapshot import load_snapshot
 from truckee.options.text import Options
+from truckee.protocol.column_metadata import (
+    CURRENT_DEFAULT_KEY,
+    GENERATION_EXPRESSION_KEY,
+    IDENTITY_ALLOWS_EXPLICIT_KEY,
+    IDENTITY_START_KEY,
+    IDENTITY_STEP_KEY,
+)
 from truckee.protocol.schema import StructField, StructType
 from truckee.spark.dml.statements import like_spec, write_options_of
 from truckee.spark.session.catalog import named_table
@@ -32,13 +41,6 @@ from truckee.spark.session.doors import Question
 from truckee.spark.session.settings import session_settings, session_storage
 from truckee.spark.types import from_spark
 from truckee.spark.write.char_columns import declared_field
-from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
-from truckee.spark.write.identity import (
-    IDENTITY_ALLOWS_EXPLICIT_KEY,
-    IDENTITY_START_KEY,
-    IDENTITY_STEP_KEY,
-)
-from truckee.spark.write.incoming_rows import DEFAULT_KEY
 
 _RESERVED = frozenset(
     {"location", "provider", "comment", "owner", "external", "is_managed_location", "path"}
@@ -55,7 +57,7 @@ def create(question: Question) -> None:
     create_table(question.spark, definition, creation)
 
 
-def create_like(question: Question) -> None:
+def create_like_another(question: Question) -> None:
     """Create a table with the columns, partitions and properties of another, and no rows."""
     about, spark = question.about, question.spark
     spec = like_spec(question.objects[0])
@@ -67,29 +69,17 @@ def create_like(question: Question) -> None:
             hint="use CREATE TABLE ... USING delta AS SELECT ... LIMIT 0",
         )
     source = load_snapshot(table_storage_of(question._replace(about=about["source"])))
-    definition = TableDefinition(
+    request = LikeRequest(
         name=table_name(about),
         location=about.get("path", spec.location),
-        schema=source.schema,
-        partition_columns=source.partition_columns,
-        properties={**_copied_properties(source), **spec.properties},
-        comment=source.metadata.description,
+        properties=spec.properties,
     )
-    create_table(spark, definition, Creation.CREATE)
+    create_table_like(spark, source, request)
 
 
 def _is_there(question: Question) -> bool:
     name = table_name(question.about)
     return exists(question) if name is None else named_table(question.spark, name) is not None
-
-
-def _copied_properties(source: Snapshot) -> dict[str, str]:
-    left = ("delta.columnMapping.maxColumnId", "delta.rowTracking.materialized")
-    return {
-        key: value
-        for key, value in shown_properties(source).items()
-        if not key.startswith(left) and key != "comment"
-    }
 
 
 def check(question: Question) -> None:
@@ -203,7 +193,7 @@ def _field(column: dict[str, Any]) -> StructField:
     if column.get("comment") is not None:
         metadata["comment"] = column["comment"]
     if column.get("default") is not None:
-        metadata[DEFAULT_KEY] = column["default"]
+        metadata[CURRENT_DEFAULT_KEY] = column["default"]
     if column.get("generation") is not None:
         metadata[GENERATION_EXPRESSION_KEY] = column["generation"]
     if "step" in column:

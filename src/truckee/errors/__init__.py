@@ -1,6 +1,7 @@
 """Every error, one tree. Each module below holds the errors of one station of the path."""
 
 from truckee.errors.alter import (
+    AbsentFeatureDropError,
     CheckpointProtectionDropError,
     CheckpointProtectionWaitError,
     ColumnChangeError,
@@ -8,6 +9,7 @@ from truckee.errors.alter import (
     ColumnMappingModeChangeError,
     ColumnMappingRequiredError,
     ColumnNotFoundError,
+    ColumnsNotReplaceableError,
     ConstraintAlreadyViolatedError,
     ConstraintExistsError,
     ConstraintNotBooleanError,
@@ -20,6 +22,7 @@ from truckee.errors.alter import (
     HistoryTruncationError,
     PropertyNotFoundError,
     RowTrackingBackfillError,
+    UnknownFeatureDropError,
 )
 from truckee.errors.arguments import ArgumentTypeError, ArgumentValueError, NoAssignmentsError
 from truckee.errors.base import DeltaError
@@ -111,6 +114,13 @@ from truckee.errors.deletion_vectors import (
     RowIndexOutOfRangeError,
     UnknownStorageTypeError,
 )
+from truckee.errors.diff import (
+    DiffFileNotFoundError,
+    DiffSchemaError,
+    KeysNotUniqueError,
+    NoKeysError,
+    UnrelatedTablesError,
+)
 from truckee.errors.dml import (
     AggregateNotSupportedError,
     AmbiguousColumnError,
@@ -200,6 +210,7 @@ from truckee.errors.spark import (
     JavaNotFoundError,
     NoCallbackConnectionError,
     SessionStoppedError,
+    UntestedSparkError,
 )
 from truckee.errors.sql import (
     ConvertedTypeError,
@@ -307,6 +318,7 @@ from truckee.errors.write_rows import (
 )
 
 __all__ = [
+    "AbsentFeatureDropError",
     "AggregateNotSupportedError",
     "AllColumnsPartitionedError",
     "AmbiguousColumnError",
@@ -342,6 +354,7 @@ __all__ = [
     "ColumnMappingModeChangeError",
     "ColumnMappingRequiredError",
     "ColumnNotFoundError",
+    "ColumnsNotReplaceableError",
     "ConcurrentAppendException",
     "ConcurrentDeleteDeleteException",
     "ConcurrentDeleteReadException",
@@ -380,6 +393,8 @@ __all__ = [
     "DeltaConcurrentModificationException",
     "DeltaError",
     "DependentColumnError",
+    "DiffFileNotFoundError",
+    "DiffSchemaError",
     "DifferentTableError",
     "DomainMetadataNotSupportedError",
     "DuplicateActionsError",
@@ -430,6 +445,7 @@ __all__ = [
     "InvariantViolationError",
     "InventoryError",
     "JavaNotFoundError",
+    "KeysNotUniqueError",
     "LogFileNotFoundError",
     "ManifestColumnMappingError",
     "ManifestModeError",
@@ -457,6 +473,7 @@ __all__ = [
     "NoCallbackConnectionError",
     "NoColumnsError",
     "NoCommitsFoundError",
+    "NoKeysError",
     "NoPathToWriteError",
     "NoStartError",
     "NoTableLocationError",
@@ -538,11 +555,13 @@ __all__ = [
     "TwoStartsError",
     "TypeTextError",
     "UnexpectedChangeFilesError",
+    "UnknownFeatureDropError",
     "UnknownFeatureRequestError",
     "UnknownSaveModeError",
     "UnknownStorageTypeError",
     "UnknownTablePropertyError",
     "UnknownTargetColumnError",
+    "UnrelatedTablesError",
     "UnresolvedColumnError",
     "UnsettableTablePropertyError",
     "UnsupportedConditionError",
@@ -552,6 +571,7 @@ __all__ = [
     "UnsupportedReaderFeaturesError",
     "UnsupportedTypesError",
     "UnsupportedWriterFeaturesError",
+    "UntestedSparkError",
     "VacuumLiteError",
     "ValueDoesNotFitError",
     "VersionNotFoundError",

@@ -14,12 +14,15 @@ DeltaError
 ├── ColumnExistsError               a column that the table has
 ├── DependentColumnError            something else depends on the column
 ├── ColumnChangeError               a change that data files do not allow
+├── ColumnsNotReplaceableError      a list of columns that data files do not allow
 ├── HistoryTruncationError          history is cut off for features of readers only
 ├── CheckpointProtectionDropError   history has to be cut off to drop this one
 ├── FeatureRetentionError           a version that needs the feature is too young to be deleted
 ├── HistoricalVersionsError         the same, and nothing is left to do but wait
 ├── CheckpointProtectionWaitError   protected versions are too young to be deleted
 └── FeatureDropError                a feature that cannot be dropped
+    ├── UnknownFeatureDropError     one that is not known here
+    └── AbsentFeatureDropError      one that the table does not have
 """
 
 from __future__ import annotations
@@ -226,6 +229,20 @@ class ColumnChangeError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class ColumnsNotReplaceableError(DeltaError):
+    """REPLACE COLUMNS with columns that the files of the table do not have."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_ALTER_TABLE_REPLACE_COL_OP"
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"the columns of the table cannot be replaced: {self.reason}\n"
+            "hint: name all columns of the table, and new ones that may be null"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
 class HistoryTruncationError(DeltaError):
     """History need not be cut off to drop this feature."""
 
@@ -317,3 +334,17 @@ class FeatureDropError(DeltaError):
 
     def __str__(self) -> str:
         return f"the feature {self.feature} cannot be dropped: {self.reason}\nhint: {self.hint}"
+
+
+@dataclass(eq=False, kw_only=True)
+class UnknownFeatureDropError(FeatureDropError):
+    """A feature that is not known here."""
+
+    code: ClassVar[str] = "DELTA_FEATURE_DROP_UNSUPPORTED_CLIENT_FEATURE"
+
+
+@dataclass(eq=False, kw_only=True)
+class AbsentFeatureDropError(FeatureDropError):
+    """A feature that the table does not have."""
+
+    code: ClassVar[str] = "DELTA_FEATURE_DROP_FEATURE_NOT_PRESENT"
