@@ -300,9 +300,9 @@ EXAMPLES: tuple[Example, ...] = (
     ),
     Example(
         group="Altering",
-        statement="ALTER TABLE {t} DROP COLUMN name",
+        statement="ALTER TABLE {t} RENAME COLUMN name TO title",
         says="without column mapping, renaming and dropping is refused",
-        error="DELTA_UNSUPPORTED_DROP_COLUMN",
+        error="DELTA_UNSUPPORTED_RENAME_COLUMN",
     ),
     Example(
         group="Altering",
