@@ -30,13 +30,13 @@ from truckee.storage.base import Storage
 _FIXED = {"location": "DELTA_CANNOT_CHANGE_LOCATION", "provider": "DELTA_CANNOT_CHANGE_PROVIDER"}
 _SET, _UNSET, _ADD, _DROP = "SetProperty", "RemoveProperty", "AddColumn", "DeleteColumn"
 
-Change = dict[str, Any]
+AlterChange = dict[str, Any]
 
 
 def alter(question: Question) -> None:
     """Run an ALTER TABLE: properties first, then columns."""
     spark, storage = question.spark, table_storage_of(question)
-    changes: list[Change] = question.about["changes"]
+    changes: list[AlterChange] = question.about["changes"]
     _check(changes)
     columns = [change for change in changes if change["change"] not in (_SET, _UNSET)]
     given = {c["key"]: c["value"] for c in changes if c["change"] == _SET}
@@ -57,7 +57,7 @@ def alter(question: Question) -> None:
         _RUN[kind](spark, storage, list(group))
 
 
-def _check(changes: Iterable[Change]) -> None:
+def _check(changes: Iterable[AlterChange]) -> None:
     for change in changes:
         kind = change["change"]
         if kind in (_SET, _UNSET) and change["key"] in _FIXED:
@@ -76,12 +76,12 @@ def _check(changes: Iterable[Change]) -> None:
             )
 
 
-def _group(change: Change) -> str:
+def _group(change: AlterChange) -> str:
     kind = str(change["change"])
     return "UpdateColumn" if kind.startswith("UpdateColumn") else kind
 
 
-def _replaces_columns(storage: Storage, changes: list[Change]) -> bool:
+def _replaces_columns(storage: Storage, changes: list[AlterChange]) -> bool:
     """Return whether all columns go and others come, as Spark tells REPLACE COLUMNS."""
     dropped = [c["column"][0] for c in changes if c["change"] == _DROP and len(c["column"]) == 1]
     if not dropped or changes[-1]["change"] != _ADD:
@@ -91,11 +91,11 @@ def _replaces_columns(storage: Storage, changes: list[Change]) -> bool:
     }
 
 
-def _add(_: SparkSession, storage: Storage, changes: list[Change]) -> None:
+def _add(_: SparkSession, storage: Storage, changes: list[AlterChange]) -> None:
     add_columns(storage, [_new_column(change) for change in changes])
 
 
-def _new_column(change: Change) -> NewColumn:
+def _new_column(change: AlterChange) -> NewColumn:
     field = spark_field(change["column"][-1], change["type"], nullable=change["nullable"])
     return NewColumn(
         name=_name(change),
@@ -106,7 +106,7 @@ def _new_column(change: Change) -> NewColumn:
     )
 
 
-def _drop(spark: SparkSession, storage: Storage, changes: list[Change]) -> None:
+def _drop(spark: SparkSession, storage: Storage, changes: list[AlterChange]) -> None:
     schema = load_snapshot(storage).schema
     there = [
         _name(c) for c in changes if not c["if_exists"] or find_column(schema, tuple(c["column"]))
@@ -115,12 +115,12 @@ def _drop(spark: SparkSession, storage: Storage, changes: list[Change]) -> None:
         drop_columns(spark, storage, there)
 
 
-def _rename(spark: SparkSession, storage: Storage, changes: list[Change]) -> None:
+def _rename(spark: SparkSession, storage: Storage, changes: list[AlterChange]) -> None:
     for change in changes:
         rename_column(spark, storage, _name(change), change["name"])
 
 
-def _update(spark: SparkSession, storage: Storage, changes: list[Change]) -> None:
+def _update(spark: SparkSession, storage: Storage, changes: list[AlterChange]) -> None:
     by_column: dict[str, dict[str, Any]] = {}
     for change in changes:
         told = by_column.setdefault(_name(change), {})
@@ -135,11 +135,11 @@ def _update(spark: SparkSession, storage: Storage, changes: list[Change]) -> Non
         change_column(spark, storage, name, **told)
 
 
-def _name(change: Change) -> str:
+def _name(change: AlterChange) -> str:
     return ".".join(quoted(part) for part in change["column"])
 
 
-_RUN: dict[str, Callable[[SparkSession, Storage, list[Change]], None]] = {
+_RUN: dict[str, Callable[[SparkSession, Storage, list[AlterChange]], None]] = {
     _ADD: _add,
     _DROP: _drop,
     "RenameColumn": _rename,

@@ -13,7 +13,7 @@ from truckee.commands.write.write import write_table
 from truckee.errors.create import NoTableLocationError
 from truckee.options.text import Options
 from truckee.options.unknown import warn_of_unknown
-from truckee.protocol.properties import parse_column_names
+from truckee.protocol.property_kinds import parse_column_names
 from truckee.readwriter import load_path
 from truckee.spark.read.stream_source import java_source
 from truckee.spark.session.catalog_tables import no_relation, relation_of
@@ -28,14 +28,14 @@ _NOT_FOR_TABLES = ("path", "checkpointlocation", _PARTITIONS, _CLUSTERING)
 _MODES = {"errorifexists": "error"}
 
 
-def read(question: Question) -> Any:
+def read_by_path(question: Question) -> Any:
     """Answer with the rows of a table by its path, or with its feed."""
     options = _options(question)
     frame = load_path(question.spark, _path(options), _own(options))
     return relation_of(question.spark, question.objects[0], frame)
 
 
-def write(question: Question) -> Any:
+def write_by_path(question: Question) -> Any:
     """Write the rows of a DataFrame to a table by its path."""
     spark, options = question.spark, _options(question)
     text = Options(_own(options))

@@ -1,145 +1,135 @@
 package truckee;
 
-import java.util.ArrayList;
+import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.Serializable;
 import java.util.HashMap;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
-import java.util.function.BiFunction;
-import org.apache.spark.sql.catalyst.analysis.ResolvedTable;
-import org.apache.spark.sql.catalyst.catalog.CatalogTable;
-import org.apache.spark.sql.catalyst.expressions.Alias;
-import org.apache.spark.sql.catalyst.expressions.Attribute;
-import org.apache.spark.sql.catalyst.plans.logical.DeleteFromTable;
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
-import org.apache.spark.sql.catalyst.plans.logical.Project;
-import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
-import org.apache.spark.sql.catalyst.rules.Rule;
-import org.apache.spark.sql.catalyst.trees.TreeNode;
-import org.apache.spark.sql.classic.SparkSession;
-import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
-import org.apache.spark.sql.execution.datasources.LogicalRelation;
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SQLExecution;
+import org.roaringbitmap.longlong.Roaring64NavigableMap;
 import scala.Option;
-import scala.collection.immutable.Nil$;
-import scala.collection.immutable.Seq;
-import scala.jdk.javaapi.CollectionConverters;
+import scala.collection.immutable.ArraySeq;
+import scala.reflect.ClassTag;
+import scala.reflect.ClassTag$;
+import scala.runtime.AbstractFunction0;
+import scala.runtime.AbstractFunction1;
 
 /**
- * Puts the plan that reads a Delta table in the place of the table, while a query is resolved. Its columns
- * keep the ids by which the query may already know them.
+ * Rows of files as bitmaps, made by the tasks that find the rows. A task sends back one record a file:
+ *
+ *     file (int), number of rows seen (long), then for all rows and for each mark a bitmap:
+ *     size in bytes (int), the portable format of Roaring; size -1 is a mark that all rows have
  */
-public class TruckeeRows extends Rule {
-  private final SparkSession session;
+public class TruckeeRows extends AbstractFunction1 implements Serializable {
+  private final int marks;
 
-  public TruckeeRows(SparkSession session) { this.session = session; }
-
-  public TreeNode apply(TreeNode plan) { return replaced((LogicalPlan) plan); }
-
-  private LogicalPlan replaced(LogicalPlan plan) {
-    if (plan.analyzed()) return plan;
-    if (plan instanceof DataSourceV2Relation) return rows((DataSourceV2Relation) plan);
-    if (plan instanceof LogicalRelation) return rows((LogicalRelation) plan);
-    // What changes rows is about the table itself.
-    boolean keepsFirst = plan instanceof MergeIntoTable;
-    if (plan instanceof DeleteFromTable || plan instanceof UpdateTable || keepsFirst) checkTarget(plan);
-    if (plan instanceof DeleteFromTable || plan instanceof UpdateTable) return plan;
-    LogicalPlan shown = shown(plan);
-    if (shown != plan) return shown;
-    List children = new ArrayList();
-    boolean same = true;
-    for (Iterator each = list(plan.children()); each.hasNext(); ) {
-      LogicalPlan child = (LogicalPlan) each.next();
-      LogicalPlan other = keepsFirst ? child : replaced(child);
-      keepsFirst = false;
-      same = same && other == child;
-      children.add(other);
-    }
-    return same ? plan : (LogicalPlan) plan.withNewChildren(seq(children));
+  public TruckeeRows(int marks) {
+    this.marks = marks;
   }
 
-  private LogicalPlan rows(DataSourceV2Relation relation) {
-    if (!(relation.table() instanceof TruckeeTable)) return relation;
-    TruckeeTable table = (TruckeeTable) relation.table();
-    Map options = new HashMap(relation.options().asCaseSensitiveMap());
-    LogicalPlan rows = (LogicalPlan) table.rows().apply(TruckeeAnswers.json(options), session);
-    return named(entered(rows, table.entry()), relation);
+  /** Return the records of the rows of one task; a row is file, row index and the marks. */
+  public Object apply(Object iterator) {
+    scala.collection.Iterator rows = (scala.collection.Iterator) iterator;
+    Map byFile = new HashMap();
+    FileRows last = null;
+    while (rows.hasNext()) {
+      InternalRow row = (InternalRow) rows.next();
+      int file = row.getInt(0);
+      if (last == null || last.file != file) {
+        last = (FileRows) byFile.get(Integer.valueOf(file));
+        if (last == null) {
+          last = new FileRows(file, marks);
+          byFile.put(Integer.valueOf(file), last);
+        }
+      }
+      last.add(row);
+    }
+    try {
+      ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+      DataOutputStream out = new DataOutputStream(bytes);
+      for (Iterator each = byFile.values().iterator(); each.hasNext(); ) {
+        ((FileRows) each.next()).write(out);
+      }
+      return new ArraySeq.ofRef(new Object[] {bytes.toByteArray()}).iterator();
+    } catch (IOException error) {
+      throw new RuntimeException(error);
+    }
   }
 
-  /** The plan with its relations said to be a table of the catalog, by which Spark refreshes it. */
-  private static LogicalPlan entered(LogicalPlan plan, CatalogTable entry) {
-    if (entry == null) return plan;
-    if (plan instanceof LogicalRelation) {
-      LogicalRelation of = (LogicalRelation) plan;
-      return new LogicalRelation(of.relation(), of.output(), Option.apply(entry), of.isStreaming(), of.stream());
-    }
-    List children = new ArrayList();
-    for (Iterator each = list(plan.children()); each.hasNext(); ) {
-      children.add(entered((LogicalPlan) each.next(), entry));
-    }
-    return (LogicalPlan) plan.withNewChildren(seq(children));
-  }
+  private static class FileRows {
+    private final int file;
+    private final Roaring64NavigableMap[] bitmaps;
+    private final long[] counts;
 
-  /** Refuses to change rows of a Delta table through a view. */
-  private void checkTarget(LogicalPlan plan) {
-    LogicalPlan target = (LogicalPlan) plan.children().head();
-    for (Iterator each = list(target.collectLeaves()); each.hasNext(); ) {
-      Object leaf = each.next();
-      if (!(leaf instanceof LogicalRelation)) continue;
-      Object relation = ((LogicalRelation) leaf).relation();
-      if (!(relation instanceof HadoopFsRelation)) continue;
-      if (((HadoopFsRelation) relation).location().getClass().getName().startsWith("truckee.")) {
-        Map about = new HashMap();
-        about.put("operation", "changing rows of a view");
-        TruckeeAnswers.ask("refuse", about, new Object[] {session});
+    private FileRows(int file, int marks) {
+      this.file = file;
+      this.bitmaps = new Roaring64NavigableMap[marks + 1];
+      this.counts = new long[marks + 1];
+      for (int i = 0; i <= marks; i++) {
+        bitmaps[i] = new Roaring64NavigableMap();
+      }
+    }
+
+    private void add(InternalRow row) {
+      long index = row.getLong(1);
+      bitmaps[0].addLong(index);
+      counts[0]++;
+      for (int i = 1; i < bitmaps.length; i++) {
+        if (!row.isNullAt(i + 1) && row.getBoolean(i + 1)) {
+          bitmaps[i].addLong(index);
+          counts[i]++;
+        }
+      }
+    }
+
+    private void write(DataOutputStream out) throws IOException {
+      out.writeInt(file);
+      out.writeLong(counts[0]);
+      for (int i = 0; i < bitmaps.length; i++) {
+        if (i > 0 && counts[i] == counts[0]) {
+          out.writeInt(-1);
+          continue;
+        }
+        bitmaps[i].runOptimize();
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        bitmaps[i].serializePortable(new DataOutputStream(bytes));
+        out.writeInt(bytes.size());
+        bytes.writeTo(out);
       }
     }
   }
 
-  private LogicalPlan rows(LogicalRelation relation) {
-    if (!(relation.relation() instanceof TruckeeRelation)) return relation;
-    BiFunction rows = ((TruckeeRelation) relation.relation()).rows();
-    return named((LogicalPlan) rows.apply("{}", session), relation);
+  private static class Collect extends AbstractFunction0 {
+    private final QueryExecution query;
+    private final int marks;
+
+    private Collect(QueryExecution query, int marks) {
+      this.query = query;
+      this.marks = marks;
+    }
+
+    public Object apply() {
+      ClassTag bytes = ClassTag$.MODULE$.apply(byte[].class);
+      return query.toRdd().mapPartitions(new TruckeeRows(marks), false, bytes).collect();
+    }
   }
 
-  /** Statements that show a table in a way of Delta's own, or not at all. */
-  private LogicalPlan shown(LogicalPlan plan) {
-    String kind = plan.getClass().getSimpleName();
-    if (!kind.equals("ShowCreateTable") && !kind.equals("ShowPartitions") && !kind.equals("AnalyzeTable")) {
-      return plan;
+  public static class Maker {
+    /** Run a query whose columns are file, row index and marks, and return all records. */
+    public byte[] bitmaps(Dataset rows, int marks) {
+      QueryExecution query = rows.queryExecution();
+      byte[][] found = (byte[][]) SQLExecution.withNewExecutionId(
+          query, Option.apply("bitmaps of rows"), new Collect(query, marks));
+      ByteArrayOutputStream all = new ByteArrayOutputStream();
+      for (int i = 0; i < found.length; i++) {
+        all.write(found[i], 0, found[i].length);
+      }
+      return all.toByteArray();
     }
-    LogicalPlan child = (LogicalPlan) plan.children().head();
-    if (!(child instanceof ResolvedTable) || !(((ResolvedTable) child).table() instanceof TruckeeTable)) {
-      return plan;
-    }
-    TruckeeTable table = (TruckeeTable) ((ResolvedTable) child).table();
-    Map about = new HashMap();
-    about.put("path", table.path());
-    about.put("statement", kind);
-    String columns = (String) TruckeeAnswers.ask("show", new HashMap(about), new Object[] {session});
-    return TruckeeCommand.of("shown", about, new Object[] {plan}, columns);
   }
-
-  private static LogicalPlan named(LogicalPlan rows, LogicalPlan relation) {
-    List named = new ArrayList();
-    Map known = new HashMap();
-    for (Iterator each = list(relation.output()); each.hasNext(); ) {
-      Attribute column = (Attribute) each.next();
-      known.put(column.name(), column);
-    }
-    for (Iterator each = list(rows.output()); each.hasNext(); ) {
-      Attribute column = (Attribute) each.next();
-      Attribute other = (Attribute) known.get(column.name());
-      named.add(other == null ? column : new Alias(column, other.name(), other.exprId(), other.qualifier(),
-          Option.apply(null), (Seq) Nil$.MODULE$));
-    }
-    return new Project(seq(named), rows);
-  }
-
-  private static Iterator list(Seq items) {
-    return CollectionConverters.asJava((scala.collection.Seq) items).iterator();
-  }
-
-  private static Seq seq(List items) { return CollectionConverters.asScala(items).toSeq(); }
 }

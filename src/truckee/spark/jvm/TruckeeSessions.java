@@ -46,7 +46,7 @@ public class TruckeeSessions {
 
     public Object apply(Object session) {
       SparkSession of = (SparkSession) session;
-      return kind.equals("rows") ? (Rule) new TruckeeRows(of) : (Rule) new TruckeeWrites(of);
+      return kind.equals("rows") ? (Rule) new TruckeeReads(of) : (Rule) new TruckeeWrites(of);
     }
   }
 
@@ -96,7 +96,7 @@ public class TruckeeSessions {
       if (!isClosed(session)) return;
       if (extended.put(session.extensions(), Boolean.TRUE) == null) extend(session);
       Analyzer analyzer = state.analyzer();
-      add(analyzer, "extendedResolutionRules", new TruckeeRows(session));
+      add(analyzer, "extendedResolutionRules", new TruckeeReads(session));
       add(analyzer, "hintResolutionRules", new TruckeeWrites(session));
       for (int i = 0; i < FUNCTIONS.length; i++) {
         state.tableFunctionRegistry().createOrReplaceTempFunction(FUNCTIONS[i], new Changes(FUNCTIONS[i]), "built-in");

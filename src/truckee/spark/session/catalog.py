@@ -66,7 +66,7 @@ def path_in_name(spark: SparkSession, name: str) -> str | None:
 
     A table of the catalog that has just this name comes first.
     """
-    parts = name_parts(spark, name)
+    parts = table_name_parts(spark, name)
     if len(parts) != 2 or parts[0].lower() not in DELTA_PROVIDERS or not is_absolute(parts[1]):
         return None
     return parts[1] if named_table(spark, name) is None else None
@@ -88,7 +88,11 @@ def register_table(
     """
     uri = gateway(spark).jvm.org.apache.hadoop.fs.Path(location).toUri().toString()
     compiled(spark, "TruckeeSessions").enter(
-        spark._jsparkSession, _text_array(spark, name_parts(spark, name)), uri, is_managed, comment
+        spark._jsparkSession,
+        _text_array(spark, table_name_parts(spark, name)),
+        uri,
+        is_managed,
+        comment,
     )
 
 
@@ -103,10 +107,10 @@ def _text_array(spark: SparkSession, texts: list[str]) -> Any:
 
 def quoted_name(spark: SparkSession, name: str) -> str:
     """Return the name of a table as SQL takes it; InvalidTableNameError if it is none."""
-    return ".".join(quoted(part) for part in name_parts(spark, name))
+    return ".".join(quoted(part) for part in table_name_parts(spark, name))
 
 
-def name_parts(spark: SparkSession, name: str) -> list[str]:
+def table_name_parts(spark: SparkSession, name: str) -> list[str]:
     """Return the parts of a name; InvalidTableNameError if it is none of the session catalog."""
     try:
         with unlogged():

@@ -4,7 +4,7 @@
 |--------------------------------------|----------------------------------------|-----------------|
 | the catalog `spark_catalog`          | tables by name and path: load, create  | TruckeeCatalog  |
 | a rule before names are resolved     | INSERT, DELETE, UPDATE, MERGE          | TruckeeWrites   |
-| a rule while names are resolved      | the plan that reads a table            | TruckeeRows     |
+| a rule while names are resolved      | the plan that reads a table            | TruckeeReads    |
 | the parser                           | Delta's own statements                 | TruckeeParser   |
 | the format `delta`                   | reads, writes and streams by path      | TruckeeSource   |
 | the table functions `table_changes*` | the plan that reads a feed             | TruckeeSessions |
