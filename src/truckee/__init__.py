@@ -1,4 +1,7 @@
-"""Delta Lake tables, their change data feed and deletion vectors, on Spark, with no JAR."""
+"""Delta Lake tables, their change data feed and deletion vectors, on Spark, with no JAR.
+
+The names in `__all__` are the public ones. Modules below are ours to move, except `truckee.errors`.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from truckee.commands.ddl.table_builder import IdentityGenerator
+    from truckee import errors
+    from truckee.commands.care.optimize_builder import DeltaOptimizeBuilder
+    from truckee.commands.ddl.table_builder import DeltaTableBuilder, IdentityGenerator
+    from truckee.commands.merge.builder import DeltaMergeBuilder
     from truckee.datasource.register import register
     from truckee.doors.enable import configure, enable, session
+    from truckee.errors import DeltaError
     from truckee.installation import install, uninstall
-    from truckee.local_table import open  # noqa: A004
+    from truckee.local_table import LocalTable, open  # noqa: A004
     from truckee.readwriter import read, readStream, table_changes
     from truckee.streaming.sink import write_batch
     from truckee.table import DeltaTable
@@ -21,10 +28,15 @@ __version__ = "0.1.0"
 # Names are looked up when they are first used: the command line answers from the log alone, and
 # should not pay for importing Spark.
 _HOMES = {
+    "DeltaError": "truckee.errors",
+    "DeltaMergeBuilder": "truckee.commands.merge.builder",
+    "DeltaOptimizeBuilder": "truckee.commands.care.optimize_builder",
     "DeltaTable": "truckee.table",
+    "DeltaTableBuilder": "truckee.commands.ddl.table_builder",
     "IdentityGenerator": "truckee.commands.ddl.table_builder",
     "configure": "truckee.doors.enable",
     "enable": "truckee.doors.enable",
+    "LocalTable": "truckee.local_table",
     "install": "truckee.installation",
     "open": "truckee.local_table",
     "read": "truckee.readwriter",
@@ -38,10 +50,16 @@ _HOMES = {
 }
 
 __all__ = [
+    "DeltaError",
+    "DeltaMergeBuilder",
+    "DeltaOptimizeBuilder",
     "DeltaTable",
+    "DeltaTableBuilder",
     "IdentityGenerator",
+    "LocalTable",
     "configure",
     "enable",
+    "errors",
     "install",
     "open",
     "read",
@@ -56,6 +74,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "errors":
+        return import_module("truckee.errors")
     if name not in _HOMES:
         raise AttributeError(f"module 'truckee' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -11,7 +11,7 @@ from truckee.commands.ddl.create import Creation, TableDefinition, check_creatio
 from truckee.commands.write.options import WriteOptions
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
-from truckee.protocol.properties import validated
+from truckee.protocol.properties import validated_properties
 
 
 def create_with_rows(
@@ -23,7 +23,7 @@ def create_with_rows(
     """
     spark = rows.sparkSession
     place = check_creation(spark, definition, creation)
-    properties = {**options.properties, **validated(definition.properties)}
+    properties = {**options.properties, **validated_properties(definition.properties)}
     write = Write(
         storage=place.storage,
         mode="Overwrite" if place.exists else "ErrorIfExists",

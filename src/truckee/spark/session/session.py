@@ -11,8 +11,8 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from truckee.spark.session.explicit_settings import conf_folder, explicit_settings, jvm_is_there
 from truckee.spark.session.java import ensure_java
-from truckee.spark.session.said_settings import conf_folder, jvm_is_there, said_settings
 
 CATALOG_SETTING = "spark.sql.catalog.spark_catalog"
 EXTENSIONS_SETTING = "spark.sql.extensions"
@@ -49,7 +49,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     if _is_running() or jvm_is_there():
         return builder
     ensure_java()
-    given = {**said_settings(), **builder._options}
+    given = {**explicit_settings(), **builder._options}
     if given.get("spark.master", "local").startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if _has_logging(given):
@@ -110,7 +110,7 @@ def session(app_name: str = "truckee", **conf: object) -> SparkSession:
     """
     settings = {_named(key): value for key, value in conf.items()}
     if not _is_running():
-        said = said_settings()
+        said = explicit_settings()
         master = settings.setdefault("spark.master", said.get("spark.master", "local[*]"))
         settings.setdefault("spark.app.name", app_name)
         if str(master).startswith("local"):
