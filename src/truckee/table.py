@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -10,7 +10,6 @@ from pyspark.sql.types import DataType, StructType
 
 from truckee.care.doctor import diagnosis
 from truckee.care.findings import Diagnosis
-from truckee.changes.plan import open_feed
 from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.commands.care.clone import CloneRequest, clone
 from truckee.commands.care.generate import generate
@@ -39,8 +38,10 @@ from truckee.log.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.arguments import checked_argument, checked_feature_name, checked_version
 from truckee.options.feed import feed_options
+from truckee.options.feed_shape import shape_arguments
 from truckee.spark.dml.frame_columns import ShownColumns
-from truckee.spark.read.frames import feed_frame, snapshot_frame
+from truckee.spark.read.frames import snapshot_frame
+from truckee.spark.read.shaped_frames import changes_frame
 from truckee.spark.read.table_description import detail_frame, history_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
@@ -177,10 +178,21 @@ class DeltaTable:
         endingVersion: int | None = None,
         startingTimestamp: str | date | datetime | None = None,
         endingTimestamp: str | date | datetime | None = None,
+        *,
+        changeFeed: str | None = None,
+        deduplicationMode: str | None = None,
+        computeUpdates: bool | None = None,
+        keys: str | Sequence[str] | None = None,
+        dropUnchanged: bool | None = None,
+        schemaMode: str | None = None,
+        includeSchemaVersion: bool | None = None,
+        includeChangeSource: bool | None = None,
     ) -> DataFrame:
         """Return the rows that were inserted, updated and deleted, both ends included.
 
-        Without an end, the end is the latest version at the time a query runs.
+        Without an end, the end is the latest version at the time a query runs; where rows are
+        compared or columns are followed, it is the latest version now. The other arguments are
+        the options of the same names.
         """
         given = {
             "startingVersion": startingVersion,
@@ -188,12 +200,22 @@ class DeltaTable:
             "startingTimestamp": startingTimestamp,
             "endingTimestamp": endingTimestamp,
         }
+        shape = shape_arguments(
+            change_feed=changeFeed,
+            deduplication_mode=deduplicationMode,
+            compute_updates=computeUpdates,
+            keys=keys,
+            drop_unchanged=dropUnchanged,
+            schema_mode=schemaMode,
+            include_schema_version=includeSchemaVersion,
+            include_change_source=includeChangeSource,
+        )
         options = feed_options(
-            {name: value for name, value in given.items() if value is not None},
+            {name: value for name, value in given.items() if value is not None} | dict(shape),
             conf=session_settings(self._spark),
             time_zone=session_zone(self._spark),
         )
-        return feed_frame(self._spark, open_feed(self._storage, options))
+        return changes_frame(self._spark, self._storage, options)
 
     def vacuum(
         self, retentionHours: float | None = None, *, protect: Iterable[str | int] = ()

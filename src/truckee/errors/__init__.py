@@ -148,6 +148,13 @@ from truckee.errors.merge import (
     NonLastNotMatchedClauseError,
     StreamingSourceError,
 )
+from truckee.errors.net_changes import (
+    DeduplicationModeError,
+    EmptyKeysError,
+    ShapedFeedNotHereError,
+    UpdatesNeedCarryoversDroppedError,
+    UpdatesNeedIdentityError,
+)
 from truckee.errors.optimize import (
     ConditionOnClusteredTableError,
     FullOptimizeNotSupportedError,
@@ -347,6 +354,7 @@ __all__ = [
     "DataChangeWithMetadataError",
     "DataFileNotFoundError",
     "DataFileUnreadableError",
+    "DeduplicationModeError",
     "DeletionVectorCardinalityMismatchError",
     "DeletionVectorChecksumMismatchError",
     "DeletionVectorError",
@@ -362,6 +370,7 @@ __all__ = [
     "DuplicateDomainMetadataError",
     "DynamicOverwriteSchemaError",
     "DynamicReplaceWhereError",
+    "EmptyKeysError",
     "FeatureDropError",
     "FeatureRetentionError",
     "FeatureStatusError",
@@ -480,6 +489,7 @@ __all__ = [
     "SchemaMismatchError",
     "SchemaNotSetError",
     "SessionStoppedError",
+    "ShapedFeedNotHereError",
     "SourceRowsChangedError",
     "SourceRowsDeletedError",
     "StartAfterLatestError",
@@ -522,6 +532,8 @@ __all__ = [
     "UnsupportedReaderFeaturesError",
     "UnsupportedTypesError",
     "UnsupportedWriterFeaturesError",
+    "UpdatesNeedCarryoversDroppedError",
+    "UpdatesNeedIdentityError",
     "VacuumLiteError",
     "ValueDoesNotFitError",
     "VersionNotFoundError",
