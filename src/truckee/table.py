@@ -10,6 +10,7 @@ from pyspark.sql.types import DataType, StructType
 
 from truckee.care.doctor import diagnosis
 from truckee.care.findings import Diagnosis
+from truckee.changes.diff_request import VersionOrTime, requested_diff
 from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.commands.care.clone import CloneRequest, clone
 from truckee.commands.care.generate import generate
@@ -40,6 +41,7 @@ from truckee.options.arguments import checked_argument, checked_feature_name, ch
 from truckee.options.feed import feed_options
 from truckee.options.feed_shape import shape_arguments
 from truckee.spark.dml.frame_columns import ShownColumns
+from truckee.spark.read.diff_frames import diff_frame
 from truckee.spark.read.frames import snapshot_frame
 from truckee.spark.read.shaped_frames import changes_frame
 from truckee.spark.read.table_description import detail_frame, history_frame
@@ -216,6 +218,30 @@ class DeltaTable:
             time_zone=session_zone(self._spark),
         )
         return changes_frame(self._spark, self._storage, options)
+
+    def diff(
+        self,
+        start: VersionOrTime | None = None,
+        end: VersionOrTime | None = None,
+        keys: Sequence[str] | None = None,
+        *,
+        other: DeltaTable | None = None,
+    ) -> DataFrame:
+        """Return the rows that differ between two versions, with the type of their change.
+
+        Versions or timestamps, in either order; None is the latest version. The feed need not be
+        on. Updates are shown as such where row ids or `keys` pair their images, else as delete and
+        insert. With `other`, a clone, `end` is a version of that table.
+        """
+        plan = requested_diff(
+            self._storage,
+            start,
+            end,
+            keys,
+            other=None if other is None else other._storage,
+            time_zone=session_zone(self._spark),
+        )
+        return diff_frame(self._spark, plan)
 
     def vacuum(
         self, retentionHours: float | None = None, *, protect: Iterable[str | int] = ()

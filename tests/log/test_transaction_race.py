@@ -43,6 +43,22 @@ def test_append_that_comes_second_takes_the_next_version() -> None:
     assert found.read_version == 0
 
 
+def test_the_log_tells_at_debug_by_whom_a_version_was_taken(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    storage = MemoryStorage()
+    transaction = Transaction(storage, create_table(storage))
+    transaction.stage(add("mine"))
+    append(storage, add("first"))
+    caplog.set_level("DEBUG", logger="truckee.log.race")
+
+    transaction.commit("STREAMING UPDATE")
+
+    assert [(r.levelname, r.message) for r in caplog.records if r.name == "truckee.log.race"] == [
+        ("DEBUG", "STREAMING UPDATE: version 1 was taken, by WRITE; looking whether it can follow")
+    ]
+
+
 def test_conflict_with_any_of_the_winners_leaves_nothing_behind() -> None:
     storage = MemoryStorage()
     snapshot = create_table(storage)

@@ -8,6 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from truckee.errors.printable import printable
+
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -42,7 +44,7 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
             lines.append(f"{finding.severity.value:<8}{finding.topic:<12}{finding.says}")
             if finding.mend is not None:
                 lines.append(f"{'':<20}-> {finding.mend}")
-        return "\n".join(lines)
+        return "\n".join(map(printable, lines))
 
     @property
     def is_healthy(self) -> bool:

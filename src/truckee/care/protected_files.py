@@ -22,7 +22,7 @@ from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import AddCDCFile, AddFile, RemoveFile
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 
-logger = logging.getLogger("truckee")
+logger = logging.getLogger(__name__)
 
 
 @dataclass

@@ -12,7 +12,7 @@ from truckee.protocol.properties import TableProperties
 
 HOUR_MS = 3_600_000
 
-logger = logging.getLogger("truckee")
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ from truckee.storage.base import Storage
 from truckee.storage.tree import Deleted, delete_files, delete_folders
 from truckee.storage.urls import scheme_of
 
-logger = logging.getLogger("truckee")
+logger = logging.getLogger(__name__)
 
 Delete = Callable[[Storage, Sequence[str]], Iterable[Deleted]]
 """Deletes files, and tells after each part of them how it went."""

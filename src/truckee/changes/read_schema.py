@@ -124,22 +124,22 @@ def incompatibility(read: ReadSchema, metadata: Metadata, version: int) -> str |
 
 
 def _with_nulls(metadata: Metadata) -> Metadata:
-    schema = _nullable(parse_schema(metadata.schema_string))
+    schema = nullable_everywhere(parse_schema(metadata.schema_string))
     assert isinstance(schema, StructType)
     return replace(metadata, schema_string=schema.to_json())
 
 
-def _nullable(data_type: DataType) -> DataType:
+def nullable_everywhere(data_type: DataType) -> DataType:
     """Return the type with nulls allowed everywhere in it."""
     match data_type:
         case StructType(fields):
             return StructType(
-                tuple(replace(f, type=_nullable(f.type), nullable=True) for f in fields)
+                tuple(replace(f, type=nullable_everywhere(f.type), nullable=True) for f in fields)
             )
         case ArrayType(element_type):
-            return ArrayType(_nullable(element_type), True)
+            return ArrayType(nullable_everywhere(element_type), True)
         case MapType(key_type, value_type):
-            return MapType(_nullable(key_type), _nullable(value_type), True)
+            return MapType(nullable_everywhere(key_type), nullable_everywhere(value_type), True)
         case _:
             return data_type
 

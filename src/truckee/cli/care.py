@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from truckee.cli.inspect import AsJson, TablePath
-from truckee.cli.render import print_json, words
+from truckee.cli.render import cell, print_json, words
 
 if TYPE_CHECKING:
     from truckee.care.vacuum import Progress
@@ -109,7 +109,7 @@ def _print_vacuum(plan: VacuumPlan, as_json: bool) -> None:
         print_json(_vacuum_record(plan) | {"paths": plan.paths})
         return
     for path in plan.paths:
-        print(path)
+        print(cell(path))
 
 
 def _vacuum_record(plan: VacuumPlan) -> dict[str, Any]:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from datetime import datetime
 from itertools import repeat
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from truckee.errors.log import utc_text
+from truckee.errors.printable import printable, printable_json
 
 _PIPE_WIDTH = 10_000
+
+in_utc = ContextVar("in_utc", default=False)
+"""Whether tables show times in UTC rather than in the local zone. JSON is always in UTC."""
 
 
 def print_json(value: Any) -> None:
     """Print one value, indented."""
-    print(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    print(printable_json(msgspec.json.format(msgspec.json.encode(value), indent=2).decode()))
 
 
 def print_json_array(values: Iterable[Any]) -> None:
@@ -28,7 +34,7 @@ def print_json_texts(texts: Iterable[str]) -> None:
     """Print an array of what is JSON already."""
     before = "["
     for text in texts:
-        print(f"{before}\n{text}", end="")
+        print(f"{before}\n{printable_json(text)}", end="")
         before = ","
     print("[]" if before == "[" else "\n]")
 
@@ -38,10 +44,12 @@ def print_table(
     rows: Iterable[Sequence[Any]],
     *,
     styles: Iterable[str | None] | None = None,
+    cut: str | None = None,
 ) -> None:
     """Print rows below a line of column names; columns named with a `#` before stand right.
 
-    `styles` colour the rows, one each, where stdout shows colours.
+    `styles` colour the rows, one each, where stdout shows colours. The column `cut` is cut short
+    where a row would need a second line of the terminal.
     """
     from rich.console import Console
     from rich.table import Table
@@ -50,7 +58,10 @@ def print_table(
     for column in columns:
         is_number = column.startswith("#")
         table.add_column(
-            column.removeprefix("#"), justify="right" if is_number else "left", overflow="fold"
+            printable(column.removeprefix("#")),
+            justify="right" if is_number else "left",
+            overflow="ellipsis" if column == cut else "fold",
+            no_wrap=cut is not None,
         )
     for row, style in zip(rows, repeat(None) if styles is None else styles, strict=False):
         table.add_row(*map(cell, row), style=style)
@@ -59,27 +70,24 @@ def print_table(
     Console(width=width, highlight=False, markup=False, soft_wrap=False).print(table)
 
 
+def _side(column: str) -> Literal["left", "right"]:
+    return "right" if column.startswith("#") else "left"
+
+
 def cell(value: Any) -> str:
     """Return a value as people read it in a table."""
     match value:
         case None:
             return ""
         case str():
-            return value if value.isprintable() else _escaped(value)
+            return printable(value)
         case bool():
             return str(value).lower()
         case Mapping():
-            return ", ".join(f"{key}={cell(item)}" for key, item in value.items())
+            return ", ".join(f"{cell(key)}={cell(item)}" for key, item in value.items())
         case list() | tuple():
             return ", ".join(map(cell, value))
-    return str(value)
-
-
-def _escaped(text: str) -> str:
-    """Return text with line breaks and control characters spelled out: a row stays one line."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
-    )
+    return printable(str(value))
 
 
 def quoted(column: str) -> str:
@@ -92,6 +100,18 @@ def moment(timestamp_ms: int | None) -> str | None:
     return None if timestamp_ms is None else utc_text(timestamp_ms)
 
 
+def shown_time(timestamp_ms: int | None) -> str | None:
+    """Return a timestamp as a table shows it: in the local zone, or in UTC with `--utc`."""
+    text = moment(timestamp_ms)
+    if text is None or not text.endswith("Z") or in_utc.get():
+        return text
+    try:
+        local = datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone()
+    except (OverflowError, ValueError):
+        return text
+    return local.isoformat(sep=" ", timespec="milliseconds")
+
+
 def words(text: str) -> None:
     """Tell people something that is not data."""
-    print(text, file=sys.stderr)
+    print(printable(text, keep="\n"), file=sys.stderr)

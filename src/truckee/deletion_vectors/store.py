@@ -7,6 +7,7 @@ that cannot be read never passes as an empty one.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
@@ -38,6 +39,8 @@ from truckee.protocol.deletion_vector import (
     relative_path,
 )
 from truckee.storage.base import Storage
+
+_log = logging.getLogger(__name__)
 
 TARGET_FILE_SIZE = 2 * 1024 * 1024
 """A file takes further vectors until it would grow larger than this."""
@@ -80,6 +83,7 @@ def read_deletion_vectors(
     for want in wanted:
         distinct.setdefault(want.descriptor, want)
     pieces = list(_pieces(distinct.values()))
+    _log.debug("%d deletion vectors are loaded, in %d requests", len(distinct), len(pieces))
     found: dict[DeletionVectorDescriptor, RowBitmap] = {}
     if len(pieces) > 1 and threads > 1:
         with ThreadPoolExecutor(min(threads, len(pieces))) as pool:

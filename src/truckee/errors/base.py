@@ -15,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from truckee.errors.printable import printable
+
 
 def _rebuild(kind: type[DeltaError], values: dict[str, Any]) -> DeltaError:
     return kind(**values)
@@ -49,7 +51,8 @@ class DeltaError(Exception):
         return ""
 
     def __str__(self) -> str:
-        return f"[{self.code}] {self.sentence()}".rstrip()
+        # What an error says of a table may hold anything, and is likely to be printed.
+        return printable(f"[{self.code}] {self.sentence()}".rstrip(), keep="\n")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions pickle by their positional arguments, of which these have none. The engine's

@@ -73,6 +73,21 @@ class SessionStoppedError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class ClassesNotAddedError(DeltaError):
+    """Spark does not know truckee's Java classes, and they cannot be added to it."""
+
+    code: ClassVar[str] = "TRUCKEE_CLASSES_NOT_ADDED"
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"truckee's Java classes cannot be added to Spark: {self.reason}\n"
+            "hint: name a folder that can be written with spark.truckee.classes.folder, or put "
+            "the JAR on the class path and set spark.truckee.classes.onClassPath"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
 class NoCallbackConnectionError(DeltaError):
     """Spark has to ask Python which files to read, and Python takes no more connections."""
 

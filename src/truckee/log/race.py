@@ -15,6 +15,7 @@ One attempt, and what may come of it:
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Callable, Iterable
@@ -38,6 +39,8 @@ from truckee.log.segment import list_commits
 from truckee.protocol.actions import Action, RemoveFile, encode_actions
 from truckee.protocol.paths import commit_path, decode_path
 from truckee.storage.base import FileInfo, Storage
+
+_log = logging.getLogger(__name__)
 
 Resolve: TypeAlias = Callable[[Commit, tuple[Action, ...]], Iterable[Action] | None]
 """Brings a winner's deletion vectors and my staged actions together, or says None: it cannot.
@@ -71,6 +74,12 @@ def write_commit(
         winners = _put(storage, version, actions, read_version)
         if winners is None or (winners and _is_by(staged.txn_id, winners[0])):
             return version, actions
+        _log.debug(
+            "%s: version %d was taken, by %s; looking whether it can follow",
+            staged.operation,
+            version,
+            ", ".join(_operation(winner) for winner in winners) or "a commit not visible yet",
+        )
         for winner in winners:
             staged = _after(staged, base, winner, reads=reads, verify=verify, resolve=resolve)
             base = base.after(winner)
@@ -140,6 +149,11 @@ def _commit(storage: Storage, version: int, file: FileInfo, data: bytes) -> Comm
     if commit.commit_info is None or commit.commit_info.in_commit_timestamp is None:
         return commit
     return replace(commit, timestamp_ms=commit.commit_info.in_commit_timestamp)
+
+
+def _operation(commit: Commit) -> str:
+    info = commit.commit_info
+    return "another writer" if info is None or info.operation is None else info.operation
 
 
 def _is_by(txn_id: str, commit: Commit) -> bool:

@@ -7,6 +7,7 @@ for them, and then stay columns; `AddFile` objects are made of those rows that a
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ from truckee.log.replay import (
     untouched,
     untouched_files,
 )
+from truckee.log.running import short_name
 from truckee.log.segment import LogSegment, list_log, log_segment
 from truckee.protocol.actions import (
     AddFile,
@@ -44,6 +46,8 @@ from truckee.protocol.features import check_readable
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType, parse_schema
 from truckee.storage.base import FileInfo, Storage
+
+_log = logging.getLogger(__name__)
 
 _LONG_TAIL = 100
 
@@ -165,6 +169,15 @@ def load_snapshot(storage: Storage, version: int | None = None) -> Snapshot:
 
 def _loaded(storage: Storage, version: int | None) -> Snapshot:
     segment = log_segment(storage, version)
+    _log.debug(
+        "%s: version %d is read from %s and %d commits",
+        short_name(storage.root),
+        segment.version,
+        "no checkpoint"
+        if segment.checkpoint is None
+        else f"the checkpoint of version {segment.checkpoint.version}",
+        len(segment.commits),
+    )
     tail = Tail()
     checkpoint = None
     if segment.checkpoint is not None:

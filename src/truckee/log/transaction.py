@@ -19,6 +19,7 @@ import msgspec
 from truckee.errors.clone import ManifestPropertyError
 from truckee.errors.commit import MissingMetadataError, ProtocolDowngradeError
 from truckee.log.attempt import Base, Staged, row_id_high_water_mark
+from truckee.log.commit_record import record_commit
 from truckee.log.conflicts import ROW_TRACKING_DOMAIN, IsolationLevel, Reads
 from truckee.log.manifest import vector_count
 from truckee.log.race import Resolve, now_ms, write_commit
@@ -192,6 +193,7 @@ class Transaction:
             max_attempts=self._max_attempts,
         )
         self._is_committed = True
+        record_commit(self.storage.root, operation, version, actions, staged.metrics)
         keep_up(self.storage, self.snapshot, version, actions)
         return version
 

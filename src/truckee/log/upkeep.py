@@ -19,7 +19,7 @@ from truckee.protocol.actions import Action, Metadata
 from truckee.protocol.properties import TableProperties
 from truckee.storage.base import Storage
 
-logger = logging.getLogger("truckee")
+logger = logging.getLogger(__name__)
 
 
 def keep_up(

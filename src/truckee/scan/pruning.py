@@ -8,6 +8,7 @@ out what neither side can be true of.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 import pyarrow as pa
@@ -41,6 +42,8 @@ from truckee.scan.file_statistics import (
 from truckee.scan.scan_file import ScanFile
 from truckee.scan.skipping import Mask, ruled_out
 
+_log = logging.getLogger(__name__)
+
 _STRING_MAP = pa.map_(pa.string(), pa.string())
 
 
@@ -59,8 +62,15 @@ def prune(
     files. `mode` is that of column mapping; with `name` or `id`, columns that have no physical
     name go by their logical one. `session_zone` is for old texts of timestamps.
     """
-    files = files.select(["partition_values", "stats"])
     table = _Table(schema, partition_columns, mode, session_zone)
+    kept = _kept(files.select(["partition_values", "stats"]), table, predicate)
+    if _log.isEnabledFor(logging.DEBUG):
+        num_kept = kept.true_count
+        _log.debug("%d of %d files are read, %d pruned", num_kept, len(kept), len(kept) - num_kept)
+    return kept
+
+
+def _kept(files: pa.Table, table: _Table, predicate: Predicate) -> pa.BooleanArray:
     exact: list[Predicate] = []
     rest: list[Predicate] = []
     for conjunct in conjuncts(pushed_down(predicate)):

@@ -14,7 +14,12 @@ from msgspec import Struct
 
 from truckee.arrow.write import WriteTarget
 from truckee.commands.table_plan import PlannedTable, existing_table
-from truckee.commands.write.options import WRITE_OPTIONS, WriteOptions, write_options
+from truckee.commands.write.options import (
+    REFUSED_WRITE_OPTIONS,
+    WRITE_OPTIONS,
+    WriteOptions,
+    write_options,
+)
 from truckee.commands.write.plan import Write, table_after
 from truckee.errors.streaming import NativeWriterNeededError, NoPathToWriteError
 from truckee.errors.write import OverwriteOptionError
@@ -35,7 +40,7 @@ from truckee.spark.write.writer import FileOptions
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 
-SINK_OPTIONS = ("partitionBy", *WRITE_OPTIONS)
+SINK_OPTIONS = ("partitionBy", *WRITE_OPTIONS, *REFUSED_WRITE_OPTIONS)
 """What a write of a stream or of `format("truckee")` understands, beside table properties."""
 
 _CODECS = {"none": "none", "uncompressed": "none", "lz4_raw": "lz4"}

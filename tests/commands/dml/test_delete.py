@@ -136,7 +136,7 @@ def test_a_file_that_is_mostly_gone_is_written_anew(
     table = create_table(spark, tmp_path / "t", numbers(spark, 0, 10), properties=VECTORS)
     spark.conf.set("spark.truckee.dml.rewriteRatio", "0.5")
     spark.conf.set("spark.truckee.dml.rewriteMinBytes", "0")
-    caplog.set_level("INFO")
+    caplog.set_level("DEBUG")
     try:
         delete(spark, table.storage, "id < 5")
         half = table.metrics["numDeletionVectorsAdded"]

@@ -30,6 +30,7 @@ from truckee.errors.write import NonEmptyFolderError
 from truckee.log.checkpoint_schema import wire_name
 from truckee.log.conflicts import IsolationLevel
 from truckee.log.history import version_as_of
+from truckee.log.running import running
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
 from truckee.options.arguments import checked_version, type_name
@@ -44,6 +45,7 @@ from truckee.protocol.features import (
 )
 from truckee.protocol.paths import decode_path, is_absolute
 from truckee.protocol.properties import validated
+from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.session.settings import session_storage, session_zone
 from truckee.storage.base import Storage
 from truckee.storage.copying import CopiedFile, copy_file, copy_files
@@ -129,6 +131,11 @@ def clone_table(
 
     Raises before anything is written if the target cannot be a clone of this source.
     """
+    with running("CLONE", target.root):
+        return _cloned(source, target, request, copy)
+
+
+def _cloned(source: Snapshot, target: Storage, request: CloneRequest, copy: Copy) -> dict[str, int]:
     existing = existing_table(target)
     _check_existing(existing, target, request)
     files = shallow_files(source) if request.is_shallow else deep_files(source)
@@ -255,6 +262,7 @@ def _copying(spark: SparkSession) -> Copy:
             copy_in_threads(source, target, files)
             return
         parts = context.parallelize(files, max(1, -(-len(files) // _FILES_A_TASK)))
-        parts.mapPartitions(lambda part: [copy_files(source, target, part)]).collect()
+        with described_jobs(spark, "copying files"):
+            parts.mapPartitions(lambda part: [copy_files(source, target, part)]).collect()
 
     return copy

@@ -40,6 +40,7 @@ from truckee.spark.jvm.projection import selected
 from truckee.spark.read.frames import snapshot_scan
 from truckee.spark.read.relations import FILE, ROW
 from truckee.spark.read.scan import scan_frame
+from truckee.spark.session.job_descriptions import described_jobs
 
 _VALUES = "__truckee_values"
 _WANTED = "__truckee_wanted"
@@ -130,7 +131,8 @@ def _found_again(
         names = target.stored_schema.names
         chosen = selected(rows.where(those), [target.old_alone(name, name) for name in names])
         counts = _with_values(chosen, names).groupBy(_VALUES).agg(F.count("*").alias(_WANTED))
-        wanted = spark.createDataFrame(counts.toArrow())
+        with described_jobs(spark, "reading rows that others deleted"):
+            wanted = spark.createDataFrame(counts.toArrow())
     scan = changed(
         snapshot_scan(older),
         schema=target.stored_schema,

@@ -33,6 +33,7 @@ from truckee.commands.care.rewrite import rewritten
 from truckee.commands.care.rewrite_commit import CommittedBins, commit_bins
 from truckee.commands.removed_files import now_ms
 from truckee.errors.base import DeltaError
+from truckee.log.running import running
 from truckee.log.snapshot import load_snapshot
 from truckee.spark.session.settings import session_settings
 from truckee.storage.base import Storage
@@ -73,6 +74,16 @@ def run_optimize(
     settings: OptimizeSettings | None = None,
 ) -> DataFrame:
     """Do what is requested, and return what was done; without anything to do there is no commit."""
+    with running(request.operation, storage.root):
+        return _optimized(spark, storage, request, settings)
+
+
+def _optimized(
+    spark: SparkSession,
+    storage: Storage,
+    request: OptimizeRequest,
+    settings: OptimizeSettings | None,
+) -> DataFrame:
     outcome = OptimizeOutcome(now_ms())
     plan = planned_optimize(spark, storage, request, settings)
     first = plan

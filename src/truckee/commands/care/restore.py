@@ -39,6 +39,7 @@ from truckee.log.checkpoint_writer import write_checkpoint
 from truckee.log.commit_info import NULL
 from truckee.log.conflicts import IsolationLevel
 from truckee.log.history import version_as_of
+from truckee.log.running import running
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
 from truckee.options.arguments import checked_version, type_name
@@ -52,7 +53,7 @@ from truckee.spark.session.settings import session_settings, session_zone
 from truckee.spark.write.identity import IDENTITY_HIGH_WATER_MARK_KEY, IDENTITY_STEP_KEY
 from truckee.storage.base import Storage
 
-logger = logging.getLogger("truckee")
+logger = logging.getLogger(__name__)
 
 RESULT_COLUMNS = (
     "table_size_after_restore",
@@ -89,7 +90,8 @@ def restore(
     """
     settings = session_settings(spark)
     target = restore_target(storage, version, timestamp, time_zone=session_zone(spark))
-    plan = restore_table(storage, target, settings)
+    with running("RESTORE", storage.root):
+        plan = restore_table(storage, target, settings)
     counts = {} if plan is None else plan.counts()
     frame = metrics_frame(spark, counts, RESULT_COLUMNS)
     return frame if plan is not None else frame.limit(0)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from pyspark import RDD
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import BooleanType, LongType, StringType, StructType
@@ -26,7 +27,9 @@ from truckee.care.vacuum import Delete, carry_out, delete_in_threads
 from truckee.care.vacuum_plan import VacuumMode, VacuumOptions, plan_vacuum
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.vacuum import InventoryError
+from truckee.log.running import running
 from truckee.options.text import Options
+from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.session.settings import session_settings
 from truckee.storage.base import Storage
 from truckee.storage.memory import MemoryStorage
@@ -68,10 +71,11 @@ def vacuum(
     )
     if inventory is not None and mode is not None and VacuumMode.LITE in (mode, _word(mode)):
         raise IllegalOptionError(option="mode", value="LITE", needs="FULL with an inventory")
-    plan = plan_vacuum(storage, options, settings)
-    if dry_run:
-        return _paths(spark, [_qualified(storage, path) for path in plan.paths])
-    carry_out(plan, settings, delete=_deletion(spark, settings))
+    with running("VACUUM", storage.root):
+        plan = plan_vacuum(storage, options, settings)
+        if dry_run:
+            return _paths(spark, [_qualified(storage, path) for path in plan.paths])
+        carry_out(plan, settings, delete=_deletion(spark, settings))
     return _paths(spark, [_qualified(storage)])
 
 
@@ -91,11 +95,13 @@ def _qualified(storage: Storage, path: str = "") -> str:
 def _rows(inventory: DataFrame) -> Iterator[InventoryRow]:
     """Yield the rows of an inventory; InventoryError if its columns are not those of one."""
     _check_columns(inventory.schema)
-    columns = [name for name, _ in _INVENTORY]
-    return (
-        InventoryRow(row[0], row[1] or 0, bool(row[2]), row[3] or 0)
-        for row in inventory.select(*columns).toLocalIterator()
-    )
+    return _read_rows(inventory.select(*(name for name, _ in _INVENTORY)))
+
+
+def _read_rows(inventory: DataFrame) -> Iterator[InventoryRow]:
+    with described_jobs(inventory.sparkSession, "reading the inventory"):
+        for row in inventory.toLocalIterator():
+            yield InventoryRow(row[0], row[1] or 0, bool(row[2]), row[3] or 0)
 
 
 def _check_columns(schema: StructType) -> None:
@@ -134,4 +140,9 @@ def _delete_on_spark(
     except (PySparkException, AttributeError):  # a session of Spark Connect has none
         return delete_in_threads(storage, paths)
     parts = context.parallelize(paths, max(1, tasks))
-    return parts.mapPartitions(lambda part: [delete_files(storage, part)]).toLocalIterator()
+    return _each_described(spark, parts.mapPartitions(lambda part: [delete_files(storage, part)]))
+
+
+def _each_described(spark: SparkSession, parts: RDD[Deleted]) -> Iterator[Deleted]:
+    with described_jobs(spark, "deleting files"):
+        yield from parts.toLocalIterator()

@@ -15,11 +15,13 @@ from truckee.commands.schema.row_tracking import with_row_tracking
 from truckee.commands.table_plan import existing_table, new_metadata, planned_table
 from truckee.commands.write.options import default_properties
 from truckee.errors.create import ConversionError
+from truckee.log.running import running
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType
 from truckee.spark.read.parquet_folder import parquet_folder_schema
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.catalog import named_table
+from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.spark.types import from_spark
 from truckee.storage.base import FileInfo, Storage
@@ -112,7 +114,8 @@ def _path(spark: SparkSession, identifier: str) -> str:
 
 def _schema(spark: SparkSession, storage: Storage) -> StructType:
     """Return the columns of all files together, those of the folders last, as Spark sees them."""
-    found = parquet_folder_schema(spark, storage.root)
+    with running("CONVERT", storage.root), described_jobs(spark, "reading the columns of files"):
+        found = parquet_folder_schema(spark, storage.root)
     if isinstance(found, str):
         raise ConversionError(
             path=storage.root,

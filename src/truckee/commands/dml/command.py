@@ -24,6 +24,7 @@ from truckee.errors.transaction import (
     ConcurrentDeleteDeleteException,
     ConcurrentDeleteReadException,
 )
+from truckee.log.running import running
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
 from truckee.log.transaction import Transaction
 from truckee.protocol.features import check_writable
@@ -48,6 +49,19 @@ def run_command(
     removes_rows: bool = True,
 ) -> Mapping[str, int]:
     """Prepare a command on the latest version and commit it; return its numbers."""
+    with running(operation, storage.root):
+        return _run(spark, storage, operation, prepare, settings, removes_rows=removes_rows)
+
+
+def _run(
+    spark: SparkSession,
+    storage: Storage,
+    operation: str,
+    prepare: Callable[[Snapshot], Prepared],
+    settings: DmlSettings,
+    *,
+    removes_rows: bool,
+) -> Mapping[str, int]:
     for reruns_left in range(settings.max_reruns, -1, -1):
         snapshot = load_snapshot(storage)
         check_target(snapshot, operation, removes_rows=removes_rows)

@@ -61,7 +61,7 @@ def fates(
             result.marked.append(file)
     if result.rewritten:
         check_row_ids(snapshot, operation)
-    _log.info(
+    _log.debug(
         "%s: %d files removed, %d written anew%s, rows of %d marked",
         operation,
         len(result.removed),
@@ -87,7 +87,7 @@ def _is_mostly_gone(file: TouchedFile, settings: DmlSettings, operation: str) ->
     wasted = int(gone * file.add.size)
     if gone <= settings.rewrite_ratio or wasted < settings.rewrite_min_bytes:
         return False
-    _log.info(
+    _log.debug(
         "%s: %s is written anew, for %.0f%% of its rows are gone and each scan would read past "
         "%d bytes of them",
         operation,

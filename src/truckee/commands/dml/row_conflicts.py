@@ -56,6 +56,7 @@ from truckee.scan.pruning import prune
 from truckee.spark.columns import quoted
 from truckee.spark.dml.target import Target
 from truckee.spark.read.relations import FILE
+from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.session.settings import session_zone
 
 
@@ -223,7 +224,7 @@ def _first_match(
     if not new:
         return None
     target = Target(spark, newer)
-    with target.only(new) as rows:
+    with target.only(new) as rows, described_jobs(spark, "looking for rows in files of others"):
         found = prepared.matching(rows).select(FILE).limit(1).collect()
     return decode_path(target.add_files([found[0][0]])[0].path) if found else None
 
@@ -276,7 +277,8 @@ def _sums(rows: DataFrame) -> tuple[object, ...]:
     sums = rows.select(F.xxhash64(text).alias("h"), F.hash(text).alias("g")).agg(
         F.count("*"), F.sum(F.col("h").cast("decimal(38,0)")), F.bit_xor("h"), F.sum("g")
     )
-    return tuple(sums.collect()[0])
+    with described_jobs(rows.sparkSession, "comparing rows with those of others"):
+        return tuple(sums.collect()[0])
 
 
 def _reunited(changes: RowChanges, newer: Snapshot, files: list[TouchedFile]) -> RowChanges:

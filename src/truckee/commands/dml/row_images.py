@@ -20,13 +20,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from truckee.protocol.schema import StructField as TableField
 from truckee.protocol.schema import StructType as TableSchema
-from truckee.spark.columns import bare_schema, column, quoted, spark_type
+from truckee.spark.columns import bare_schema, column, quoted
 from truckee.spark.jvm.projection import Given, Item, Named, Sql, selected
 from truckee.spark.types import to_spark
 from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
 from truckee.spark.write.layout import CHANGE_TYPE
+from truckee.spark.write.table_sql import generated_value
 
 _OLD = "__truckee_old_"
 _NEW = "__truckee_new_"
@@ -92,11 +92,6 @@ def unchanged_rows(
     if not has_feed:
         return same
     return same.withColumn(CHANGE_TYPE, F.lit(change_type).cast("string"))
-
-
-def generated_value(field: TableField) -> Column:
-    """Return the value of a generated column, computed from the other columns of its row."""
-    return F.expr(field.metadata[GENERATION_EXPRESSION_KEY]).cast(spark_type(field.type))
 
 
 def _old_and_new(

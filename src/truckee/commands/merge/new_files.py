@@ -41,7 +41,7 @@ from truckee.spark.dml.merge_source import NUMBER, Source
 from truckee.spark.dml.row_bitmaps import FileRows, is_in, is_number_in, is_of_files, united
 from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
 from truckee.spark.write.identity import Identity, identity_of, identity_values
-from truckee.spark.write.incoming_rows import DEFAULT_KEY
+from truckee.spark.write.table_sql import DEFAULT_KEY, default_value
 from truckee.spark.write.writer import WrittenFiles
 from truckee.storage.base import Storage
 
@@ -207,7 +207,7 @@ class _Parts:
             if identity is not None:
                 values[field.name] = identity_values(self._target.spark, identity)
             elif DEFAULT_KEY in field.metadata:
-                values[field.name] = F.expr(field.metadata[DEFAULT_KEY])
+                values[field.name] = default_value(field)
         return values
 
     def _identities(self) -> dict[str, Identity]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from truckee.commands.schema.edits import is_wider, with_type
+from truckee.commands.schema.edits import with_type
 from truckee.errors.write import (
     ColumnDifference,
     MissingNotNullColumnError,
@@ -32,6 +32,7 @@ from truckee.protocol.schema import (
     UserDefinedType,
     type_text,
 )
+from truckee.protocol.type_widening import is_wider
 
 _NUMBERS = frozenset({"byte", "short", "integer", "long", "float", "double"})
 _DATES = frozenset({"date", "timestamp", "timestamp_ntz"})

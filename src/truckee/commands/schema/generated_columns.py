@@ -8,14 +8,22 @@ from truckee.commands.schema.evolution import can_store
 from truckee.errors.columns import InvalidGeneratedColumnError, InvalidIdentityColumnError
 from truckee.protocol.schema import PrimitiveType, StructField, StructType, type_text
 from truckee.spark.write.conditions import parse_expression
-from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
 from truckee.spark.write.identity import IDENTITY_STEP_KEY
+from truckee.spark.write.table_sql import (
+    DEFAULT_KEY,
+    GENERATION_EXPRESSION_KEY,
+    check_default,
+    check_generation,
+)
 
 
 def check_generated_columns(
     spark: SparkSession, schema: StructType, partition_columns: tuple[str, ...]
 ) -> None:
-    """Raise unless each generated column has an expression over columns that are not generated."""
+    """Raise unless each generated column has an expression over columns that are not generated.
+
+    Defaults must be constant.
+    """
     plain = StructType(
         tuple(f for f in schema.fields if GENERATION_EXPRESSION_KEY not in f.metadata)
     )
@@ -24,6 +32,8 @@ def check_generated_columns(
             _check_identity(field, partition_columns)
         if GENERATION_EXPRESSION_KEY in field.metadata:
             _check_expression(spark, plain, field)
+        if DEFAULT_KEY in field.metadata:
+            check_default(field.name, field.metadata[DEFAULT_KEY])
 
 
 def _check_identity(field: StructField, partition_columns: tuple[str, ...]) -> None:
@@ -50,3 +60,4 @@ def _check_expression(spark: SparkSession, schema: StructType, field: StructFiel
         reason = f"it gives {type_text(found.type)}, and the column is {type_text(field.type)}"
     if reason is not None:
         raise InvalidGeneratedColumnError(column=field.name, expression=sql, reason=reason)
+    check_generation(field.name, sql)

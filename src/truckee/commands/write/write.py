@@ -25,6 +25,7 @@ from truckee.commands.write.options import WriteOptions
 from truckee.commands.write.overwrite import Replaced, every_file, files_beside, rows_where
 from truckee.commands.write.plan import Write, table_after
 from truckee.errors.write import OverwriteOptionError, StreamingFrameError, TableExistsError
+from truckee.log.running import running
 from truckee.log.snapshot import Snapshot
 from truckee.log.transaction import Transaction
 from truckee.protocol.actions import RemoveFile
@@ -43,6 +44,11 @@ def write_table(df: DataFrame, write: Write) -> int | None:
     None means that nothing was written: the table was there and the mode says to leave it, or this
     very write was committed before, told by `txnAppId` and `txnVersion`.
     """
+    with running(write.operation, write.storage.root):
+        return _written(df, write)
+
+
+def _written(df: DataFrame, write: Write) -> int | None:
     snapshot = existing_table(write.storage)
     if snapshot is not None and write.mode == "Ignore":
         return None

@@ -19,6 +19,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from truckee.spark.jvm.bridge import to_column
+from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.types import to_java
 
 NUMBER = "__truckee_source_row"
@@ -83,7 +84,8 @@ def prepared_source(
         rows = numbered.localCheckpoint(eager=False)
     pairs = _equal_keys(source, target, on)
     bounds = [f(pair.compared) for pair in pairs for f in (F.min, F.max)]
-    found = rows.agg(F.count("*"), *bounds).collect()[0]
+    with described_jobs(source.sparkSession, "reading the source"):
+        found = rows.agg(F.count("*"), *bounds).collect()[0]
     keys = [
         pair.between(found[1 + 2 * index], found[2 + 2 * index]) for index, pair in enumerate(pairs)
     ]

@@ -27,6 +27,7 @@ from truckee.spark.jvm.bridge import java_half
 from truckee.spark.jvm.projection import Given, Named, Sql, grouped, selected
 from truckee.spark.read.relations import FILE, ROW
 from truckee.spark.read.vector_filter import Slot
+from truckee.spark.session.job_descriptions import described_jobs
 
 FileRows = Mapping[int, RowBitmap]
 """Rows by the id of their file."""
@@ -108,7 +109,9 @@ def _collected(
             Sql(f"bit_count(bit_or({_BIT})) < count(*)", _REPEATS),
         ],
     )
-    words = found.toArrow().sort_by([(FILE, "ascending"), (_WORD, "ascending")])
+    with described_jobs(rows.sparkSession, "finding rows"):
+        collected = found.toArrow()
+    words = collected.sort_by([(FILE, "ascending"), (_WORD, "ascending")])
     repeated = words.column(FILE).filter(words.column(_REPEATS))
     every = _bitmaps(words, _BITS)
     # A mark is often that of all rows, and need not be taken apart again.

@@ -380,7 +380,7 @@ public class TruckeeFiles implements FileIndex {
   }
 
   /** `InSet` becomes `In`. */
-  public static class SpellOut extends AbstractPartialFunction {
+  public static class SpellOut extends AbstractPartialFunction implements java.io.Serializable {
     public boolean isDefinedAt(Object node) { return node instanceof InSet; }
 
     public Object applyOrElse(Object node, Function1 otherwise) {

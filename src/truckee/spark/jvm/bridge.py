@@ -1,4 +1,4 @@
-"""The way into the JVM: the compiled half of the file index, and callbacks.
+"""The way into the JVM: its classes, the makers of ours, and callbacks.
 
 This and the modules beside it are the only ones that know Py4J or Spark's own classes.
 """
@@ -6,7 +6,6 @@ This and the modules beside it are the only ones that know Py4J or Spark's own c
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import resources
 from itertools import count
 from threading import Lock, local
 from typing import Any
@@ -17,13 +16,12 @@ from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import Column, SparkSession
 
 from truckee.errors.spark import SessionStoppedError
+from truckee.spark.jvm.classes import maker
 from truckee.spark.jvm.jvm_errors import install_translation, marked
 from truckee.spark.jvm.jvm_errors import translate_with as translate_with
 
 _numbers = count()
 _classes: dict[str, tuple[Any, Any]] = {}
-_makers: dict[tuple[int, str], JavaObject] = {}
-_compiling = Lock()
 _opening = Lock()
 _calls: dict[int, Any] = {}
 _functions: dict[int, Callable[[Any, Any], Any]] = {}
@@ -62,28 +60,9 @@ def java_half(spark: SparkSession) -> Any:
 
 
 def compiled(spark: SparkSession, name: str) -> Any:
-    """Return the `Maker` of a Java source beside this module, compiled once for each JVM.
-
-    Janino, which compiles it, is what Spark's own code generation uses. The class never leaves the
-    driver, so no executor has to know it.
-    """
-    return _maker(gateway(spark), name)
-
-
-def _maker(found: Any, name: str) -> Any:
-    key = (id(found), name)
-    # Py4J remembers methods by the name of their class, so a class must not be compiled twice.
-    with _compiling:
-        if key not in _makers:
-            source = (resources.files("truckee.spark.jvm") / f"{name}.java").read_text()
-            compiler = found.jvm.org.codehaus.janino.SimpleCompiler()
-            loader = found.jvm.java.lang.Thread.currentThread().getContextClassLoader()
-            compiler.setParentClassLoader(loader)
-            compiler.setTargetVersion(8)  # from which on interfaces have static methods
-            compiler.cook(source)
-            maker = compiler.getClassLoader().loadClass(f"truckee.{name}$Maker")
-            _makers[key] = maker.newInstance()
-        return _makers[key]
+    """Return the `Maker` of a Java source beside this module, one for each JVM."""
+    gateway(spark)
+    return maker(spark.sparkContext, name)
 
 
 def java_array(spark: SparkSession, kind: str, items: list[Any]) -> Any:
@@ -164,7 +143,7 @@ def _java_calls(found: Any) -> Any:
     """Return the maker in `TruckeeCalls.java`, which has been told whom to ask."""
     with _opening:
         if id(found) not in _calls:
-            calls = _maker(found, "TruckeeCalls")
+            calls = maker(SparkContext._active_spark_context, "TruckeeCalls")
             calls.open(JavaObject("GATEWAY_SERVER", found._gateway_client), _Answers())
             _calls[id(found)] = calls
         return _calls[id(found)]

@@ -17,7 +17,11 @@ from pyspark.errors.exceptions import captured
 from pyspark.logger import PySparkLogger
 
 from truckee.errors.base import DeltaError
-from truckee.errors.spark import NoCallbackConnectionError, SessionStoppedError
+from truckee.errors.spark import (
+    ClassesNotAddedError,
+    NoCallbackConnectionError,
+    SessionStoppedError,
+)
 
 _MARK = "truckee-error-"
 # Where PySpark logs a page of JSON about each error of an expression, whoever catches the error.
@@ -26,6 +30,7 @@ _CONTEXT_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _PROXY_LOGGER = "py4j.clientserver"
 _ERRORS_KEPT = 64
 _NO_ANSWER = "truckee-no-answer"
+_NO_CLASS = "ClassNotFoundException: truckee."
 _STOPPED = (
     "SparkContext was shut down",
     "on a stopped SparkContext",
@@ -114,6 +119,8 @@ def _of_the_session(texts: list[str]) -> BaseException | None:
         return SessionStoppedError()
     if any(_NO_ANSWER in text for text in texts):
         return NoCallbackConnectionError()
+    if any(_NO_CLASS in text for text in texts):
+        return ClassesNotAddedError(reason="an executor does not have them")
     return None
 
 

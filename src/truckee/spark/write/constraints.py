@@ -49,11 +49,14 @@ from truckee.protocol.schema import (
     StructType,
     nested_fields,
 )
-from truckee.spark.columns import column, quoted, spark_type
+from truckee.spark.columns import column, quoted
 from truckee.spark.jvm.bridge import java_array, java_half
 from truckee.spark.jvm.projection import Given, Named, selected
+from truckee.spark.write.table_sql import (
+    GENERATION_EXPRESSION_KEY as GENERATION_EXPRESSION_KEY,
+)
+from truckee.spark.write.table_sql import generated_value, rule_condition
 
-GENERATION_EXPRESSION_KEY = "delta.generationExpression"
 INVARIANTS_KEY = "delta.invariants"
 
 _MARK = "truckee-violation:"
@@ -100,7 +103,7 @@ def table_rules(
         *_invariants(schema),
         *_generated_columns(schema, frozenset(computed)),
         *(
-            Rule(RuleKind.CHECK, name, sql, sf.expr(sql))
+            Rule(RuleKind.CHECK, name, sql, rule_condition(name, sql))
             for name, sql in sorted(properties.constraints.items())
         ),
     ]
@@ -248,13 +251,13 @@ def _invariants(schema: StructType) -> Iterator[Rule]:
         text = chain.field.metadata.get(INVARIANTS_KEY)
         if text is not None:
             sql = msgspec.json.decode(text)["expression"]["expression"]
-            yield Rule(RuleKind.INVARIANT, ".".join(chain.path), sql, sf.expr(sql))
+            name = ".".join(chain.path)
+            yield Rule(RuleKind.INVARIANT, name, sql, rule_condition(name, sql))
 
 
 def _generated_columns(schema: StructType, computed: frozenset[str]) -> Iterator[Rule]:
     for field in schema.fields:
         sql = field.metadata.get(GENERATION_EXPRESSION_KEY)
         if sql is not None and field.name not in computed:
-            expected = sf.expr(sql).cast(spark_type(field.type))
-            holds = column(field.name).eqNullSafe(expected)
+            holds = column(field.name).eqNullSafe(generated_value(field))
             yield Rule(RuleKind.GENERATED, field.name, sql, holds)

@@ -24,6 +24,7 @@ from pyspark.sql.internal import InternalFunction
 
 from truckee.protocol.schema import DataType, DecimalType, PrimitiveType
 from truckee.spark.read.relations import FILE, ROW
+from truckee.spark.session.job_descriptions import described_jobs
 
 SAMPLED_ROWS = 100_000
 _SAMPLED_ROWS_PER_FILE = 100
@@ -90,11 +91,12 @@ def _sample(
 ) -> pa.Table:
     wanted = max(SAMPLED_ROWS, _SAMPLED_ROWS_PER_FILE * num_files)
     chosen = rows.select(*(value.alias(f"c{index}") for index, value in enumerate(values)))
-    if num_rows is None:
-        num_rows = rows.count()
-    if num_rows > wanted:
-        chosen = chosen.sample(fraction=wanted / num_rows, seed=7)
-    return chosen.toArrow()
+    with described_jobs(rows.sparkSession, "sampling rows for the curve"):
+        if num_rows is None:
+            num_rows = rows.count()
+        if num_rows > wanted:
+            chosen = chosen.sample(fraction=wanted / num_rows, seed=7)
+        return chosen.toArrow()
 
 
 def _bounds(values: pa.ChunkedArray, num_ranges: int) -> list[Any]:
@@ -119,7 +121,8 @@ def _cuts(
     local = rows.sparkSession.createDataFrame(sample)
     values = [F.col(name) for name in local.columns]
     noise = F.xxhash64(F.monotonically_increasing_id())
-    keys = local.select(_with_noise(_key(values, bounds, tables), noise).alias("k")).toArrow()
+    with described_jobs(rows.sparkSession, "finding where files are cut"):
+        keys = local.select(_with_noise(_key(values, bounds, tables), noise).alias("k")).toArrow()
     ordered = sorted(keys.column(0).to_pylist())
     if not ordered:
         return []

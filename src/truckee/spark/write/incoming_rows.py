@@ -16,14 +16,17 @@ from pyspark.sql.types import DataType, UserDefinedType
 
 from truckee.errors.write import IdentityValueGivenError
 from truckee.protocol.schema import StructField, StructType
-from truckee.spark.columns import bare_schema, column, spark_type
+from truckee.spark.columns import bare_schema, column
 from truckee.spark.jvm.projection import Given, Item, Named, selected
 from truckee.spark.types import to_spark
-from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
 from truckee.spark.write.identity import Identity, identity_of, identity_values
 from truckee.spark.write.plain_session import COLUMN_SETTINGS, on_session
-
-DEFAULT_KEY = "CURRENT_DEFAULT"
+from truckee.spark.write.table_sql import DEFAULT_KEY as DEFAULT_KEY
+from truckee.spark.write.table_sql import (
+    GENERATION_EXPRESSION_KEY,
+    default_value,
+    generated_value,
+)
 
 
 class RowsToWrite(NamedTuple):
@@ -57,7 +60,7 @@ def rows_to_write(df: DataFrame, schema: StructType) -> RowsToWrite:
     generated = [field for field in missing if GENERATION_EXPRESSION_KEY in field.metadata]
     if missing:
         rows = rows.withColumns({f.name: _filled(df, f) for f in missing if f not in generated})
-        rows = rows.withColumns({field.name: _generated(field) for field in generated})
+        rows = rows.withColumns({field.name: generated_value(field) for field in generated})
         rows = selected(rows, (Named(field.name) for field in schema.fields))
     return RowsToWrite(rows, frozenset(field.name for field in generated), identities)
 
@@ -82,10 +85,4 @@ def _filled(df: DataFrame, field: StructField) -> Column:
     identity = identity_of(field)
     if identity is not None:
         return identity_values(df.sparkSession, identity)
-    default = field.metadata.get(DEFAULT_KEY)
-    value = sf.lit(None) if default is None else sf.expr(default)
-    return value.cast(spark_type(field.type))
-
-
-def _generated(field: StructField) -> Column:
-    return sf.expr(field.metadata[GENERATION_EXPRESSION_KEY]).cast(spark_type(field.type))
+    return default_value(field)

@@ -38,6 +38,7 @@ from truckee.scan.footer_statistics import (
 )
 from truckee.spark.columns import column
 from truckee.spark.jvm.jvm_errors import translate_with
+from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.session.settings import session_settings
 from truckee.spark.write.char_columns import text_length_rules, with_declared_lengths
 from truckee.spark.write.constraints import Rule, guarded, table_rules, violation
@@ -228,7 +229,8 @@ def _write(rows: LaidOut, folder: str, options: FileOptions, tag: str) -> None:
     context.addJobTag(tag)
     try:
         writer = rows.df.write.options(**{**options.as_spark(), **_NO_MARKERS})
-        writer.partitionBy(*rows.folders).mode("error").parquet(folder)
+        with described_jobs(rows.df.sparkSession, "writing files"):
+            writer.partitionBy(*rows.folders).mode("error").parquet(folder)
     finally:
         if not is_stopped(rows.df.sparkSession):
             context.removeJobTag(tag)

@@ -1,0 +1,67 @@
+"""What Python's log says of a commit: `UPDATE lake/orders: version 7, 2 files added, ...`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+
+from truckee.log.running import RunningCommand, running_command
+from truckee.protocol.actions import Action, AddCDCFile, AddFile, Metadata, RemoveFile
+
+_log = logging.getLogger(__name__)
+
+# Metrics that count rows, as delta-spark names them, and what became of those rows.
+_ROWS = {
+    "numOutputRows": "written",
+    "numTargetRowsInserted": "inserted",
+    "numUpdatedRows": "updated",
+    "numTargetRowsUpdated": "updated",
+    "numDeletedRows": "deleted",
+    "numTargetRowsDeleted": "deleted",
+    "numCopiedRows": "copied",
+    "numTargetRowsCopied": "copied",
+}
+
+
+def record_commit(
+    root: str,
+    operation: str,
+    version: int,
+    actions: Sequence[Action],
+    metrics: Mapping[str, object],
+) -> None:
+    """Write at INFO which command made a version, of which files and rows, in which time."""
+    if not _log.isEnabledFor(logging.INFO):
+        return
+    command = running_command()
+    title = RunningCommand(operation, root).title
+    seconds = "" if command is None else f", {command.seconds:.2f} s"
+    done = ", ".join((*_files(actions), *_row_counts(metrics))) or "no file changed"
+    _log.info("%s: version %d, %s%s", title, version, done, seconds)
+
+
+def _files(actions: Sequence[Action]) -> Iterator[str]:
+    adds = [action for action in actions if isinstance(action, AddFile)]
+    kept = {action.path for action in adds}
+    removes = [action for action in actions if isinstance(action, RemoveFile)]
+    marked = {action.path for action in removes} & kept
+    counts = {
+        "added": len(adds) - len(marked),
+        "removed": len(removes) - len(marked),
+        "given another deletion vector": len(marked),
+        "of changes": sum(isinstance(action, AddCDCFile) for action in actions),
+    }
+    yield from (f"{_counted(n, 'file')} {what}" for what, n in counts.items() if n)
+    if any(isinstance(action, Metadata) for action in actions):
+        yield "metadata set"
+
+
+def _row_counts(metrics: Mapping[str, object]) -> Iterator[str]:
+    for name, what in _ROWS.items():
+        count = metrics.get(name)
+        if isinstance(count, int) and count:
+            yield f"{_counted(count, 'row')} {what}"
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

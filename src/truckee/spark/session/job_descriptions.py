@@ -1,0 +1,29 @@
+"""What Spark's web UI says of the jobs that truckee starts: `UPDATE lake/orders: finding rows`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyspark.sql import SparkSession
+
+from truckee.log.running import running_command
+
+_DESCRIPTION = "spark.job.description"
+
+
+@contextmanager
+def described_jobs(spark: SparkSession, step: str) -> Iterator[None]:
+    """Describe the jobs that the body starts by the running command and `step`.
+
+    Afterwards the description is what it was before, the user's own for example.
+    """
+    context = spark.sparkContext
+    command = running_command()
+    before = context.getLocalProperty(_DESCRIPTION)
+    context.setJobDescription(f"{'truckee' if command is None else command.title}: {step}")
+    try:
+        yield
+    finally:
+        if context._jsc is not None:
+            context.setLocalProperty(_DESCRIPTION, before)  # type: ignore[arg-type]

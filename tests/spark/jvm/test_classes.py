@@ -1,0 +1,118 @@
+"""Our Java classes, compiled once, kept, and known wherever Spark runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from truckee.errors.spark import ClassesNotAddedError
+from truckee.spark.jvm import classes
+from truckee.spark.jvm.classes import add_services, new_object, shipped_class
+
+CLUSTER = Path(__file__).with_name("cluster_classes.py")
+
+
+def test_a_class_is_found_by_name_in_every_session_of_the_application(spark: SparkSession) -> None:
+    other = spark.newSession()
+
+    here = shipped_class(spark, "truckee.TruckeeFiles")
+    there = shipped_class(other, "truckee.TruckeeFiles")
+
+    assert here.equals(there)
+    assert _found_by_spark(spark, "truckee.TruckeeFiles").equals(here)
+
+
+def test_objects_are_made_with_arguments(spark: SparkSession) -> None:
+    schema = spark._jvm.org.apache.spark.sql.types.StructType()  # type: ignore[union-attr]
+
+    made = new_object(spark, "truckee.TruckeeFiles", "a name", "file:/t", schema, 7, None)
+
+    assert (made.toString(), made.sizeInBytes()) == ("a name", 7)
+
+
+def test_a_jar_is_compiled_once_and_made_again_if_it_is_not_whole(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    context, made = spark.sparkContext, list[int]()
+
+    def content() -> bytes:
+        made.append(1)
+        return classes._jar({"a": b"b"})
+
+    def kept() -> Path:
+        return classes._kept(_Settings(tmp_path), "some.jar", content)
+
+    first = kept()
+    again = kept()
+    first.write_bytes(first.read_bytes()[:20])
+    mended = kept()
+
+    assert (first, len(made)) == (again, 2)
+    assert zipfile.ZipFile(mended).read("a") == b"b"
+    assert list(tmp_path.iterdir()) == [mended]
+    assert classes._version(context).startswith(f"{spark.version}-java8-")
+
+
+def test_services_are_found_by_java(spark: SparkSession) -> None:
+    add_services(spark, {"java.util.concurrent.Callable": ["truckee.TruckeeCalls$Nobody"]})
+
+    name = "META-INF/services/java.util.concurrent.Callable"
+    found = shipped_class(spark, "truckee.TruckeeFiles").getClassLoader().getResource(name)
+
+    assert "truckee-services-" in found.toString()
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+
+    with pytest.raises(ClassesNotAddedError) as caught:
+        classes._kept(_Settings(tmp_path / "file"), "some.jar", bytes)
+
+    assert str(caught.value) == (
+        "[TRUCKEE_CLASSES_NOT_ADDED] truckee's Java classes cannot be added to Spark: "
+        f"no file can be written in the folder '{tmp_path / 'file'}'\n"
+        "hint: name a folder that can be written with spark.truckee.classes.folder, or put the "
+        "JAR on the class path and set spark.truckee.classes.onClassPath"
+    )
+
+
+@pytest.mark.spark
+def test_executors_in_processes_of_their_own_know_the_classes(tmp_path: Path) -> None:
+    assert _on_a_cluster(tmp_path) == ["4"]
+
+    (jar,) = tmp_path.glob("*.jar")
+    there = ["spark.truckee.classes.onClassPath=true"]
+    assert _on_a_cluster(tmp_path, [*there, f"spark.jars={jar}"]) == ["4"]
+
+    (said,) = _on_a_cluster(tmp_path, there)
+    assert said.startswith("ClassesNotAddedError(reason='spark.truckee.classes.onClassPath is set,")
+
+
+class _Settings:
+    """A context of which only the folder is asked."""
+
+    def __init__(self, folder: Path) -> None:
+        self._conf = {classes.FOLDER: str(folder)}
+
+
+def _found_by_spark(spark: SparkSession, name: str) -> object:
+    shared = spark._jsparkSession.sharedState().jarClassLoader()
+    return shared.loadClass(name)
+
+
+def _on_a_cluster(folder: Path, settings: Sequence[str] = ()) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, str(CLUSTER), str(folder), *settings],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
