@@ -16,12 +16,15 @@ from truckee.arrow.columns import arrow_schema
 from truckee.arrow.diff_rows import ComputedRows, diff_rows
 from truckee.arrow.rows import ArrowRows
 from truckee.arrow.scans import feed_rows, snapshot_rows
+from truckee.arrow.shaped_rows import shaped_rows
 from truckee.changes.diff_request import VersionOrTime, requested_diff
 from truckee.changes.plan import open_feed
+from truckee.changes.shaped_open import open_shaped_feed
 from truckee.log.detail import TableDetail, table_detail
 from truckee.log.history import HistoryEntry, history
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
 from truckee.options.feed import feed_options
+from truckee.options.feed_shape import shape_arguments
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 
@@ -119,10 +122,20 @@ class LocalTable:
         *,
         columns: Sequence[str] | None = None,
         where: str | None = None,
-    ) -> ArrowRows:
+        changeFeed: str | None = None,
+        deduplicationMode: str | None = None,
+        computeUpdates: bool | None = None,
+        keys: str | Sequence[str] | None = None,
+        dropUnchanged: bool | None = None,
+        schemaMode: str | None = None,
+        includeSchemaVersion: bool | None = None,
+        includeChangeSource: bool | None = None,
+    ) -> ArrowRows | ComputedRows:
         """Return the rows that were inserted, updated and deleted, both ends included.
 
-        Without an end, the end is the latest version at the time of this call.
+        Without an end, the end is the latest version at the time of this call. The arguments from
+        `changeFeed` on are the options of the same names; rows that have to be compared are held
+        in memory.
         """
         given = {
             "startingVersion": startingVersion,
@@ -130,7 +143,21 @@ class LocalTable:
             "startingTimestamp": startingTimestamp,
             "endingTimestamp": endingTimestamp,
         }
-        options = feed_options({name: v for name, v in given.items() if v is not None})
+        shape = shape_arguments(
+            change_feed=changeFeed,
+            deduplication_mode=deduplicationMode,
+            compute_updates=computeUpdates,
+            keys=keys,
+            drop_unchanged=dropUnchanged,
+            schema_mode=schemaMode,
+            include_schema_version=includeSchemaVersion,
+            include_change_source=includeChangeSource,
+        )
+        asked = {name: v for name, v in given.items() if v is not None}
+        options = feed_options(asked | dict(shape))
+        if not options.shape.is_plain:
+            shaped = open_shaped_feed(self._storage, options, snapshot=self.snapshot())
+            return shaped_rows(shaped, columns=columns, where=where)
         feed = open_feed(self._storage, options, snapshot=self.snapshot())
         return feed_rows(feed, columns=columns, where=where)
 

@@ -32,24 +32,28 @@ class CommitRange(Struct, frozen=True, kw_only=True):
     """Commits in a row, with the table as it was just before them.
 
     `before` is None for the first commits of a table, and where the log no longer tells;
-    `metadata` is the table's before the first commit, or else that of the first.
+    `metadata` is the table's before the first commit, or else that of the first. `initial` are
+    files that are read before them, as a stream does that begins with the table as it is.
     """
 
     storage: Storage
     commits: tuple[Commit, ...]
     metadata: Metadata
     before: Snapshot | None = None
+    initial: VersionDiff | None = None
 
     @property
     def start(self) -> int:
-        """The first version."""
-        return self.commits[0].version
+        """The first version; 0 if there is none."""
+        if self.commits:
+            return self.commits[0].version
+        return 0 if self.initial is None else self.initial.version
 
     def eras(self) -> list[ReadSchema]:
         """Return the schemas that the commits went through, in order."""
-        first, *_ = self.commits
         metadata = self.metadata
-        if first.metadata is not None and not first.removes:
+        first = self.commits[0] if self.commits else None
+        if self.initial is None and first and first.metadata and not first.removes:
             # No row of these commits was written before.
             metadata = first.metadata
         eras = [ReadSchema(max(0, self.start - 1), metadata)]
@@ -100,6 +104,8 @@ class _Planner:
         net_by = self._net_identity()
         is_new = self.commits.start == 0
         live = LiveFiles(self.commits.before, self.commits.commits, is_new=is_new)
+        if self.commits.initial is not None:
+            self._begin(self.commits.initial, net_by)
         for commit, before, after in self._with_metadata():
             self._plan(commit, before, after, live, net_by)
             live.forward(commit)
@@ -120,6 +126,15 @@ class _Planner:
             sources=self.sources,
         )
         return replace(feed, net_by=None) if self._nets_to_itself(feed) else feed
+
+    def _begin(self, initial: VersionDiff, net_by: RowIdentity | None) -> None:
+        place = self._place(self.commits.metadata)
+        held = held_ids(self.commits.metadata, self.commits.metadata)
+        if net_by is RowIdentity.ROW_IDS and held is not None:
+            self.identified[place, held] += scan_files(with_row_ids_of(initial))
+        else:
+            self.told[place] += scan_files(initial)
+        self._note(initial, _RECORDED)
 
     def _parts(self, files: dict[int, list[ScanFile]]) -> tuple[FeedPart, ...]:
         return tuple(
@@ -154,7 +169,10 @@ class _Planner:
 
     def _without_ids(self) -> int | None:
         """Return the first version whose rows have no ids to rely on, None if all have."""
-        names = set()
+        first = held_ids(self.commits.metadata, self.commits.metadata)
+        if self.commits.initial is not None and first is None:
+            return self.commits.initial.version
+        names = set() if self.commits.initial is None else {first}
         for commit, before, after in self._with_metadata():
             held = held_ids(before, after)
             if held is None:
@@ -251,11 +269,3 @@ def _is_deleted(file: ScanFile) -> bool:
 def _is_on(metadata: Metadata) -> bool:
     configuration = TableProperties.from_configuration(metadata.configuration)
     return configuration.enable_change_data_feed
-
-
-def with_inserted(feed: ShapedFeed, era: int, files: Sequence[ScanFile]) -> ShapedFeed:
-    """Return a feed with files more, whose rows were inserted before all others."""
-    if not files:
-        return feed
-    part = FeedPart(era, feed.history.eras[era], tuple(files))
-    return replace(feed, told=(part, *feed.told))

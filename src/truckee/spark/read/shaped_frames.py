@@ -11,6 +11,7 @@ from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType as SparkStruct
 
 from truckee.changes.column_history import keyed_type
 from truckee.changes.columns import (
@@ -67,6 +68,19 @@ def changes_frame(spark: SparkSession, storage: Storage, options: FeedOptions) -
 def shaped_frame(spark: SparkSession, feed: ShapedFeed) -> DataFrame:
     """Return the rows of a feed, as its schema says."""
     return _Frames(spark, feed).shown()
+
+
+def as_declared(frame: DataFrame, schema: SparkStruct) -> DataFrame:
+    """Return rows with the types that a stream has declared for its columns."""
+    found = {field.name: field.dataType for field in frame.schema.fields}
+    return frame.select(
+        *(
+            column(field.name)
+            if found[field.name] == field.dataType
+            else column(field.name).try_cast(field.dataType).alias(field.name)
+            for field in schema.fields
+        )
+    )
 
 
 @dataclass(frozen=True, eq=False)
