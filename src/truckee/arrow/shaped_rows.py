@@ -239,9 +239,7 @@ class _Tables:
         read = TableRead(
             url=feed.storage.root,
             store_options={},
-            schema=part.read.schema,
-            partition_columns=part.read.partition_columns,
-            mapping_mode=part.read.column_mapping_mode,
+            table=part.read.configuration,
             is_feed=True,
             has_row_index=ids,
         )
@@ -253,7 +251,7 @@ class _Tables:
 
     def _in_all_eras(self, part: FeedPart, rows: pa.Table) -> pa.Table:
         """Return rows of an era with the columns of all eras, and those of the feed."""
-        mode = self._feed.history.eras[part.era].column_mapping_mode
+        mode = self._feed.history.eras[part.era].configuration.column_mapping_mode
         made = {}
         for column in self._feed.history.columns:
             own, wanted = column.in_era.get(part.era), column.field
@@ -269,7 +267,7 @@ class _Tables:
     def _output(self, rows: pa.Table) -> pa.Table:
         """Return the columns that are shown, of rows with the columns of all eras."""
         feed = self._feed
-        mode = feed.history.eras[-1].column_mapping_mode
+        mode = feed.history.eras[-1].configuration.column_mapping_mode
         arrays = []
         for followed, own in zip(feed.columns, feed.table_schema.fields, strict=True):
             values = rows[followed.field.name].combine_chunks()

@@ -20,9 +20,8 @@ from msgspec.structs import replace
 
 from truckee.changes.columns import FEED_FIELDS
 from truckee.changes.read_schema import ReadSchema
+from truckee.protocol.column_metadata import CHAR_VARCHAR_KEY, PHYSICAL_NAME_KEY
 from truckee.protocol.schema import (
-    CHAR_VARCHAR_KEY,
-    PHYSICAL_NAME_KEY,
     VOID,
     ArrayType,
     DataType,
@@ -100,7 +99,7 @@ def column_history(eras: Sequence[ReadSchema]) -> ColumnHistory:
             before = place - 1
             alive = [thread for thread in threads if before in thread.in_era]
             by_key = {thread.in_era[before].name: thread for thread in alive}
-        mode = era.column_mapping_mode
+        mode = era.configuration.column_mapping_mode
         for own in era.schema.fields:
             key, data_type = field_key(own, mode), keyed_type(own.type, mode)
             known = by_key.get(key)
@@ -121,7 +120,8 @@ def field_key(own: StructField, mode: str) -> str:
 
 def _is_unmapped(before: ReadSchema, after: ReadSchema) -> bool:
     """Return whether column mapping was removed between two eras."""
-    return before.column_mapping_mode != "none" and after.column_mapping_mode == "none"
+    modes = [era.configuration.column_mapping_mode for era in (before, after)]
+    return modes[0] != "none" and modes[1] == "none"
 
 
 def wider_type(old: DataType, new: DataType) -> DataType | None:

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from truckee.changes.read_schema import ReadSchema
 from truckee.changes.shaped_feed import HeldIds
 from truckee.changes.version_diff import VectorChange, VersionDiff
-from truckee.protocol.actions import AddFile, Metadata, RemoveFile
-from truckee.protocol.properties import TableProperties
+from truckee.protocol.actions import AddFile, RemoveFile
 from truckee.protocol.schema import PrimitiveType, StructField, StructType
+from truckee.protocol.table_configuration import TableConfiguration
 
 FEED_BASE_ROW_ID = "__truckee_feed_base_row_id"
 FEED_ROW_VERSION = "__truckee_feed_row_version"
@@ -25,17 +25,17 @@ File = TypeVar("File", AddFile, RemoveFile)
 _LONG = PrimitiveType("long")
 
 
-def held_ids(before: Metadata, after: Metadata) -> HeldIds | None:
+def held_ids(before: TableConfiguration, after: TableConfiguration) -> HeldIds | None:
     """Return the columns in which moved rows keep their ids through a commit.
 
     None if row tracking was off before or after it, or was dropped and enabled in between.
     """
-    found = [_held(metadata) for metadata in (before, after)]
+    found = [_held(table) for table in (before, after)]
     return found[0] if found[0] == found[1] else None
 
 
-def _held(metadata: Metadata) -> HeldIds | None:
-    properties = TableProperties.from_configuration(metadata.configuration)
+def _held(table: TableConfiguration) -> HeldIds | None:
+    properties = table.properties
     row_id = properties.materialized_row_id_column_name
     row_version = properties.materialized_row_commit_version_column_name
     if not properties.enable_row_tracking or properties.row_tracking_suspended:
@@ -47,9 +47,9 @@ def with_row_ids(era: ReadSchema, held: HeldIds) -> ReadSchema:
     """Return an era's schema with the hidden columns and the constants behind its own columns."""
     hidden = (StructField(n, _LONG) for n in (held.row_id, held.row_version, *_CONSTANTS))
     schema = StructType((*era.schema.fields, *hidden))
-    partitions = [*era.metadata.partition_columns, *_CONSTANTS]
-    metadata = replace(era.metadata, schema_string=schema.to_json(), partition_columns=partitions)
-    return ReadSchema(era.version, metadata)
+    table = era.configuration
+    partitions = (*table.partition_columns, *_CONSTANTS)
+    return ReadSchema(era.version, table.read_as(schema, partitions, table.column_mapping_mode))
 
 
 def with_row_ids_of(diff: VersionDiff) -> VersionDiff:

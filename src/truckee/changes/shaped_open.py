@@ -81,7 +81,7 @@ def _planned(feed: ChangeFeed, shape: FeedShape, latest: Snapshot) -> ShapedFeed
             storage,
             VersionRange(start, end),
             feed.read,
-            start_metadata=feed.start_metadata,
+            start=feed.start,
             must_be_recorded=shape.source is FeedSource.RECORDED,
             unsafe_schema=feed.unsafe_schema or follows,
             choice=feed.choice,
@@ -89,8 +89,8 @@ def _planned(feed: ChangeFeed, shape: FeedShape, latest: Snapshot) -> ShapedFeed
     )
     needs_past = follows or shape.source is not FeedSource.RECORDED
     before = snapshot_before(storage, start) if needs_past else None
-    metadata = feed.start_metadata if before is None else before.metadata
-    planned = CommitRange(storage=storage, commits=commits, metadata=metadata, before=before)
+    table = feed.start if before is None else before.configuration
+    planned = CommitRange(storage=storage, commits=commits, table=table, before=before)
     eras = planned.eras() if follows else [feed.read]
     return shaped_plan(planned, shape, eras, end=end)
 
@@ -129,12 +129,12 @@ def _sets_metadata(storage: Storage, version: int) -> bool:
 def frozen_eras(storage: Storage, start: int, read: ReadSchema) -> list[ReadSchema]:
     """Return the schemas from a version up to the one that is shown, in order."""
     before = snapshot_before(storage, start)
-    eras = [] if before is None else [ReadSchema(before.version, before.metadata)]
+    eras = [] if before is None else [ReadSchema(before.version, before.configuration)]
     for version in range(start, read.version + 1):
         try:
             metadata = read_commit(storage, version).metadata
         except _GONE:
             continue
         if metadata is not None:
-            eras.append(ReadSchema(version, metadata))
+            eras.append(ReadSchema(version, read.configuration.after(metadata, None)))
     return [*eras, read]

@@ -20,8 +20,7 @@ from truckee.errors.net_changes import UpdatesNeedIdentityError
 from truckee.log.commits import Commit
 from truckee.log.snapshot import Snapshot
 from truckee.options.feed_shape import Deduplication, FeedShape, FeedSource
-from truckee.protocol.actions import Metadata
-from truckee.protocol.properties import TableProperties
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.scan_file import ScanFile
 from truckee.storage.base import Storage
 
@@ -32,13 +31,13 @@ class CommitRange(Struct, frozen=True, kw_only=True):
     """Commits in a row, with the table as it was just before them.
 
     `before` is None for the first commits of a table, and where the log no longer tells;
-    `metadata` is the table's before the first commit, or else that of the first. `initial` are
+    `table` is what it was before the first commit, or else with it. `initial` are
     files that are read before them, as a stream does that begins with the table as it is.
     """
 
     storage: Storage
     commits: tuple[Commit, ...]
-    metadata: Metadata
+    table: TableConfiguration
     before: Snapshot | None = None
     initial: VersionDiff | None = None
 
@@ -51,25 +50,26 @@ class CommitRange(Struct, frozen=True, kw_only=True):
 
     def eras(self) -> list[ReadSchema]:
         """Return the schemas that the commits went through, in order."""
-        metadata = self.metadata
+        table = self.table
         first = self.commits[0] if self.commits else None
         if self.initial is None and first and first.metadata and not first.removes:
             # No row of these commits was written before.
-            metadata = first.metadata
-        eras = [ReadSchema(max(0, self.start - 1), metadata)]
+            table = table.after(first.metadata, first.protocol)
+        eras = [ReadSchema(max(0, self.start - 1), table)]
         for commit in self.commits:
-            if commit.metadata is not None and not is_same_schema(commit.metadata, eras[-1]):
-                eras.append(ReadSchema(commit.version, commit.metadata))
+            table = table.after(commit.metadata, commit.protocol)
+            if not is_same_schema(table, eras[-1]):
+                eras.append(ReadSchema(commit.version, table))
         return eras
 
 
-def is_same_schema(metadata: Metadata, era: ReadSchema) -> bool:
-    """Return whether files are read alike with some metadata and with that of an era."""
-    known = era.metadata
+def is_same_schema(table: TableConfiguration, era: ReadSchema) -> bool:
+    """Return whether files are read alike at some version and in an era."""
+    known = era.configuration
     return (
-        metadata.schema_string == known.schema_string
-        and metadata.partition_columns == known.partition_columns
-        and ReadSchema(0, metadata).column_mapping_mode == era.column_mapping_mode
+        table.metadata.schema_string == known.metadata.schema_string
+        and table.partition_columns == known.partition_columns
+        and table.column_mapping_mode == known.column_mapping_mode
     )
 
 
@@ -106,7 +106,7 @@ class _Planner:
         live = LiveFiles(self.commits.before, self.commits.commits, is_new=is_new)
         if self.commits.initial is not None:
             self._begin(self.commits.initial, net_by)
-        for commit, before, after in self._with_metadata():
+        for commit, before, after in self._with_table():
             self._plan(commit, before, after, live, net_by)
             live.forward(commit)
         feed = ShapedFeed(
@@ -128,8 +128,8 @@ class _Planner:
         return replace(feed, net_by=None) if self._nets_to_itself(feed) else feed
 
     def _begin(self, initial: VersionDiff, net_by: RowIdentity | None) -> None:
-        place = self._place(self.commits.metadata)
-        held = held_ids(self.commits.metadata, self.commits.metadata)
+        place = self._place(self.commits.table)
+        held = held_ids(self.commits.table, self.commits.table)
         if net_by is RowIdentity.ROW_IDS and held is not None:
             self.identified[place, held] += scan_files(with_row_ids_of(initial))
         else:
@@ -141,11 +141,11 @@ class _Planner:
             FeedPart(era, self.history.eras[era], tuple(of_era)) for era, of_era in files.items()
         )
 
-    def _with_metadata(self) -> Iterator[tuple[Commit, Metadata, Metadata]]:
-        """Yield each commit with the table's metadata before and after it."""
-        before = self.commits.metadata
+    def _with_table(self) -> Iterator[tuple[Commit, TableConfiguration, TableConfiguration]]:
+        """Yield each commit with what the table was before and after it."""
+        before = self.commits.table
         for commit in self.commits.commits:
-            after = commit.metadata or before
+            after = before.after(commit.metadata, commit.protocol)
             yield commit, before, after
             before = after
 
@@ -169,11 +169,11 @@ class _Planner:
 
     def _without_ids(self) -> int | None:
         """Return the first version whose rows have no ids to rely on, None if all have."""
-        first = held_ids(self.commits.metadata, self.commits.metadata)
+        first = held_ids(self.commits.table, self.commits.table)
         if self.commits.initial is not None and first is None:
             return self.commits.initial.version
         names = set() if self.commits.initial is None else {first}
-        for commit, before, after in self._with_metadata():
+        for commit, before, after in self._with_table():
             held = held_ids(before, after)
             if held is None:
                 return commit.version
@@ -185,8 +185,8 @@ class _Planner:
     def _plan(
         self,
         commit: Commit,
-        before: Metadata,
-        after: Metadata,
+        before: TableConfiguration,
+        after: TableConfiguration,
         live: LiveFiles,
         net_by: RowIdentity | None,
     ) -> None:
@@ -236,16 +236,16 @@ class _Planner:
     def _note(self, diff: VersionDiff, source: str) -> None:
         self.sources[diff.version] = source
 
-    def _place(self, metadata: Metadata) -> int:
-        """Return the place of the era that rows are read by under some metadata."""
+    def _place(self, table: TableConfiguration) -> int:
+        """Return the place of the era that rows are read by that a version of the table has."""
         eras = self.history.eras
         if len(eras) == 1:
             return 0
-        found = [p for p, era in enumerate(eras) if is_same_schema(metadata, era)]
+        found = [p for p, era in enumerate(eras) if is_same_schema(table, era)]
         return found[-1] if found else 0
 
     def _is_recorded(
-        self, commit: Commit, before: Metadata, after: Metadata, live: LiveFiles
+        self, commit: Commit, before: TableConfiguration, after: TableConfiguration, live: LiveFiles
     ) -> bool:
         if self.shape.source is not FeedSource.AUTO:
             return self.shape.source is FeedSource.RECORDED
@@ -266,6 +266,5 @@ def _is_deleted(file: ScanFile) -> bool:
     return file.change is not None and file.change.type == DELETE
 
 
-def _is_on(metadata: Metadata) -> bool:
-    configuration = TableProperties.from_configuration(metadata.configuration)
-    return configuration.enable_change_data_feed
+def _is_on(table: TableConfiguration) -> bool:
+    return table.properties.enable_change_data_feed

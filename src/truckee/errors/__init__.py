@@ -215,6 +215,7 @@ from truckee.errors.spark import (
     JavaNotFoundError,
     NoCallbackConnectionError,
     SessionStoppedError,
+    UntestedSparkError,
 )
 from truckee.errors.sql import (
     ConvertedTypeError,
@@ -574,6 +575,7 @@ __all__ = [
     "UnsupportedReaderFeaturesError",
     "UnsupportedTypesError",
     "UnsupportedWriterFeaturesError",
+    "UntestedSparkError",
     "UpdatesNeedCarryoversDroppedError",
     "UpdatesNeedIdentityError",
     "VacuumLiteError",

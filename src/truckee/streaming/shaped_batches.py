@@ -69,8 +69,7 @@ def shaped_batch(
     planned = _range(storage, options, kept, files)
     eras = list(frozen.history.eras)
     if options.shape.following is not None:
-        new = [e for e in planned.eras() if not any(is_same_schema(e.metadata, f) for f in eras)]
-        eras = [*new, *eras]
+        eras = [*(era for era in planned.eras() if not _is_known(era, eras)), *eras]
     last = max([commit.version for commit in commits], default=planned.start)
     feed = shaped_plan(planned, options.shape, eras, end=last)
     versions: tuple[int, ...] = ()
@@ -78,6 +77,10 @@ def shaped_batch(
         versions = metadata_versions(storage, planned.start, last)
     names = frozenset(frozen.table_schema.names)
     return replace(feed, shown_names=names, schema_versions=versions)
+
+
+def _is_known(era: ReadSchema, known: Sequence[ReadSchema]) -> bool:
+    return any(is_same_schema(era.configuration, other) for other in known)
 
 
 def _range(
@@ -95,11 +98,11 @@ def _range(
         before_first = snapshot_before(storage, first) if needs_past else None
         before = before_first or load_snapshot(storage, first)
         if before_first is None:
-            return CommitRange(storage=storage, commits=commits, metadata=before.metadata)
+            return CommitRange(storage=storage, commits=commits, table=before.configuration)
     return CommitRange(
         storage=storage,
         commits=commits,
-        metadata=before.metadata,
+        table=before.configuration,
         before=before if needs_past else None,
         initial=initial,
     )

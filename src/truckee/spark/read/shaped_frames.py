@@ -100,8 +100,8 @@ def part_feed(feed: ShapedFeed, part: FeedPart) -> ChangeFeed:
     """Return a part of a feed as a feed of its own."""
     first = min((file.version for file in part.files), default=feed.start)
     versions = VersionRange(min(first, feed.start), feed.end)
-    metadata = part.read.metadata
-    return _SettledFeed(feed.storage, versions, part.read, metadata, files=part.files)
+    table = part.read.configuration
+    return _SettledFeed(feed.storage, versions, part.read, table, files=part.files)
 
 
 class _Frames:
@@ -246,7 +246,7 @@ class _Frames:
         """Return the rows of a part, with the columns of all eras and those of the feed."""
         scan = feed_scan(part_feed(self._feed, part))
         frame = scan_frame(self._spark, scan, row_ids=ids)
-        mode = self._feed.history.eras[part.era].column_mapping_mode
+        mode = self._feed.history.eras[part.era].configuration.column_mapping_mode
         shown = [
             self._in_all_eras(c.in_era.get(part.era), c.field, mode)
             for c in self._feed.history.columns
@@ -278,7 +278,7 @@ class _Frames:
         ):
             value = column(followed.field.name)
             if feed.shape.following is not None and followed.last_version is None:
-                wanted = keyed_type(own.type, last.column_mapping_mode)
+                wanted = keyed_type(own.type, last.configuration.column_mapping_mode)
                 value = conformed(value, followed.field.type, "name", wanted)
             columns.append(value.alias(field.name, metadata=field.metadata or {}))
         columns += [column(name) for name in _FEED]
