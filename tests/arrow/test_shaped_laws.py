@@ -1,10 +1,12 @@
 """The laws of derived feeds and of net changes, over histories that are made up.
 
 A feed is applied by its signs: inserted rows and postimages come, the others go.
+`TRUCKEE_NET_EXAMPLES` asks for more histories.
 """
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from itertools import count
 from pathlib import Path
@@ -23,8 +25,9 @@ from keyed_histories import KeyedHistory
 pytestmark = pytest.mark.property
 
 SHAPES = [Shape(mapping, parted) for mapping in ("none", "name", "id") for parted in (False, True)]
+EXAMPLES = int(os.environ.get("TRUCKEE_NET_EXAMPLES", "3"))
 SETTINGS = settings(
-    max_examples=8,
+    max_examples=EXAMPLES,
     deadline=None,
     derandomize=True,
     database=None,
@@ -105,7 +108,7 @@ def keyed_feed(history: KeyedHistory, start: int, end: int, **shape: Any) -> Cou
     )
 
 
-@settings(SETTINGS, max_examples=25)
+@settings(SETTINGS, max_examples=3 * EXAMPLES)
 @given(seed=st.integers(0, 2**32), data=st.data())
 def test_keys_and_row_ids_tell_what_was_recorded(
     tmp_path_factory: pytest.TempPathFactory, seed: int, data: st.DataObject

@@ -268,8 +268,7 @@ def _frame(spark: Any, feed: ChangeFeed | ShapedFeed, where: str | None) -> Data
     from truckee.spark.read.frames import feed_frame
     from truckee.spark.read.shaped_frames import shaped_frame
 
-    is_shaped = isinstance(feed, ShapedFeed)
-    frame = (shaped_frame if is_shaped else feed_frame)(spark, feed)  # type: ignore[operator]
+    frame = shaped_frame(spark, feed) if isinstance(feed, ShapedFeed) else feed_frame(spark, feed)
     return frame if where is None else frame.where(where)
 
 
