@@ -16,7 +16,7 @@ from truckee.spark.read.feed_layers import layer_digits
 from truckee.spark.read.relations import is_change_file
 from truckee.spark.read.scan import Scan, scan_frame
 from truckee.spark.read.shaped_frames import as_declared, shaped_frame
-from truckee.spark.read.stream_source import streaming_frame
+from truckee.spark.read.stream_source import streaming_frame, worked_out
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.spark.types import shown_schema
 from truckee.storage.base import Storage
@@ -63,7 +63,8 @@ class _Source:
         assert until is not None
         if self._stream.options.is_shaped:
             feed = self._stream.shaped_batch(self._offset(start), until)
-            return as_declared(shaped_frame(self._spark, feed), self._schema)
+            rows = as_declared(shaped_frame(self._spark, feed), self._schema)
+            return worked_out(self._spark, rows)
         files = self._stream.plan(self._offset(start), until)
         return scan_frame(self._spark, _scan(self._stream, files, until))
 
