@@ -33,7 +33,7 @@ from truckee.log.history import version_as_of
 from truckee.log.running import running
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
-from truckee.options.arguments import checked_version, type_name
+from truckee.options.arguments import checked_version, class_text
 from truckee.options.timestamps import timestamp_ms
 from truckee.protocol.actions import DomainMetadata
 from truckee.protocol.features import (
@@ -98,7 +98,7 @@ def clone(
 def check_target(target: str) -> None:
     """Raise unless a target is an absolute path or a URL."""
     if not isinstance(target, str):
-        raise ArgumentValueError(what="target", needs="be a string", found=type_name(target))
+        raise ArgumentValueError(what="target", needs="be a string", found=class_text(target))
     if not is_absolute(target):
         raise ClonePathError(path=target)
 
