@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -24,6 +24,7 @@ from truckee.changes.columns import (
     UPDATE_POSTIMAGE,
     UPDATE_PREIMAGE,
 )
+from truckee.changes.file_index import file_indexes
 from truckee.changes.plan import ChangeFeed, ChangePlan, open_feed
 from truckee.changes.row_id_read import FEED_BASE_ROW_ID, FEED_ROW_VERSION
 from truckee.changes.shaped_feed import (
@@ -84,6 +85,18 @@ def as_declared(frame: DataFrame, schema: SparkStruct) -> DataFrame:
 
 
 @dataclass(frozen=True, eq=False)
+class _SettledPlan(ChangePlan):
+    """A plan of files that are known, of whichever commits."""
+
+    of_part: tuple[ScanFile, ...] = ()
+
+    @cached_property
+    def files(self) -> tuple[ScanFile, ...]:
+        """The files, in order of version."""
+        return self.of_part
+
+
+@dataclass(frozen=True, eq=False)
 class _SettledFeed(ChangeFeed):
     """Files of a feed that are known, for an engine that asks a feed for its plan."""
 
@@ -91,9 +104,10 @@ class _SettledFeed(ChangeFeed):
 
     def plan(self) -> ChangePlan:
         """Return what to read."""
-        end = self.range.end
+        start, end = self.range.start, self.range.end
         assert end is not None
-        return ChangePlan(self.storage.root, self.range.start, end, self.read, (), self.files)
+        indexes = file_indexes(())
+        return _SettledPlan(self.storage.root, start, end, self.read, indexes, self.files)
 
 
 def part_feed(feed: ShapedFeed, part: FeedPart) -> ChangeFeed:
