@@ -218,6 +218,7 @@ from truckee.errors.spark import (
     NoCallbackConnectionError,
     SessionStoppedError,
     UntestedSparkError,
+    WorkersWithoutTruckeeError,
 )
 from truckee.errors.sql import (
     ConvertedTypeError,
@@ -586,6 +587,7 @@ __all__ = [
     "ValueDoesNotFitError",
     "VersionNotFoundError",
     "VersionsNotContiguousError",
+    "WorkersWithoutTruckeeError",
     "WriteOptionsError",
     "WriteOutcomeUnknownError",
     "ZOrderColumnNotFoundError",
