@@ -24,7 +24,7 @@ from truckee.log.detail import TableDetail, table_detail
 from truckee.log.history import HistoryEntry, history
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
 from truckee.options.feed import feed_options
-from truckee.options.feed_shape import shape_arguments
+from truckee.options.feed_shape import given_options
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 
@@ -142,19 +142,16 @@ class LocalTable:
             "endingVersion": endingVersion,
             "startingTimestamp": startingTimestamp,
             "endingTimestamp": endingTimestamp,
+            "changeFeed": changeFeed,
+            "deduplicationMode": deduplicationMode,
+            "computeUpdates": computeUpdates,
+            "keys": keys,
+            "dropUnchanged": dropUnchanged,
+            "schemaMode": schemaMode,
+            "includeSchemaVersion": includeSchemaVersion,
+            "includeChangeSource": includeChangeSource,
         }
-        shape = shape_arguments(
-            change_feed=changeFeed,
-            deduplication_mode=deduplicationMode,
-            compute_updates=computeUpdates,
-            keys=keys,
-            drop_unchanged=dropUnchanged,
-            schema_mode=schemaMode,
-            include_schema_version=includeSchemaVersion,
-            include_change_source=includeChangeSource,
-        )
-        asked = {name: v for name, v in given.items() if v is not None}
-        options = feed_options(asked | dict(shape))
+        options = feed_options(given_options(given))
         if not options.shape.is_plain:
             shaped = open_shaped_feed(self._storage, options, snapshot=self.snapshot())
             return shaped_rows(shaped, columns=columns, where=where)

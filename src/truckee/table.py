@@ -44,7 +44,7 @@ from truckee.options.arguments import (
     checked_version,
 )
 from truckee.options.feed import feed_options
-from truckee.options.feed_shape import shape_arguments
+from truckee.options.feed_shape import given_options
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.read.diff_frames import diff_frame
 from truckee.spark.read.frames import snapshot_frame
@@ -206,19 +206,17 @@ class DeltaTable:
             "endingVersion": endingVersion,
             "startingTimestamp": startingTimestamp,
             "endingTimestamp": endingTimestamp,
+            "changeFeed": changeFeed,
+            "deduplicationMode": deduplicationMode,
+            "computeUpdates": computeUpdates,
+            "keys": keys,
+            "dropUnchanged": dropUnchanged,
+            "schemaMode": schemaMode,
+            "includeSchemaVersion": includeSchemaVersion,
+            "includeChangeSource": includeChangeSource,
         }
-        shape = shape_arguments(
-            change_feed=changeFeed,
-            deduplication_mode=deduplicationMode,
-            compute_updates=computeUpdates,
-            keys=keys,
-            drop_unchanged=dropUnchanged,
-            schema_mode=schemaMode,
-            include_schema_version=includeSchemaVersion,
-            include_change_source=includeChangeSource,
-        )
         options = feed_options(
-            {name: value for name, value in given.items() if value is not None} | dict(shape),
+            given_options(given),
             conf=session_settings(self._spark),
             time_zone=session_zone(self._spark),
         )

@@ -22,7 +22,7 @@ from truckee.errors.create import NoTableLocationError
 from truckee.options.arguments import check_format, checked_argument
 from truckee.options.text import Options
 from truckee.options.unknown import warn_of_unknown
-from truckee.protocol.properties import parse_column_names
+from truckee.protocol.property_kinds import parse_column_names
 from truckee.spark.session.arguments import PathLike, checked_frame
 from truckee.spark.session.settings import session_settings, session_storage
 

@@ -17,9 +17,9 @@ from truckee.options.feed_shape import (
     Deduplication,
     FeedShape,
     FeedSource,
+    given_options,
     joined_keys,
     parsed_keys,
-    shape_arguments,
 )
 
 
@@ -71,7 +71,7 @@ def test_a_schema_mode_is_one_schema_or_columns_that_are_followed() -> None:
 @pytest.mark.parametrize("keys", [("id",), ("a", "b"), ("a b", "c,d"), ("a`b, ``c",), ("s.x",)])
 def test_keys_given_one_by_one_come_back_from_their_text(keys: tuple[str, ...]) -> None:
     assert parsed_keys(joined_keys(keys)) == keys
-    assert shape(**shape_arguments(keys=keys)).keys == keys
+    assert shape(**given_options({"keys": keys})).keys == keys
 
 
 @pytest.mark.parametrize("text", ["", " ", ",", "a,", ",a", "a,,b", "``"])

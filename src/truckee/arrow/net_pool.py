@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 import pyarrow as pa
 
-from truckee.arrow.row_comparison import comparable
+from truckee.arrow.row_comparison import comparable_array
 from truckee.changes.columns import (
     CHANGE_TYPE,
     COMMIT_VERSION,
@@ -57,7 +57,9 @@ def images_by_version(
     """
     keys, versions = group_numbers(pool, identity), pool[COMMIT_VERSION].to_pylist()
     found: dict[int, dict[int, list[int | None]]] = defaultdict(dict)
-    for place, (key, version, after) in enumerate(zip(keys, versions, is_after(pool), strict=True)):
+    for place, (key, version, after) in enumerate(
+        zip(keys, versions, are_after(pool), strict=True)
+    ):
         images = found[key].setdefault(version, [None, None])
         if images[after] is not None:
             raise _not_unique(pool, identity, keys, place)
@@ -106,7 +108,7 @@ def net_images(
 def net_copies(pool: pa.Table, rows: Sequence[int]) -> Chosen:
     """Return the net changes of whole rows: the last inserts of a row, or the first deletes."""
     by_row: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-    versions, after = pool[COMMIT_VERSION].to_pylist(), is_after(pool)
+    versions, after = pool[COMMIT_VERSION].to_pylist(), are_after(pool)
     for place, row in enumerate(rows):
         by_row[row][versions[place]].append(place)
     chosen: Chosen = []
@@ -127,7 +129,7 @@ def uncancelled(pool: pa.Table, rows: Sequence[int], within: Sequence[object]) -
     groups: dict[tuple[int, object], dict[bool, list[int]]] = defaultdict(
         lambda: {False: [], True: []}
     )
-    after = is_after(pool)
+    after = are_after(pool)
     for place, key in enumerate(zip(rows, within, strict=True)):
         groups[key][after[place]].append(place)
     chosen: Chosen = []
@@ -142,7 +144,7 @@ def group_numbers(pool: pa.Table, columns: Sequence[str]) -> list[int]:
     """Return a number for each row that is the same for rows equal in all columns."""
     numbers = pa.array([0] * pool.num_rows, pa.int64())
     for name in columns:
-        values = comparable(pool[name]).dictionary_encode(null_encoding="encode")
+        values = comparable_array(pool[name]).dictionary_encode(null_encoding="encode")
         both = pa.StructArray.from_arrays([numbers, values.indices], ["a", "b"])
         codes: dict[tuple[int, int], int] = {}
         pairs = zip(both.field("a").to_pylist(), both.field("b").to_pylist(), strict=True)
@@ -150,7 +152,7 @@ def group_numbers(pool: pa.Table, columns: Sequence[str]) -> list[int]:
     return numbers.to_pylist()  # type: ignore[no-any-return]
 
 
-def is_after(pool: pa.Table) -> list[bool]:
+def are_after(pool: pa.Table) -> list[bool]:
     """Return of each row whether it is there after its change."""
     return [kind in (INSERT, UPDATE_POSTIMAGE) for kind in pool[CHANGE_TYPE].to_pylist()]
 
@@ -182,7 +184,7 @@ def _shown(
 def _not_unique(
     pool: pa.Table, identity: Sequence[str], keys: Sequence[int], place: int
 ) -> KeysNotUniqueError:
-    after, versions = is_after(pool), pool[COMMIT_VERSION].to_pylist()
+    after, versions = are_after(pool), pool[COMMIT_VERSION].to_pylist()
     same = [
         p
         for p, key in enumerate(keys)

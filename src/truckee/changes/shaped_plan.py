@@ -11,7 +11,7 @@ from msgspec import Struct
 from truckee.changes.column_history import ColumnHistory, column_history
 from truckee.changes.columns import DELETE
 from truckee.changes.derived_diff import LiveFiles, is_two_sided
-from truckee.changes.file_index import scan_files
+from truckee.changes.file_index import version_files
 from truckee.changes.read_schema import ReadSchema
 from truckee.changes.row_id_read import held_ids, with_row_ids, with_row_ids_of
 from truckee.changes.shaped_feed import FeedPart, HeldIds, RowIdentity, ShapedFeed
@@ -131,9 +131,9 @@ class _Planner:
         place = self._place(self.commits.table)
         held = held_ids(self.commits.table, self.commits.table)
         if net_by is RowIdentity.ROW_IDS and held is not None:
-            self.identified[place, held] += scan_files(with_row_ids_of(initial))
+            self.identified[place, held] += version_files(with_row_ids_of(initial))
         else:
-            self.told[place] += scan_files(initial)
+            self.told[place] += version_files(initial)
         self._note(initial, _RECORDED)
 
     def _parts(self, files: dict[int, list[ScanFile]]) -> tuple[FeedPart, ...]:
@@ -219,7 +219,7 @@ class _Planner:
     def _identify(
         self, commit: Commit, diff: VersionDiff, held: HeldIds, places: tuple[int, int]
     ) -> None:
-        for file in scan_files(with_row_ids_of(diff)):
+        for file in version_files(with_row_ids_of(diff)):
             self.identified[places[not _is_deleted(file)], held].append(file)
         info = commit.commit_info
         tags = {} if info is None or info.tags is None else info.tags
@@ -230,7 +230,7 @@ class _Planner:
     def _add(
         self, files: dict[int, list[ScanFile]], diff: VersionDiff, places: tuple[int, int]
     ) -> None:
-        for file in scan_files(diff):
+        for file in version_files(diff):
             files[places[not _is_deleted(file)]].append(file)
 
     def _note(self, diff: VersionDiff, source: str) -> None:

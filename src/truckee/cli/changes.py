@@ -16,7 +16,7 @@ from truckee.cli.render import (
     print_json_array,
     print_json_texts,
     print_table,
-    quoted,
+    quoted_column,
     words,
 )
 
@@ -46,11 +46,11 @@ To = Annotated[
     str | None,
     typer.Option("--to", metavar="B", help="The last version or timestamp; else the latest."),
 ]
-Where = Annotated[
+_Where = Annotated[
     str | None,
     typer.Option("--where", metavar="SQL", help="Only rows that this condition is true of."),
 ]
-Limit = Annotated[
+_Limit = Annotated[
     int | None,
     typer.Option(
         "--limit", min=1, metavar="N", help=f"At most N rows; {_ROWS_IN_A_TABLE} in a table."
@@ -61,7 +61,7 @@ Summary = Annotated[
 ]
 
 
-Feed = Annotated[
+_Feed = Annotated[
     str | None,
     typer.Option(
         "--feed",
@@ -69,21 +69,21 @@ Feed = Annotated[
         help="recorded, derived from data files where the feed was off, or auto for both.",
     ),
 ]
-Net = Annotated[
+_Net = Annotated[
     bool, typer.Option("--net", help="Show what the whole range made of each row, and no more.")
 ]
-Updates = Annotated[
+_Updates = Annotated[
     bool | None,
     typer.Option("--updates/--no-updates", help="Show updates as such, or as delete and insert."),
 ]
-Keys = Annotated[
+_Keys = Annotated[
     str | None,
     typer.Option("--keys", metavar="A,B", help="Columns that identify a row."),
 ]
-DropUnchanged = Annotated[
+_DropUnchanged = Annotated[
     bool, typer.Option("--drop-unchanged", help="Leave out updates that changed nothing.")
 ]
-Columns = Annotated[
+_Columns = Annotated[
     str | None,
     typer.Option(
         "--schema",
@@ -93,7 +93,7 @@ Columns = Annotated[
 ]
 
 
-class Count(NamedTuple):
+class _Count(NamedTuple):
     """How many rows of one type a version changed."""
 
     version: int
@@ -106,15 +106,15 @@ def changes(
     path: TablePath,
     start: From,
     end: To = None,
-    where: Where = None,
-    limit: Limit = None,
+    where: _Where = None,
+    limit: _Limit = None,
     summary: Summary = False,
-    source: Feed = None,
-    net: Net = False,
-    updates: Updates = None,
-    keys: Keys = None,
-    drop_unchanged: DropUnchanged = False,
-    schema: Columns = None,
+    source: _Feed = None,
+    net: _Net = False,
+    updates: _Updates = None,
+    keys: _Keys = None,
+    drop_unchanged: _DropUnchanged = False,
+    schema: _Columns = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the rows that were inserted, updated and deleted, oldest first.
@@ -124,16 +124,14 @@ def changes(
 
     Example: truckee changes /data/orders --from 3 --to 5 --where "country = 'PT'"
     """
-    from truckee.options.feed_shape import shape_arguments
-
-    given = shape_arguments(
-        change_feed=source,
-        deduplication_mode="netChanges" if net else None,
-        compute_updates=updates,
-        keys=keys,
-        drop_unchanged=drop_unchanged or None,
-        schema_mode=schema,
-    )
+    given = {
+        "changeFeed": source,
+        "deduplicationMode": "netChanges" if net else None,
+        "computeUpdates": updates,
+        "keys": keys,
+        "dropUnchanged": drop_unchanged or None,
+        "schemaMode": schema,
+    }
     feed = _feed(path, start, end, given)
     if summary:
         _print_counts(_counts(feed, where), limit, as_json=as_json)
@@ -149,10 +147,11 @@ def _feed(
     from truckee.changes.plan import open_feed
     from truckee.changes.shaped_open import open_shaped_feed
     from truckee.options.feed import feed_options
+    from truckee.options.feed_shape import given_options
     from truckee.storage import open_storage
 
     options = replace(
-        feed_options(shape, needs_start=False),
+        feed_options(given_options(shape), needs_start=False),
         start=_bound(start, "--from"),
         end=None if end is None else _bound(end, "--to"),
     )
@@ -168,7 +167,7 @@ def _bound(text: str, name: str) -> Bound:
     return bound(int(text) if text.isdecimal() else text, name=name)
 
 
-def _print_counts(counts: list[Count], limit: int | None, *, as_json: bool) -> None:
+def _print_counts(counts: list[_Count], limit: int | None, *, as_json: bool) -> None:
     shown = counts[:limit]
     if as_json:
         print_json_array(
@@ -183,7 +182,7 @@ def _print_counts(counts: list[Count], limit: int | None, *, as_json: bool) -> N
     )
 
 
-def _counts(feed: ChangeFeed | ShapedFeed, where: str | None) -> list[Count]:
+def _counts(feed: ChangeFeed | ShapedFeed, where: str | None) -> list[_Count]:
     """Return the counts in order of version; Spark is asked only for what the log leaves open."""
     from truckee.changes.shaped_feed import ShapedFeed
     from truckee.changes.summary import summary
@@ -193,7 +192,7 @@ def _counts(feed: ChangeFeed | ShapedFeed, where: str | None) -> list[Count]:
     found = summary(feed.plan().files, feed.storage)
     is_open = {count.version for count in found if where is not None or _leaves_open(count)}
     known = [
-        Count(count.version, moment(count.timestamp_ms), count.change_type or "", count.rows or 0)
+        _Count(count.version, moment(count.timestamp_ms), count.change_type or "", count.rows or 0)
         for count in found
         if count.version not in is_open
     ]
@@ -202,7 +201,7 @@ def _counts(feed: ChangeFeed | ShapedFeed, where: str | None) -> list[Count]:
     return _in_order(known)
 
 
-def _in_order(counts: Iterable[Count]) -> list[Count]:
+def _in_order(counts: Iterable[_Count]) -> list[_Count]:
     order = list(CHANGE_STYLES)
     return sorted(counts, key=lambda count: (count.version, order.index(count.change_type)))
 
@@ -213,7 +212,7 @@ def _leaves_open(count: ChangeCount) -> bool:
 
 def _counted_by_spark(
     feed: ChangeFeed | ShapedFeed, where: str | None, versions: set[int] | None = None
-) -> Iterator[Count]:
+) -> Iterator[_Count]:
     """Yield the counts of some versions, of all unless told otherwise."""
     from truckee.cli.spark import spark_session
 
@@ -227,7 +226,7 @@ def _counted_by_spark(
             "_commit_version", "unix_millis(_commit_timestamp)", "_change_type", "count"
         ).collect()
     for version, time_ms, change_type, number in found:
-        yield Count(version, moment(time_ms), change_type, number)
+        yield _Count(version, moment(time_ms), change_type, number)
 
 
 def _print_rows(
@@ -278,7 +277,7 @@ def in_order(rows: DataFrame) -> DataFrame:
     So the two images of an updated row stand together, the one before first.
     """
     first = rows.schema[0]
-    keys = [] if first.dataType.typeName() in _NESTED else [quoted(first.name)]
+    keys = [] if first.dataType.typeName() in _NESTED else [quoted_column(first.name)]
     ranked = rows.selectExpr(
         "*", f"array_position(array({_TYPES_IN_ORDER}), _change_type) AS __rank"
     )
@@ -294,7 +293,7 @@ def as_texts(rows: DataFrame) -> DataFrame:
     """Return the table's columns and the timestamp as text."""
     *table, _, _, _ = rows.schema.fields
     return rows.selectExpr(
-        *(_text(quoted(field.name), field.dataType.typeName()) for field in table),
+        *(_text(quoted_column(field.name), field.dataType.typeName()) for field in table),
         "_change_type",
         "_commit_version",
         "date_format(_commit_timestamp, \"yyyy-MM-dd'T'HH:mm:ss.SSSX\")",

@@ -138,32 +138,16 @@ def feed_shape(options: Options) -> FeedShape:
     return shape
 
 
-def shape_arguments(
-    *,
-    change_feed: str | None = None,
-    deduplication_mode: str | None = None,
-    compute_updates: bool | None = None,
-    keys: str | Sequence[str] | None = None,
-    drop_unchanged: bool | None = None,
-    schema_mode: str | None = None,
-    include_schema_version: bool | None = None,
-    include_change_source: bool | None = None,
-) -> Mapping[str, object]:
-    """Return the options that arguments of these names stand for, those that are given.
+def given_options(arguments: Mapping[str, object]) -> dict[str, object]:
+    """Return the options that arguments of the same names stand for, those that are given.
 
     Names of keys given one by one may have any character.
     """
-    given = {
-        CHANGE_FEED: change_feed,
-        DEDUPLICATION_MODE: deduplication_mode,
-        COMPUTE_UPDATES: compute_updates,
-        KEYS: keys if keys is None or isinstance(keys, str) else joined_keys(keys),
-        DROP_UNCHANGED: drop_unchanged,
-        FEED_SCHEMA_MODE: schema_mode,
-        SCHEMA_VERSION: include_schema_version,
-        CHANGE_SOURCE: include_change_source,
-    }
-    return {name: value for name, value in given.items() if value is not None}
+    given = {name: value for name, value in arguments.items() if value is not None}
+    keys = given.get(KEYS)
+    if isinstance(keys, Sequence) and not isinstance(keys, str):
+        given[KEYS] = joined_keys([str(key) for key in keys])
+    return given
 
 
 def joined_keys(keys: Sequence[str]) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import truckee.storage.object_requests as requests
 from truckee.errors.storage import StorageError
-from truckee.storage import object_requests as requests
 from truckee.storage.base import FileInfo
-from truckee.storage.object_requests import Place
+from truckee.storage.object_requests import ObjectPlace
 from truckee.storage.object_url import Bucket, is_object_url, normal_key, parse_object_url
 from truckee.storage.urls import scheme_of
 
@@ -95,9 +95,9 @@ class ObjectStoreStorage:
         prefix = f"{self._key}/" if self._key else ""
         if bucket != self._bucket or not place.key.startswith(prefix):
             raise StorageError(action="delete", path=path, reason="it lies outside the table")
-        requests.delete(place)
+        requests.delete_object(place)
 
-    def _place(self, path: str) -> Place:
+    def _place(self, path: str) -> ObjectPlace:
         if is_object_url(path):
             (bucket, key), url = parse_object_url(path), path
         elif scheme_of(path) is None:
@@ -110,13 +110,13 @@ class ObjectStoreStorage:
             store = self._stores.get(bucket)
             if store is None:
                 store = self._stores[bucket] = requests.open_store(bucket, self._options, url=url)
-        return Place(store, key, url)
+        return ObjectPlace(store, key, url)
 
 
 class _ObjectReader(io.RawIOBase):
     """An object as a file that is read by ranges, for those who want a file."""
 
-    def __init__(self, place: Place, *, size: int) -> None:
+    def __init__(self, place: ObjectPlace, *, size: int) -> None:
         super().__init__()
         self._place = place
         self._size = size

@@ -53,7 +53,7 @@ from truckee.storage.copying import CopiedFile, copy_file, copy_files
 from truckee.storage.memory import MemoryStorage
 from truckee.storage.urls import scheme_of
 
-RESULT_COLUMNS = (
+CLONE_RESULT_COLUMNS = (
     "source_table_size",
     "source_num_of_files",
     "num_removed_files",
@@ -89,14 +89,14 @@ def clone(
     timestamp: str | date | datetime | None = None,
 ) -> DataFrame:
     """Clone a table, its latest version or an older one; return delta-spark's row of numbers."""
-    check_target(target)
+    check_clone_target(target)
     at = source_version(source, version, timestamp, time_zone=session_zone(spark))
     snapshot = load_snapshot(source, at)
     counts = clone_table(snapshot, session_storage(spark, target), request, copy=_copying(spark))
-    return metrics_frame(spark, counts, RESULT_COLUMNS)
+    return metrics_frame(spark, counts, CLONE_RESULT_COLUMNS)
 
 
-def check_target(target: str) -> None:
+def check_clone_target(target: str) -> None:
     """Raise unless a target is an absolute path or a URL."""
     if not isinstance(target, str):
         raise ArgumentValueError(what="target", needs="be a string", found=class_text(target))

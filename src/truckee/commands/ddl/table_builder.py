@@ -26,7 +26,7 @@ from truckee.protocol.column_metadata import (
     IDENTITY_START_KEY,
     IDENTITY_STEP_KEY,
 )
-from truckee.protocol.properties import parse_column_names
+from truckee.protocol.property_kinds import parse_column_names
 from truckee.protocol.schema import StructField, StructType
 from truckee.spark.jvm.jvm_errors import unlogged
 from truckee.spark.session.arguments import PathLike, checked_path

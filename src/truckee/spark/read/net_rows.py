@@ -32,7 +32,7 @@ from truckee.changes.columns import (
     UPDATE_PREIMAGE,
 )
 from truckee.spark.columns import column
-from truckee.spark.read.row_pairing import comparable, is_after, is_plain, refusal
+from truckee.spark.read.row_pairing import comparable_column, is_after, is_plain, refusal
 
 IS_COMPARED = "__truckee_is_compared"
 ROW_VERSION = "__truckee_row_version"
@@ -60,7 +60,7 @@ def net_by_identity(
     `KeysNotUniqueError` where a version has several rows of one side with the same identity.
     """
     types = {field.name: field.dataType for field in changes.schema.fields}
-    keys = {f"{_KEY}{n}": comparable(column(k), types[k]) for n, k in enumerate(identity)}
+    keys = {f"{_KEY}{n}": comparable_column(column(k), types[k]) for n, k in enumerate(identity)}
     carried = [*columns, *_WHEN, *(name for name in (IS_COMPARED, ROW_VERSION) if name in types)]
     image = F.struct(*(column(name) for name in carried))
     after = is_after()
@@ -100,8 +100,8 @@ def _equal(columns: Sequence[str], types: dict[str, DataType]) -> Column:
     """Return whether both images of a row are equal in all columns."""
     pre, post = column(_PRE), column(_POST)
     same = (
-        comparable(pre.getField(name), types[name]).eqNullSafe(
-            comparable(post.getField(name), types[name])
+        comparable_column(pre.getField(name), types[name]).eqNullSafe(
+            comparable_column(post.getField(name), types[name])
         )
         for name in columns
     )
@@ -143,7 +143,7 @@ def net_by_rows(changes: DataFrame, columns: Sequence[str]) -> DataFrame:
     types = {field.name: field.dataType for field in changes.schema.fields}
     plain = [name for name in columns if is_plain(types[name])]
     others = [name for name in columns if name not in plain]
-    keys = {f"{_KEY}{n}": comparable(column(k), types[k]) for n, k in enumerate(others)}
+    keys = {f"{_KEY}{n}": comparable_column(column(k), types[k]) for n, k in enumerate(others)}
     grouping = [column(name) for name in (*plain, *keys)]
     firsts = [F.first(column(name)).alias(name) for name in others]
     sign = F.when(is_after(), 1).otherwise(-1)
