@@ -25,8 +25,11 @@ from truckee.log.history import HistoryEntry, history
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
 from truckee.options.feed import feed_options
 from truckee.options.feed_shape import given_options
+from truckee.report.notebook import table_html
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
+
+_COMMITS_SHOWN = 5
 
 
 def open(path: str, storage_options: Mapping[str, str] | None = None) -> LocalTable:  # noqa: A001
@@ -54,6 +57,10 @@ class LocalTable:
 
     def __repr__(self) -> str:
         return f"truckee.open({self._storage.root!r})"
+
+    def _repr_html_(self) -> str:
+        """Show the table in a notebook: its columns and last commits, read from the log alone."""
+        return table_html(self.snapshot(), history(self._storage, limit=_COMMITS_SHOWN))
 
     @property
     def version(self) -> int:
@@ -122,40 +129,26 @@ class LocalTable:
         *,
         columns: Sequence[str] | None = None,
         where: str | None = None,
-        changeFeed: str | None = None,
-        deduplicationMode: str | None = None,
-        computeUpdates: bool | None = None,
-        keys: str | Sequence[str] | None = None,
-        dropUnchanged: bool | None = None,
-        schemaMode: str | None = None,
-        includeSchemaVersion: bool | None = None,
-        includeChangeSource: bool | None = None,
+        **options: object,
     ) -> ArrowRows | ComputedRows:
         """Return the rows that were inserted, updated and deleted, both ends included.
 
-        Without an end, the end is the latest version at the time of this call. The arguments from
-        `changeFeed` on are the options of the same names; rows that have to be compared are held
-        in memory.
+        Without an end, the end is the latest version at the time of this call. `options` are those
+        of a feed by name, such as `changeFeed`, `deduplicationMode`, `computeUpdates` and `keys`;
+        rows that have to be compared are held in memory.
         """
-        given = {
-            "startingVersion": startingVersion,
-            "endingVersion": endingVersion,
-            "startingTimestamp": startingTimestamp,
-            "endingTimestamp": endingTimestamp,
-            "changeFeed": changeFeed,
-            "deduplicationMode": deduplicationMode,
-            "computeUpdates": computeUpdates,
-            "keys": keys,
-            "dropUnchanged": dropUnchanged,
-            "schemaMode": schemaMode,
-            "includeSchemaVersion": includeSchemaVersion,
-            "includeChangeSource": includeChangeSource,
-        }
-        options = feed_options(given_options(given))
-        if not options.shape.is_plain:
-            shaped = open_shaped_feed(self._storage, options, snapshot=self.snapshot())
+        given = given_options(
+            options,
+            startingVersion=startingVersion,
+            endingVersion=endingVersion,
+            startingTimestamp=startingTimestamp,
+            endingTimestamp=endingTimestamp,
+        )
+        asked = feed_options(given)
+        if not asked.shape.is_plain:
+            shaped = open_shaped_feed(self._storage, asked, snapshot=self.snapshot())
             return shaped_rows(shaped, columns=columns, where=where)
-        feed = open_feed(self._storage, options, snapshot=self.snapshot())
+        feed = open_feed(self._storage, asked, snapshot=self.snapshot())
         return feed_rows(feed, columns=columns, where=where)
 
     def diff(

@@ -45,6 +45,7 @@ from truckee.options.arguments import (
 )
 from truckee.options.feed import feed_options
 from truckee.options.feed_shape import given_options
+from truckee.report.notebook import table_html
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.read.diff_frames import diff_frame
 from truckee.spark.read.frames import snapshot_frame
@@ -53,6 +54,8 @@ from truckee.spark.read.table_description import detail_frame, history_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
+
+_COMMITS_SHOWN = 5
 
 enable_auto_compaction()
 
@@ -65,6 +68,15 @@ class DeltaTable:
         self._storage = storage
         self._alias = alias
         self._shown = ShownColumns()
+
+    def __repr__(self) -> str:
+        return f"DeltaTable.forPath(spark, {self._storage.root!r})"
+
+    def _repr_html_(self) -> str:
+        """Show the table in a notebook: its columns and last commits, read from the log alone."""
+        return table_html(
+            load_snapshot(self._storage), history(self._storage, limit=_COMMITS_SHOWN)
+        )
 
     @classmethod
     def forPath(
@@ -185,42 +197,27 @@ class DeltaTable:
         endingVersion: int | None = None,
         startingTimestamp: str | date | datetime | None = None,
         endingTimestamp: str | date | datetime | None = None,
-        *,
-        changeFeed: str | None = None,
-        deduplicationMode: str | None = None,
-        computeUpdates: bool | None = None,
-        keys: str | Sequence[str] | None = None,
-        dropUnchanged: bool | None = None,
-        schemaMode: str | None = None,
-        includeSchemaVersion: bool | None = None,
-        includeChangeSource: bool | None = None,
+        **options: object,
     ) -> DataFrame:
         """Return the rows that were inserted, updated and deleted, both ends included.
 
         Without an end, the end is the latest version at the time a query runs; where rows are
-        compared or columns are followed, it is the latest version now. The other arguments are
-        the options of the same names.
+        compared or columns are followed, it is the latest version now. `options` are those of a
+        feed by name, such as `changeFeed`, `deduplicationMode`, `computeUpdates` and `keys`.
         """
-        given = {
-            "startingVersion": startingVersion,
-            "endingVersion": endingVersion,
-            "startingTimestamp": startingTimestamp,
-            "endingTimestamp": endingTimestamp,
-            "changeFeed": changeFeed,
-            "deduplicationMode": deduplicationMode,
-            "computeUpdates": computeUpdates,
-            "keys": keys,
-            "dropUnchanged": dropUnchanged,
-            "schemaMode": schemaMode,
-            "includeSchemaVersion": includeSchemaVersion,
-            "includeChangeSource": includeChangeSource,
-        }
-        options = feed_options(
-            given_options(given),
+        given = given_options(
+            options,
+            startingVersion=startingVersion,
+            endingVersion=endingVersion,
+            startingTimestamp=startingTimestamp,
+            endingTimestamp=endingTimestamp,
+        )
+        asked = feed_options(
+            given,
             conf=session_settings(self._spark),
             time_zone=session_zone(self._spark),
         )
-        return changes_frame(self._spark, self._storage, options)
+        return changes_frame(self._spark, self._storage, asked)
 
     def diff(
         self,

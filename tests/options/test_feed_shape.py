@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from truckee.errors import (
+    ArgumentTypeError,
     DeduplicationModeError,
     EmptyKeysError,
     IllegalOptionError,
@@ -106,3 +107,8 @@ def test_words_that_there_are_not_are_refused() -> None:
         shape(changeFeed="derived", deduplicationMode="none", computeUpdates=True)
     with pytest.raises(IllegalOptionError):
         shape(computeUpdates="yes")
+
+
+def test_an_argument_that_is_no_option_is_refused() -> None:
+    with pytest.raises(ArgumentTypeError, match="changefeed"):
+        given_options({"changefeed": "auto"})

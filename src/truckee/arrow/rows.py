@@ -37,6 +37,10 @@ class ArrowRows:
     where: RowFilter | None = None
     explained: Callable[[], DeltaError | None] | None = None
 
+    def __repr__(self) -> str:
+        names = ", ".join(self.read.output.names)
+        return f"ArrowRows({self.storage.root!r}, {len(self.files)} files, columns {names})"
+
     @property
     def schema(self) -> pa.Schema:
         """The columns of the rows."""

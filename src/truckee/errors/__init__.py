@@ -22,7 +22,7 @@ safe for a terminal. A module that is new here is imported below, and its classe
 
 from truckee.errors.alter import *
 from truckee.errors.arguments import *
-from truckee.errors.base import DeltaError
+from truckee.errors.base import DeltaError as DeltaError
 from truckee.errors.changes import *
 from truckee.errors.clone import *
 from truckee.errors.columns import *

@@ -20,6 +20,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from truckee.errors.arguments import ArgumentTypeError
 from truckee.errors.net_changes import (
     DeduplicationModeError,
     EmptyKeysError,
@@ -138,12 +139,17 @@ def feed_shape(options: Options) -> FeedShape:
     return shape
 
 
-def given_options(arguments: Mapping[str, object]) -> dict[str, object]:
-    """Return the options that arguments of the same names stand for, those that are given.
+def given_options(options: Mapping[str, object], **bounds: object) -> dict[str, object]:
+    """Return options given as arguments, and the bounds of a feed, those that are not None.
 
-    Names of keys given one by one may have any character.
+    Names of keys given one by one may have any character. Raises `ArgumentTypeError` for an
+    argument that is no option of a feed.
     """
-    given = {name: value for name, value in arguments.items() if value is not None}
+    for name in options:
+        if name not in SHAPE_OPTIONS:
+            needs = f"be one of {', '.join(SHAPE_OPTIONS)}"
+            raise ArgumentTypeError(what="an argument of a feed", needs=needs, found=name)
+    given = {n: value for n, value in {**bounds, **options}.items() if value is not None}
     keys = given.get(KEYS)
     if isinstance(keys, Sequence) and not isinstance(keys, str):
         given[KEYS] = joined_keys([str(key) for key in keys])

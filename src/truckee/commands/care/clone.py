@@ -45,13 +45,18 @@ from truckee.protocol.features import (
 from truckee.protocol.paths import decode_path, is_absolute
 from truckee.protocol.properties import validated
 from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
+from truckee.spark.session.hadoop_storage import HadoopStorage
 from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.session.python_workers import workers_have_truckee
 from truckee.spark.session.settings import session_storage, session_zone
 from truckee.storage.base import Storage
 from truckee.storage.copying import CopiedFile, copy_file, copy_files
+from truckee.storage.fence import unfenced
 from truckee.storage.memory import MemoryStorage
 from truckee.storage.urls import scheme_of
+
+# Storages that only this process reaches.
+_HERE = (MemoryStorage, HadoopStorage)
 
 CLONE_RESULT_COLUMNS = (
     "source_table_size",
@@ -259,8 +264,8 @@ def _copying(spark: SparkSession) -> Copy:
         except (PySparkException, AttributeError):  # a session of Spark Connect has none
             copy_in_threads(source, target, files)
             return
-        in_memory = isinstance(source, MemoryStorage) or isinstance(target, MemoryStorage)
-        if not files or in_memory or not workers_have_truckee(spark):
+        is_here = any(isinstance(unfenced(each), _HERE) for each in (source, target))
+        if not files or is_here or not workers_have_truckee(spark):
             copy_in_threads(source, target, files)
             return
         parts = context.parallelize(files, max(1, -(-len(files) // _FILES_A_TASK)))

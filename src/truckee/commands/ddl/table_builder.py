@@ -54,6 +54,11 @@ class DeltaTableBuilder(Generic[Table]):
     opened: Callable[[SparkSession, Storage], Table]
     _definition: TableDefinition = field(default_factory=TableDefinition)
 
+    def __repr__(self) -> str:
+        definition = self._definition
+        place = definition.name or definition.location
+        return f"DeltaTableBuilder({place!r}, {len(definition.schema.fields)} columns)"
+
     def tableName(self, identifier: str) -> DeltaTableBuilder[Table]:
         """Enter the table into Spark's catalog under a name, `table` or `database.table`."""
         return self._with(name=checked_argument(identifier, str, what="identifier"))

@@ -44,6 +44,10 @@ class DeltaMergeBuilder:
         self._merge = merge
         self._shown = shown
 
+    def __repr__(self) -> str:
+        number = len(self._merge.clauses)
+        return f"DeltaMergeBuilder({self._storage.root!r}, {number} clauses)"
+
     def whenMatchedUpdate(
         self,
         condition: Condition = None,
