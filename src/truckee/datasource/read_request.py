@@ -153,7 +153,7 @@ def check_no_schema_log(request: ReadRequest) -> None:
             raise SchemaLogOfBatchReadError(option=name)
 
 
-def planned_read(
+def read_plan(
     request: ReadRequest, version: int | None, predicate: Predicate
 ) -> tuple[TableRead, list[ScanFile]]:
     """Return what to read, without the files that cannot have a row the predicate is true of.
