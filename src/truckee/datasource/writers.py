@@ -29,24 +29,24 @@ from truckee.streaming.write_commit import (
 )
 from truckee.streaming.write_plan import (
     SINK_OPTIONS,
-    PlannedWrite,
-    planned_write,
+    WritePlan,
+    write_plan,
 )
 
 # Where Spark tells a task which streaming query it works for.
 _QUERY_ID = "sql.streaming.queryId"
 
 
-class TableWriter(DataSourceArrowWriter):
+class SourceWriter(DataSourceArrowWriter):
     """A batch write. Spark keeps this object from the planning to the commit."""
 
     def __init__(self, options: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
         warn_of_unknown(Options(options), SINK_OPTIONS, what="a write")
-        self._planned = planned_write(options, from_spark(schema), is_overwrite=overwrite)
+        self._planned = write_plan(options, from_spark(schema), is_overwrite=overwrite)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """Write the rows of a task."""
-        return WrittenFiles(self._planned, write_batches(self._planned.target, iterator))
+        return TaskFiles(self._planned, write_batches(self._planned.target, iterator))
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Make the files of all tasks part of the table."""
@@ -69,20 +69,20 @@ class StreamWriter(DataSourceStreamArrowWriter):
         self._options = dict(options)
         self._schema = schema
         self._overwrite = overwrite
-        self._planned: PlannedWrite | None = None
+        self._planned: WritePlan | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         if self._planned is None:
             self._planned = self._plan()
         return self.__dict__
 
-    def _plan(self) -> PlannedWrite:
+    def _plan(self) -> WritePlan:
         warn_of_unknown(Options(self._options), SINK_OPTIONS, what="a write")
         data = from_spark(self._schema)
         for chain in nested_fields(data):
             if chain.field.type == VOID:
                 raise NullTypeInStreamError(column=".".join(chain.path))
-        return planned_write(self._options, data, is_overwrite=self._overwrite)
+        return write_plan(self._options, data, is_overwrite=self._overwrite)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """Write the rows of a task."""
@@ -90,11 +90,11 @@ class StreamWriter(DataSourceStreamArrowWriter):
         context = TaskContext.get()
         query = None if context is None else context.getLocalProperty(_QUERY_ID)
         adds = write_batches(self._planned.target, iterator)
-        return WrittenFiles(self._planned, adds, query)
+        return TaskFiles(self._planned, adds, query)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:
         """Make the files of all tasks part of the table, unless this batch is part of it."""
-        written = [message for message in messages if isinstance(message, WrittenFiles)]
+        written = [message for message in messages if isinstance(message, TaskFiles)]
         planned, query = written[0].planned, written[0].query
         query = query or recorded_query_id(self._options)
         mode = "Complete" if self._overwrite else "Append"
@@ -109,15 +109,15 @@ class StreamWriter(DataSourceStreamArrowWriter):
     def abort(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:  # noqa: ARG002
         """Delete the files of all tasks."""
         for message in messages:
-            if isinstance(message, WrittenFiles):
+            if isinstance(message, TaskFiles):
                 discard(message.planned.target, message.adds)
 
 
-class WrittenFiles(WriterCommitMessage):
+class TaskFiles(WriterCommitMessage):
     """What one task has written, on its way to the driver."""
 
     def __init__(
-        self, planned: PlannedWrite, adds: Sequence[AddFile], query: str | None = None
+        self, planned: WritePlan, adds: Sequence[AddFile], query: str | None = None
     ) -> None:
         self.planned = planned
         self.adds = tuple(adds)
@@ -125,6 +125,4 @@ class WrittenFiles(WriterCommitMessage):
 
 
 def _adds(messages: Sequence[WriterCommitMessage | None]) -> list[AddFile]:
-    return [
-        add for message in messages if isinstance(message, WrittenFiles) for add in message.adds
-    ]
+    return [add for message in messages if isinstance(message, TaskFiles) for add in message.adds]

@@ -25,7 +25,7 @@ from truckee.log.manifest import vector_count
 from truckee.log.race import now_ms, write_commit
 from truckee.log.snapshot import Snapshot
 from truckee.log.upkeep import keep_up
-from truckee.log.verification import verify
+from truckee.log.verification import check_actions
 from truckee.protocol.actions import (
     Action,
     AddCDCFile,
@@ -41,7 +41,7 @@ from truckee.protocol.features import (
     protocol_for,
     protocol_request,
     supported_features,
-    upgraded,
+    upgraded_protocol,
 )
 from truckee.protocol.paths import decode_path
 from truckee.protocol.predicates import Predicate
@@ -238,7 +238,7 @@ class Transaction:
         if start is None:
             return metadata, protocol_for(after, request.features, versions=versions)
         self._refuse_downgrade(old, start)
-        new = upgraded(start, after, request.features, versions=versions)
+        new = upgraded_protocol(start, after, request.features, versions=versions)
         return metadata, None if new == old else new
 
     def _refuse_downgrade(self, old: Protocol | None, new: Protocol) -> None:
@@ -263,7 +263,7 @@ class Transaction:
         after = staged.table_after(before)
         check_writable(after.protocol, after.metadata, self.storage.root)
         self._check_manifest(after.properties)
-        verify(
+        check_actions(
             staged.actions,
             table=self.storage.root,
             operation=staged.operation,

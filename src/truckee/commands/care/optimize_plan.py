@@ -12,7 +12,7 @@ from truckee.care.bins import (
     PartitionKey,
     PartitionOf,
     compaction_bins,
-    packed,
+    packed_bins,
     partition_of,
     whole_partitions,
 )
@@ -35,7 +35,7 @@ from truckee.errors.optimize import (
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.features import check_writable
-from truckee.protocol.properties import parse_column_names
+from truckee.protocol.property_kinds import parse_column_names
 from truckee.protocol.schema import FieldChain, StructField, find_column, nested_fields
 from truckee.protocol.stats import has_bounds, stats_columns
 from truckee.spark.dml.target import Target
@@ -116,7 +116,7 @@ def _bins(
 ) -> list[Bin]:
     largest = settings.max_file_size
     if request.purges:
-        return packed(files_to_purge(snapshot, files), of, max_size=largest)
+        return packed_bins(files_to_purge(snapshot, files), of, max_size=largest)
     if curve is not None and curve.cube is not None:
         sizes = CubeSizes(
             sealed=settings.sealed_cube_size,

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from truckee.care.presence import absent, needed_paths
 from truckee.care.restore_plan import RestorePlan, plan_restore
-from truckee.commands.removed_files import all_removed
+from truckee.commands.removed_files import file_removals
 from truckee.commands.results import metrics_frame
 from truckee.commands.schema.clustering import no_clustering
 from truckee.commands.schema.identity_marks import with_identity_marks
@@ -36,7 +36,7 @@ from truckee.errors.restore import (
 from truckee.errors.transaction import ConcurrentWriteException, MaxCommitRetriesExceededError
 from truckee.log.checkpoint_schema import wire_name
 from truckee.log.checkpoint_writer import write_checkpoint
-from truckee.log.commit_info import NULL
+from truckee.log.commit_info import _NULL
 from truckee.log.conflicts import IsolationLevel
 from truckee.log.history import version_as_of
 from truckee.log.running import running
@@ -47,16 +47,16 @@ from truckee.options.text import Options
 from truckee.options.timestamps import timestamp_ms
 from truckee.protocol.actions import Metadata
 from truckee.protocol.column_metadata import IDENTITY_HIGH_WATER_MARK_KEY, IDENTITY_STEP_KEY
-from truckee.protocol.features import check_writable, supported_features, upgraded
+from truckee.protocol.features import check_writable, supported_features, upgraded_protocol
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import parse_schema
 from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 from truckee.spark.session.settings import session_settings, session_zone
 from truckee.storage.base import Storage
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
-RESULT_COLUMNS = (
+RESTORE_RESULT_COLUMNS = (
     "table_size_after_restore",
     "num_of_files_after_restore",
     "num_removed_files",
@@ -71,7 +71,7 @@ _MOST_PATHS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class Target:
+class RestoreTarget:
     """What to restore: a version, or a time; `text` is the time as it was given."""
 
     version: int
@@ -94,7 +94,7 @@ def restore(
     with running("RESTORE", storage.root):
         plan = restore_table(storage, target, settings)
     counts = {} if plan is None else plan.counts()
-    frame = metrics_frame(spark, counts, RESULT_COLUMNS)
+    frame = metrics_frame(spark, counts, RESTORE_RESULT_COLUMNS)
     return frame if plan is not None else frame.limit(0)
 
 
@@ -104,15 +104,15 @@ def restore_target(
     timestamp: str | date | datetime | None,
     *,
     time_zone: str = "UTC",
-) -> Target:
+) -> RestoreTarget:
     """Return the version that is meant; raise what says that there is none."""
     if timestamp is None:
-        return Target(version=checked_version(version, what="version"))
+        return RestoreTarget(version=checked_version(version, what="version"))
     if not isinstance(timestamp, str | date):
         raise ArgumentValueError(what="timestamp", needs="be a string", found=class_text(timestamp))
     at = timestamp_ms(timestamp, option="timestamp", time_zone=time_zone)
     try:
-        return Target(version=version_as_of(storage, at), text=str(timestamp))
+        return RestoreTarget(version=version_as_of(storage, at), text=str(timestamp))
     except TimestampTooEarlyError as error:
         raise RestoreTimestampEarlierError(
             table=storage.root, timestamp_ms=at, earliest_ms=error.earliest_ms
@@ -125,7 +125,7 @@ def restore_target(
 
 def restore_table(
     storage: Storage,
-    target: Target,
+    target: RestoreTarget,
     settings: Mapping[str, str] | None = None,
     *,
     dry_run: bool = False,
@@ -172,7 +172,7 @@ def _check_files(plan: RestorePlan) -> None:
         )
 
 
-def _commit(plan: RestorePlan, target: Target, *, takes_old_protocol: bool) -> None:
+def _commit(plan: RestorePlan, target: RestoreTarget, *, takes_old_protocol: bool) -> None:
     current, storage = plan.current, plan.current.storage
     transaction = Transaction(
         storage, current, isolation=IsolationLevel.SERIALIZABLE, max_attempts=1
@@ -181,13 +181,13 @@ def _commit(plan: RestorePlan, target: Target, *, takes_old_protocol: bool) -> N
     metadata = _metadata(plan)
     transaction.set_metadata(metadata)
     _set_protocol(transaction, plan, metadata, takes_old=takes_old_protocol)
-    transaction.stage(*plan.restored, *all_removed(plan.removed))
+    transaction.stage(*plan.restored, *file_removals(plan.removed))
     if CLUSTERING_DOMAIN in current.domain_metadata:
         old = plan.target.domain_metadata.get(CLUSTERING_DOMAIN)
         transaction.stage(no_clustering() if old is None else old)
     parameters = {
-        "version": target.version if target.text is None else NULL,
-        "timestamp": NULL if target.text is None else target.text,
+        "version": target.version if target.text is None else _NULL,
+        "timestamp": _NULL if target.text is None else target.text,
     }
     metrics = {wire_name(name): value for name, value in plan.counts().items()}
     try:
@@ -206,7 +206,7 @@ def write_checkpoint_after(storage: Storage, version: int) -> None:
     try:
         write_checkpoint(load_snapshot(storage, version))
     except Exception:
-        logger.warning(
+        _logger.warning(
             "the checkpoint of version %d of the table %s could not be written; the commit itself "
             "is safe",
             version,
@@ -249,4 +249,4 @@ def _set_protocol(
         return
     gained = supported_features(then) - supported_features(now)
     if gained:
-        transaction.set_protocol(upgraded(now, metadata, sorted(gained)))
+        transaction.set_protocol(upgraded_protocol(now, metadata, sorted(gained)))

@@ -56,7 +56,7 @@ def is_stopped(spark: SparkSession) -> bool:
     return context is None or bool(context.sc().isStopped())
 
 
-def delete_files(spark: SparkSession, root: str, paths: Sequence[str]) -> None:
+def delete_job_files(spark: SparkSession, root: str, paths: Sequence[str]) -> None:
     """Delete files below a table's root; it is no error if there are none.
 
     Hadoop deletes with a file what it keeps beside it, such as checksums.
@@ -79,7 +79,7 @@ def delete_by_token(
     """
     try:
         found = [file.path for file in _listed(storage, has_folders) if token in file.path]
-        delete_files(spark, storage.root, found)
+        delete_job_files(spark, storage.root, found)
     except (DeltaError, OSError, Py4JError):
         _log.warning(
             "files with %s in their names could not be deleted from %s; a VACUUM will delete them",
