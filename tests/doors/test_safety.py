@@ -1,4 +1,4 @@
-"""No statement about a Delta table says that it succeeded without doing its work (invariant 52)."""
+"""No statement about a Delta table says that it succeeded without doing its work (invariant 54)."""
 
 from __future__ import annotations
 
