@@ -146,7 +146,6 @@ def table_changes(
     """
     checked_session(spark)
     path = checked_path(pathOrName)
-<<<<<<< HEAD
     is_path = "/" in path or not isinstance(pathOrName, str)
     bounds = [start] if end is None else [start, end]
     return changes_between(spark, path, *bounds, is_path=is_path)
@@ -169,13 +168,8 @@ def changes_between(
         for name, value in zip(("start", "end"), bounds, strict=False)
     }
     path = table if is_path else delta_location(spark, table)
-    feed = open_feed(session_storage(spark, path), replace(options, **bounds_by_name))
-    return feed_frame(spark, feed)
-=======
-    if "/" not in path and isinstance(pathOrName, str):
-        path = delta_location(spark, path)
-    return changes_frame(spark, session_storage(spark, path), replace(options, **bounds))
->>>>>>> main
+    given = replace(options, **bounds_by_name)
+    return changes_frame(spark, session_storage(spark, path), given)
 
 
 def snapshot_at(storage: Storage, at: Bound | None) -> Snapshot:

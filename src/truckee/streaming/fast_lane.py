@@ -17,12 +17,8 @@ from truckee.scan.scan_file import ScanFile
 from truckee.spark.read.feed_layers import layer_digits
 from truckee.spark.read.relations import is_change_file
 from truckee.spark.read.scan import Scan, scan_frame
-<<<<<<< HEAD
-from truckee.spark.read.stream_source import StreamSource, streaming_frame
-=======
 from truckee.spark.read.shaped_frames import as_declared, shaped_frame
-from truckee.spark.read.stream_source import streaming_frame, worked_out
->>>>>>> main
+from truckee.spark.read.stream_source import StreamSource, streaming_frame, worked_out
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.spark.types import shown_schema
 from truckee.storage.base import Storage

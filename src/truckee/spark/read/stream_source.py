@@ -59,12 +59,12 @@ def streaming_frame(
     return _frame(spark, plan)
 
 
-<<<<<<< HEAD
 def java_source(spark: SparkSession, name: str, schema: StructType, source: StreamSource) -> Any:
     """Return what Spark's own `Source` is made of, for one run of a query."""
     found = [name, to_java(spark, schema), Callback(_Answers(spark, source))]
     return java_list(spark, found)
-=======
+
+
 def worked_out(spark: SparkSession, batch: DataFrame) -> DataFrame:
     """Return the rows of a batch as rows of a stream that nothing has to be done with.
 
@@ -73,7 +73,6 @@ def worked_out(spark: SparkSession, batch: DataFrame) -> DataFrame:
     """
     rows, schema = batch._jdf.queryExecution().toRdd(), batch._jdf.schema()
     return DataFrame(spark._jsparkSession.internalCreateDataFrame(rows, schema, True), spark)
->>>>>>> main
 
 
 def ending_with_its_error(
