@@ -11,6 +11,7 @@ from pyspark.sql.types import DataType, StructType
 from truckee.care.doctor import diagnosis
 from truckee.care.findings import Diagnosis
 from truckee.changes.diff_request import VersionOrTime, requested_diff
+from truckee.changes.history_request import requested_timelines
 from truckee.changes.plan import open_feed
 from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.commands.care.clone import CloneRequest, clone
@@ -43,6 +44,7 @@ from truckee.options.feed import feed_options
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.read.diff_frames import diff_frame
 from truckee.spark.read.frames import feed_frame, snapshot_frame
+from truckee.spark.read.history_frames import history_of_rows
 from truckee.spark.read.table_description import detail_frame, history_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
@@ -220,6 +222,24 @@ class DeltaTable:
             time_zone=session_zone(self._spark),
         )
         return diff_frame(self._spark, plan)
+
+    def row_history(
+        self,
+        condition: str,
+        keys: Sequence[str] | None = None,
+        *,
+        start: VersionOrTime | None = None,
+    ) -> DataFrame:
+        """Return every image of the rows that a condition is true of, oldest first.
+
+        Each has its version, time, operation and user, and which columns an update changed. Images
+        are paired by row id where the table has them, else by `keys`, else by the columns that the
+        condition compares with one value. The feed need not be on.
+        """
+        checked_argument(condition, str, what="condition")
+        zone = session_zone(self._spark)
+        timelines = requested_timelines(self._storage, start, time_zone=zone)
+        return history_of_rows(self._spark, timelines, condition, keys)
 
     def vacuum(
         self, retentionHours: float | None = None, *, protect: Iterable[str | int] = ()

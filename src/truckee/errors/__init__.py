@@ -115,8 +115,10 @@ from truckee.errors.deletion_vectors import (
 from truckee.errors.diff import (
     DiffFileNotFoundError,
     DiffSchemaError,
+    HistoryFileNotFoundError,
     KeysNotUniqueError,
     NoKeysError,
+    TooManyRowsError,
     UnrelatedTablesError,
 )
 from truckee.errors.dml import (
@@ -406,6 +408,7 @@ __all__ = [
     "GeneratedColumnViolationError",
     "GivenSchemaError",
     "HistoricalVersionsError",
+    "HistoryFileNotFoundError",
     "HistoryTruncationError",
     "IdempotentWriteOptionsError",
     "IdentityUpdateError",
@@ -544,6 +547,7 @@ __all__ = [
     "TimeTravelWithFeedError",
     "TimestampTooEarlyError",
     "TimestampTooLateError",
+    "TooManyRowsError",
     "TrailingCommitMissingError",
     "TruncatedLogError",
     "TwoStartsError",

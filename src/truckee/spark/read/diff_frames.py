@@ -7,7 +7,8 @@ Rows of which no copy can be on the other side are not aggregated at all.
 
 from __future__ import annotations
 
-from functools import reduce
+from collections.abc import Callable, Sequence
+from functools import lru_cache, reduce
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -16,7 +17,10 @@ from truckee.changes.columns import CHANGE_TYPE, CHANGE_TYPE_FIELD, DELETE, INSE
 from truckee.changes.diff_columns import BASE_ROW_ID
 from truckee.changes.missing_diff_files import missing_diff_files
 from truckee.changes.snapshot_diff import DiffRead, SnapshotDiff
+from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import StructType
+from truckee.scan.pruning import pruned_scan_files
+from truckee.scan.scan_file import ScanFile
 from truckee.spark.columns import column
 from truckee.spark.read.feed_layers import layer_digits
 from truckee.spark.read.relations import ROW, is_change_file
@@ -93,7 +97,7 @@ def _scan(plan: SnapshotDiff, read: DiffRead) -> Scan:
         schema=read.columns.schema,
         partition_columns=read.columns.partition_columns,
         mapping_mode=read.columns.mapping_mode,
-        files=lambda _, __: files,
+        files=pruned_files(read),
         num_files=len(files),
         size_in_bytes=sum({file.path: file.size for file in files}.values()),
         vector_rows=0 if all(file.rows.is_all for file in files) else None,
@@ -103,3 +107,19 @@ def _scan(plan: SnapshotDiff, read: DiffRead) -> Scan:
         label=f"diff of versions {plan.before.version} and {plan.after.version}",
         missing_file_error=lambda: missing_diff_files(plan),
     )
+
+
+def pruned_files(read: DiffRead) -> Callable[[Predicate, str | None], Sequence[ScanFile]]:
+    """Return the files of a read that may have rows which a predicate is true of."""
+
+    @lru_cache(maxsize=8)
+    def files(predicate: Predicate) -> Sequence[ScanFile]:
+        return pruned_scan_files(
+            read.files,
+            read.columns.schema,
+            read.columns.partition_columns,
+            predicate,
+            mode=read.columns.mapping_mode,
+        )
+
+    return lambda predicate, _: files(predicate)
