@@ -210,6 +210,7 @@ from truckee.errors.spark import (
     JavaNotFoundError,
     NoCallbackConnectionError,
     SessionStoppedError,
+    UntestedSparkError,
 )
 from truckee.errors.sql import (
     ConvertedTypeError,
@@ -568,6 +569,7 @@ __all__ = [
     "UnsupportedReaderFeaturesError",
     "UnsupportedTypesError",
     "UnsupportedWriterFeaturesError",
+    "UntestedSparkError",
     "VacuumLiteError",
     "ValueDoesNotFitError",
     "VersionNotFoundError",
