@@ -1,15 +1,18 @@
 """`truckee changes`: rows inserted, updated and deleted, or how many of each.
 
-Counting needs no JVM as long as the log can tell; rows are read by Spark.
+Counting needs no data file as long as the log can tell. Rows are read without a JVM where there is
+little to read, else by Spark.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from truckee.cli.engines import Engine, EngineChoice, answered_by_arrow
 from truckee.cli.inspect import AsJson, TablePath
 from truckee.cli.render import (
     moment,
@@ -34,6 +37,7 @@ CHANGE_STYLES = {
     "update_postimage": "yellow",
 }
 _TYPES_IN_ORDER = "'delete', 'update_preimage', 'update_postimage', 'insert'"
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _NESTED = ("struct", "array", "map", "variant")
 _ROWS_IN_A_TABLE = 1000
 
@@ -76,6 +80,7 @@ def changes(
     where: Where = None,
     limit: Limit = None,
     summary: Summary = False,
+    engine: EngineChoice = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the rows that were inserted, updated and deleted, oldest first.
@@ -93,9 +98,9 @@ def changes(
     )
     feed = open_feed(open_storage(path), options)
     if summary:
-        _print_counts(_counts(feed, where), limit, as_json=as_json)
+        _print_counts(_counts(feed, where, engine), limit, as_json=as_json)
     else:
-        _print_rows(feed, where, limit, as_json=as_json)
+        _print_rows(feed, where, limit, engine, as_json=as_json)
 
 
 def _bound(text: str, name: str) -> Bound:
@@ -119,8 +124,8 @@ def _print_counts(counts: list[Count], limit: int | None, *, as_json: bool) -> N
     )
 
 
-def _counts(feed: ChangeFeed, where: str | None) -> list[Count]:
-    """Return the counts in order of version; Spark is asked only for what the log leaves open."""
+def _counts(feed: ChangeFeed, where: str | None, engine: Engine | None) -> list[Count]:
+    """Return the counts in order of version; rows are read only where the log leaves it open."""
     from truckee.changes.summary import summary
 
     found = summary(feed.plan().files, feed.storage)
@@ -131,13 +136,33 @@ def _counts(feed: ChangeFeed, where: str | None) -> list[Count]:
         if count.version not in is_open
     ]
     if is_open:
-        known += _counted_by_spark(feed, where, is_open)
+        by_arrow = answered_by_arrow(
+            engine, feed.plan().size_in_bytes, lambda: _counted_by_arrow(feed, where, is_open)
+        )
+        known += _counted_by_spark(feed, where, is_open) if by_arrow is None else by_arrow
     order = list(CHANGE_STYLES)
     return sorted(known, key=lambda count: (count.version, order.index(count.change_type)))
 
 
 def _leaves_open(count: ChangeCount) -> bool:
     return count.change_type is None or count.rows is None
+
+
+def _counted_by_arrow(feed: ChangeFeed, where: str | None, versions: set[int]) -> list[Count]:
+    from truckee.arrow.scans import feed_rows
+
+    columns = ["_commit_version", "_commit_timestamp", "_change_type"]
+    rows = feed_rows(feed, columns=columns, where=where).to_arrow()
+    counts = rows.group_by(columns).aggregate([([], "count_all")]).to_pylist()
+    return [
+        Count(row[columns[0]], _moment(row[columns[1]]), row[columns[2]], row["count_all"])
+        for row in counts
+        if row[columns[0]] in versions
+    ]
+
+
+def _moment(at: datetime | None) -> str | None:
+    return None if at is None else moment((at - _EPOCH) // timedelta(milliseconds=1))
 
 
 def _counted_by_spark(feed: ChangeFeed, where: str | None, versions: set[int]) -> Iterator[Count]:
@@ -155,7 +180,50 @@ def _counted_by_spark(feed: ChangeFeed, where: str | None, versions: set[int]) -
         yield Count(version, moment(time_ms), change_type, number)
 
 
-def _print_rows(feed: ChangeFeed, where: str | None, limit: int | None, *, as_json: bool) -> None:
+def _print_rows(
+    feed: ChangeFeed,
+    where: str | None,
+    limit: int | None,
+    engine: Engine | None,
+    *,
+    as_json: bool,
+) -> None:
+    from truckee.arrow.diff_view import changes_in_order
+    from truckee.arrow.scans import feed_rows
+    from truckee.arrow.texts import column_texts, json_texts
+
+    found = answered_by_arrow(
+        engine, feed.plan().size_in_bytes, lambda: feed_rows(feed, where=where).to_arrow()
+    )
+    if found is None:
+        _print_rows_of_spark(feed, where, limit, as_json=as_json)
+        return
+    rows = changes_in_order(found, ["_commit_version", found.column_names[0]])
+    if as_json:
+        print_json_texts(json_texts(rows if limit is None else rows.slice(0, limit)))
+        return
+    most = limit or _ROWS_IN_A_TABLE
+    shown = rows.slice(0, most)
+    columns = [column_texts(column) for column in shown.columns]
+    columns[-1] = [None if at is None else _feed_time(at) for at in columns[-1]]
+    print_changes(rows.column_names, list(zip(*columns, strict=True)))
+    _say_if_cut(rows.num_rows, most, limit)
+
+
+def _feed_time(text: str) -> str:
+    day, _, time = text.partition(" ")
+    seconds, _, fraction = time.partition(".")
+    return f"{day}T{seconds}.{fraction:0<3.3}Z"
+
+
+def _say_if_cut(count: int, most: int, limit: int | None) -> None:
+    if count > most and limit is None:
+        words(f"the first {most} changes are shown: --limit N shows more, --json shows all")
+
+
+def _print_rows_of_spark(
+    feed: ChangeFeed, where: str | None, limit: int | None, *, as_json: bool
+) -> None:
     from truckee.cli.spark import spark_session
 
     with spark_session() as (spark, status):
@@ -167,8 +235,7 @@ def _print_rows(feed: ChangeFeed, where: str | None, limit: int | None, *, as_js
         most = limit or _ROWS_IN_A_TABLE
         found = as_texts(rows.limit(most + 1)).collect()
     print_changes(rows.columns, found[:most])
-    if len(found) > most and limit is None:
-        words(f"the first {most} changes are shown: --limit N shows more, --json shows all")
+    _say_if_cut(len(found), most, limit)
 
 
 def print_changes(columns: list[str], rows: list[Any]) -> None:
