@@ -10,9 +10,10 @@ import pyarrow.compute as pc
 from truckee.arrow.texts import column_texts
 from truckee.changes.columns import CHANGE_TYPE, UPDATE_POSTIMAGE, UPDATE_PREIMAGE
 from truckee.changes.snapshot_diff import SnapshotDiff
+from truckee.log.columns import column
 from truckee.report.diff_page import MOST_ROWS, DiffView
 
-_TYPES_IN_ORDER = pa.array(["delete", "update_preimage", "update_postimage", "insert"])
+_TYPES_IN_ORDER = column(["delete", "update_preimage", "update_postimage", "insert"], pa.string())
 
 
 def changes_in_order(rows: pa.Table, columns: Sequence[str]) -> pa.Table:
@@ -22,7 +23,7 @@ def changes_in_order(rows: pa.Table, columns: Sequence[str]) -> pa.Table:
     """
     kinds = rows[CHANGE_TYPE].combine_chunks()
     ranks = pc.index_in(kinds, value_set=_TYPES_IN_ORDER)
-    index = pa.array(range(rows.num_rows), pa.int64())
+    index = column(range(rows.num_rows), pa.int64())
     # The two images of an update are sorted by the first of them.
     heads = pc.subtract(index, pc.cast(_follows(kinds), pa.int64()))
     parts = []
@@ -46,7 +47,7 @@ def _follows(kinds: pa.Array) -> pa.BooleanArray:
     """Return which rows are postimages right behind a preimage."""
     is_post = pc.fill_null(pc.equal(kinds, UPDATE_POSTIMAGE), False)
     is_pre = pc.fill_null(pc.equal(kinds, UPDATE_PREIMAGE), False)
-    before = pa.concat_arrays([pa.array([False] * min(1, len(kinds))), is_pre[:-1]])
+    before = pa.concat_arrays([column([False] * min(1, len(kinds)), pa.bool_()), is_pre[:-1]])
     return pc.and_(is_post, before)
 
 
@@ -55,41 +56,64 @@ def diff_order(plan: SnapshotDiff) -> Sequence[str]:
     return plan.keys or plan.schema.names[:1]
 
 
-def change_counts(rows: pa.Table) -> dict[str, int]:
-    """Return how many rows there are by change type."""
-    counted = rows.group_by(CHANGE_TYPE).aggregate([([], "count_all")])
-    return dict(
-        zip(counted[CHANGE_TYPE].to_pylist(), counted["count_all"].to_pylist(), strict=True)
-    )
-
-
-def partition_counts(rows: pa.Table, columns: Sequence[str]) -> list[tuple[str, Mapping[str, int]]]:
-    """Return the same for each partition, in order of their values."""
-    if not columns:
-        return []
-    texts = {name: pa.array(column_texts(rows[name]), pa.string()) for name in columns}
+def _counted(rows: pa.Table, partitions: Sequence[str]) -> pa.Table:
+    """Return the number of rows by partition and type, as the column `count`."""
+    texts = {name: column(column_texts(rows[name]), pa.string()) for name in partitions}
     named = pa.table({**texts, CHANGE_TYPE: rows[CHANGE_TYPE]})
-    counted = named.group_by([*columns, CHANGE_TYPE]).aggregate([([], "count_all")])
+    counted = named.group_by([*partitions, CHANGE_TYPE]).aggregate([([], "count_all")])
+    return counted.rename_columns([*partitions, CHANGE_TYPE, "count"])
+
+
+def _by_type(counts: pa.Table) -> dict[str, int]:
+    summed = counts.group_by(CHANGE_TYPE).aggregate([("count", "sum")])
+    return dict(zip(summed[CHANGE_TYPE].to_pylist(), summed["count_sum"].to_pylist(), strict=True))
+
+
+def _by_partition(
+    counts: pa.Table, partitions: Sequence[str]
+) -> list[tuple[str, Mapping[str, int]]]:
+    """Return the counts of each partition by type, in order of their values."""
+    if not partitions:
+        return []
+    texts = [column_texts(counts[name]) for name in partitions]
+    kinds, numbers = counts[CHANGE_TYPE].to_pylist(), counts["count"].to_pylist()
     found: dict[str, dict[str, int]] = {}
-    for row in counted.to_pylist():
-        name = ", ".join(f"{key} = {_null(row[key])}" for key in columns)
-        found.setdefault(name, {})[row[CHANGE_TYPE]] = row["count_all"]
+    for kind, number, *values in zip(kinds, numbers, *texts, strict=True):
+        pairs = zip(partitions, values, strict=True)
+        name = ", ".join(f"{key} = {'null' if text is None else text}" for key, text in pairs)
+        found.setdefault(name, {})[kind] = number
+    for counted in found.values():
+        # A row that moved was updated in both of its partitions.
+        moved = max(counted.get(kind, 0) for kind in (UPDATE_PREIMAGE, UPDATE_POSTIMAGE))
+        counted[UPDATE_POSTIMAGE] = moved
     return sorted(found.items())
 
 
-def _null(text: str | None) -> str:
-    return "null" if text is None else text
-
-
 def diff_view(plan: SnapshotDiff, rows: pa.Table, *, most: int = MOST_ROWS) -> DiffView:
-    """Return what a page shows of all rows of a diff."""
+    """Return what a page shows of a diff, of which these are all rows."""
+    if CHANGE_TYPE not in rows.column_names:
+        # The column was not asked for, and nothing is said of what became of a row.
+        rows = rows.append_column(CHANGE_TYPE, pa.nulls(rows.num_rows, pa.string()))
+    partitions = [name for name in plan.after.partition_columns if name in rows.column_names]
+    return counted_view(plan, rows, _counted(rows, partitions), most=most)
+
+
+def counted_view(
+    plan: SnapshotDiff, rows: pa.Table, counts: pa.Table, *, most: int = MOST_ROWS
+) -> DiffView:
+    """Return what a page shows of a diff: the first of these rows, and counts of all.
+
+    `counts` has the columns of partitions, `_change_type` and `count`.
+    """
     names = [name for name in rows.column_names if name != CHANGE_TYPE]
-    shown = changes_in_order(rows, diff_order(plan)).slice(0, most)
+    order = [name for name in diff_order(plan) if name in names]
+    shown = changes_in_order(rows, order).slice(0, most)
     columns = [shown[CHANGE_TYPE].to_pylist(), *(column_texts(shown[name]) for name in names)]
-    partitions = [name for name in plan.after.partition_columns if name in names]
     return DiffView(
         columns=tuple(names),
         rows=list(zip(*columns, strict=True)),
-        counts=change_counts(rows),
-        partitions=partition_counts(rows, partitions),
+        counts=_by_type(counts),
+        partitions=_by_partition(
+            counts, [name for name in plan.after.partition_columns if name in counts.column_names]
+        ),
     )

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from truckee.arrow.columns import arrow_schema, arrow_type, as_type, column_in_file
 from truckee.changes.columns import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, feed_schema
+from truckee.log.columns import column
 from truckee.protocol.partition_values import typed_column
 from truckee.protocol.schema import PrimitiveType, StructField, StructType
 from truckee.scan.scan_file import Change, ScanFile
@@ -126,10 +127,10 @@ class FileColumns:
         if self._read.is_feed and file.change is not None and field.name in _FEED:
             if field.name == CHANGE_TYPE and file.change.type is None:
                 return CHANGE_TYPE
-            return pa.array([_FEED[field.name](file.change)], arrow_type(field.type))
+            return pa.repeat(pa.scalar(_FEED[field.name](file.change), arrow_type(field.type)), 1)
         if field.name.casefold() in self._partitions:
             text = file.partition_values.get(field.physical_name)
-            return typed_column(pa.array([text], pa.string()), field.type, self._read.zone).cast(
+            return typed_column(column([text], pa.string()), field.type, self._read.zone).cast(
                 arrow_type(field.type)
             )
         place = column_in_file(self._in_file, field, self._read.mapping_mode)

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from truckee.arrow.columns import arrow_schema
 from truckee.arrow.file_columns import ROW_INDEX
@@ -29,6 +31,7 @@ from truckee.changes.columns import (
 from truckee.changes.row_timelines import FILE_NUMBER, CommitNote, RowTimelines
 from truckee.deletion_vectors.bitmap import NO_ROWS, RowBitmap
 from truckee.deletion_vectors.store import VectorOf, read_deletion_vectors
+from truckee.log.columns import column
 from truckee.protocol.schema import ArrayType, PrimitiveType, StructField, StructType
 
 EXISTS = "exists"
@@ -69,18 +72,26 @@ def row_events(timelines: RowTimelines, rows: pa.Table, identity: Sequence[str])
     notes = [timelines.notes.get(event.version, _NOTHING) for event in events]
     stamps = [None if at.timestamp_ms is None else at.timestamp_ms * 1000 for at in notes]
     told = [
-        pa.array([event.kind for event in events], pa.string()),
-        pa.array([event.version for event in events], pa.int64()),
-        pa.array(stamps, pa.timestamp("us", tz="UTC")),
-        pa.array([note.operation for note in notes], pa.string()),
-        pa.array([note.user_name for note in notes], pa.string()),
-        pa.array([event.changed for event in events], pa.list_(pa.string())),
+        column([event.kind for event in events], pa.string()),
+        column([event.version for event in events], pa.int64()),
+        column(stamps, pa.int64()).cast(pa.timestamp("us", tz="UTC")),
+        column([note.operation for note in notes], pa.string()),
+        column([note.user_name for note in notes], pa.string()),
+        _lists([event.changed for event in events]),
     ]
     taken = rows.select(timelines.schema.names).take(
-        pa.array([event.row for event in events], pa.int64())
+        column([event.row for event in events], pa.int64())
     )
     schema = arrow_schema(history_schema(timelines))
     return pa.table([*taken.columns, *told], names=schema.names).cast(schema)
+
+
+def _lists(values: Sequence[Sequence[str] | None]) -> pa.Array:
+    ends = accumulate((len(value or ()) for value in values), initial=0)
+    texts = column([text for value in values for text in value or ()], pa.string())
+    lists = pa.ListArray.from_arrays(column(list(ends), pa.int32()), texts)
+    is_null = column([value is None for value in values], pa.bool_())
+    return pc.if_else(is_null, pa.scalar(None, lists.type), lists)
 
 
 def _events(timelines: RowTimelines, rows: pa.Table, identity: Sequence[str]) -> Iterator[_Event]:

@@ -94,6 +94,11 @@ def row_timelines(storage: Storage, first: int | None = None) -> RowTimelines:
     return log.timelines()
 
 
+def file_number(file: ScanFile) -> int:
+    """Return the number of a file of a read."""
+    return int(file.partition_values[FILE_NUMBER] or 0)
+
+
 def _first_version(storage: Storage, newest: Snapshot) -> int:
     earliest = list_log(storage, 0).earliest_readable
     return newest.version if earliest is None else earliest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from truckee.changes.snapshot_diff import SnapshotDiff
+    from truckee.report.diff_page import DiffView
 
 _ROWS_IN_A_TABLE = 1000
 
@@ -60,7 +61,7 @@ def diff(
     Example: truckee diff /data/orders 3 9 --keys id
     """
     from truckee.arrow.diff_rows import diff_rows
-    from truckee.arrow.diff_view import change_counts, changes_in_order, diff_order, diff_view
+    from truckee.arrow.diff_view import changes_in_order, diff_order, diff_view
     from truckee.changes.diff_request import requested_diff
     from truckee.report.diff_page import diff_html
     from truckee.storage import open_storage
@@ -75,13 +76,18 @@ def diff(
     found = answered_by_arrow(
         engine, plan.size_in_bytes, lambda: diff_rows(plan, where=where).to_arrow()
     )
-    rows = _rows_of_spark(plan, where) if found is None else found
-    if output is not None:
-        _write_page(output, diff_html(plan, diff_view(plan, rows)))
-    elif summary:
-        _print_counts(change_counts(rows), as_json=as_json)
+    if found is None and (summary or output is not None):
+        view = _view_of_spark(plan, where)
     else:
-        _print_rows(changes_in_order(rows, diff_order(plan)), limit, as_json=as_json)
+        rows = _rows_of_spark(plan, where, limit, as_json) if found is None else found
+        if not (summary or output is not None):
+            _print_rows(changes_in_order(rows, diff_order(plan)), limit, as_json=as_json)
+            return
+        view = diff_view(plan, rows)
+    if output is not None:
+        _write_page(output, diff_html(plan, view))
+    else:
+        _print_counts(view.counts, as_json=as_json)
 
 
 def version_or_time(text: str) -> int | str:
@@ -89,18 +95,32 @@ def version_or_time(text: str) -> int | str:
     return int(text) if text.isdecimal() else text
 
 
-def _rows_of_spark(plan: SnapshotDiff, where: str | None) -> pa.Table:
+def _rows_of_spark(
+    plan: SnapshotDiff, where: str | None, limit: int | None, as_json: bool
+) -> pa.Table:
     from truckee.arrow.columns import arrow_schema
     from truckee.changes.columns import CHANGE_TYPE_FIELD
     from truckee.cli.spark import spark_session
     from truckee.protocol.schema import StructType
-    from truckee.spark.read.diff_frames import diff_frame
+    from truckee.spark.read.diff_frames import diff_frame, in_diff_order
 
     with spark_session() as (spark, status):
         rows = diff_frame(spark, plan)
         status.update("comparing rows")
-        found = (rows if where is None else rows.where(where)).toArrow()
+        rows = in_diff_order(rows if where is None else rows.where(where), plan)
+        most = limit if as_json else (limit or _ROWS_IN_A_TABLE) + 1
+        found = (rows if most is None else rows.limit(most)).toArrow()
     return found.cast(arrow_schema(StructType((*plan.schema.fields, CHANGE_TYPE_FIELD))))
+
+
+def _view_of_spark(plan: SnapshotDiff, where: str | None) -> DiffView:
+    from truckee.cli.spark import spark_session
+    from truckee.spark.read.diff_frames import diff_frame, shown_diff
+
+    with spark_session() as (spark, status):
+        rows = diff_frame(spark, plan)
+        status.update("comparing rows")
+        return shown_diff(rows if where is None else rows.where(where), plan)
 
 
 def _write_page(output: Path, page: str) -> None:
@@ -111,7 +131,7 @@ def _write_page(output: Path, page: str) -> None:
     words(f"{output}: {len(page.encode()):,} bytes")
 
 
-def _print_counts(counts: dict[str, int], *, as_json: bool) -> None:
+def _print_counts(counts: Mapping[str, int], *, as_json: bool) -> None:
     known = [(kind, counts[kind]) for kind in CHANGE_STYLES if kind in counts]
     if as_json:
         print_json_array({"changeType": kind, "rows": rows} for kind, rows in known)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from truckee.arrow.columns import arrow_schema
@@ -46,31 +46,46 @@ def history_of_rows(
     """
     identity = identifying_columns(timelines, condition, keys)
     by_id = timelines.has_row_ids and keys is None
-    found = [_matching(spark, timelines, read, F.expr(condition)) for read in timelines.reads]
+    frames = [_placed(spark, timelines, read) for read in timelines.reads]
+    rows = _collected(timelines, [frame.where(F.expr(condition)) for frame in frames])
     shown = shown_schema(history_schema(timelines))
-    rows = pa.concat_tables(found) if found else pa.table({})
     check_row_count(condition, rows.num_rows)
     if not rows.num_rows:
         return spark.createDataFrame([], shown)
+    if by_id:
+        rows = _collected(timelines, [_followed(frame, rows[ROW_ID]) for frame in frames])
+        check_row_count(condition, rows.num_rows)
     events = row_events(timelines, rows, [ROW_ID] if by_id else identity)
     return spark.createDataFrame(events, shown)
 
 
-def _matching(
-    spark: SparkSession, timelines: RowTimelines, read: DiffRead, condition: Column
-) -> pa.Table:
-    columns = timelines.schema.names
+def _placed(spark: SparkSession, timelines: RowTimelines, read: DiffRead) -> DataFrame:
+    """Return all rows of a read with their place, and their id if they have one."""
     frame = scan_frame(spark, _scan(timelines, read), row_ids=True)
     places = [column(FILE_NUMBER), column(ROW).alias(ROW_INDEX)]
-    fields = [StructField(name, _LONG) for name in (FILE_NUMBER, ROW_INDEX)]
     if timelines.has_row_ids:
         assert read.columns.row_id is not None
         counted = column(BASE_ROW_ID) + column(ROW)
         places.append(F.coalesce(column(read.columns.row_id), counted).alias(ROW_ID))
-        fields.append(StructField(ROW_ID, _LONG))
-    matching = frame.where(condition).select(*map(column, columns), *places)
+    return frame.select(*map(column, timelines.schema.names), *places)
+
+
+def _followed(frame: DataFrame, ids: pa.ChunkedArray) -> DataFrame:
+    """Return all rows with these ids, those too that the condition is not true of.
+
+    Which files have them is asked first, for which no other column is read.
+    """
+    has_id = column(ROW_ID).isin(ids.unique().to_pylist())
+    files = [number for (number,) in frame.where(has_id).select(FILE_NUMBER).distinct().collect()]
+    return frame.where(column(FILE_NUMBER).isin(files) & has_id)
+
+
+def _collected(timelines: RowTimelines, frames: Sequence[DataFrame]) -> pa.Table:
+    names = [FILE_NUMBER, ROW_INDEX, *([ROW_ID] if timelines.has_row_ids else [])]
+    fields = [StructField(name, _LONG) for name in names]
     schema = arrow_schema(StructType((*timelines.schema.fields, *fields)))
-    return matching.limit(MOST_ROWS + 1).toArrow().cast(schema)
+    found = [frame.limit(MOST_ROWS + 1).toArrow().cast(schema) for frame in frames]
+    return pa.concat_tables(found) if found else schema.empty_table()
 
 
 def _scan(timelines: RowTimelines, read: DiffRead) -> Scan:
