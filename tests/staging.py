@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from truckee.changes.plan import ChangePlan, open_feed
 from truckee.log.commits import Commit
+from truckee.log.conflicts import Candidate, conflict_with
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
+from truckee.options.feed import FeedOptions
 from truckee.protocol.actions import Action, AddFile, CommitInfo, Metadata, Protocol, RemoveFile
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
-from truckee.protocol.schema import simple_schema
+from truckee.protocol.schema import StructType, simple_schema
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.storage.base import Storage
 
 VECTORS_ON = {"delta.enableDeletionVectors": "true"}
@@ -29,6 +33,27 @@ def metadata(
         partition_columns=list(partitioned_by),
         configuration=dict(properties or {}),
         created_time=1_700_000_000_000,
+    )
+
+
+def configuration(
+    schema: StructType,
+    partition_columns: Iterable[str] = (),
+    *,
+    mode: str = "none",
+    protocol: Protocol = BASIC,
+    properties: Mapping[str, str] | None = None,
+) -> TableConfiguration:
+    """Return what a table with these columns is."""
+    configured = {"delta.columnMapping.mode": mode, **(properties or {})}
+    return TableConfiguration(
+        Metadata(
+            id="11111111-2222-3333-4444-555555555555",
+            schema_string=schema.to_json(),
+            partition_columns=list(partition_columns),
+            configuration=configured,
+        ),
+        protocol,
     )
 
 
@@ -102,6 +127,18 @@ def append(storage: Storage, *files: AddFile) -> int:
     transaction = Transaction(storage, load_snapshot(storage))
     transaction.stage(*files)
     return transaction.commit("WRITE", parameters={"mode": "Append"})
+
+
+def plan_changes(storage: Storage, options: FeedOptions) -> ChangePlan:
+    """Return what to read for a feed, opened and planned at once."""
+    return open_feed(storage, options).plan()
+
+
+def check(mine: Candidate, winner: Commit) -> None:
+    """Raise the conflict with a commit that has won, if there is one."""
+    conflict = conflict_with(mine, winner)
+    if conflict is not None:
+        raise conflict
 
 
 def paths(snapshot: Snapshot) -> list[str]:

@@ -19,11 +19,11 @@ from tempfile import TemporaryDirectory
 
 from corpus import corpus_tables
 from hostile.mutations import mutate
+from staging import plan_changes
 from streaming.streams import batches, stream
 from truckee.arrow.file_columns import TableRead
 from truckee.arrow.parts import tasks
 from truckee.arrow.read import read_parts
-from truckee.changes.plan import plan_changes
 from truckee.changes.summary import summary
 from truckee.errors.base import DeltaError
 from truckee.log.detail import table_detail
@@ -59,9 +59,7 @@ def rows_of_snapshot(storage: Storage) -> None:
     read = TableRead(
         url=storage.root,
         store_options={},
-        schema=snapshot.schema,
-        partition_columns=snapshot.partition_columns,
-        mapping_mode=snapshot.properties.column_mapping_mode,
+        table=snapshot.configuration,
     )
     for task in tasks(scan_files(snapshot)):
         for _ in read_parts(read, task):
@@ -74,9 +72,7 @@ def rows_of_feed(storage: Storage) -> None:
     read = TableRead(
         url=storage.root,
         store_options={},
-        schema=plan.schema,
-        partition_columns=plan.partition_columns,
-        mapping_mode=plan.column_mapping_mode,
+        table=plan.configuration,
         is_feed=True,
     )
     for task in tasks(plan.files):

@@ -58,13 +58,8 @@ def history_rows(
 
 def _matching(timelines: RowTimelines, read: DiffRead, condition: Where) -> pa.Table:
     """Return the rows of a read that the condition is true of, wherever they lived."""
-    files = pruned_scan_files(
-        read.files,
-        read.columns.schema,
-        read.columns.partition_columns,
-        condition.predicate,
-        mode=read.columns.mapping_mode,
-    )
+    table = read.columns.of(timelines.newest.configuration)
+    files = pruned_scan_files(read.files, table, condition.predicate)
     return _placed(timelines, read, _rows(timelines, read, files, condition).to_arrow())
 
 
@@ -108,9 +103,7 @@ def _rows(
     table = TableRead(
         url=read.storage.root,
         store_options={},
-        schema=read.columns.schema,
-        partition_columns=read.columns.partition_columns,
-        mapping_mode=read.columns.mapping_mode,
+        table=read.columns.of(timelines.newest.configuration),
         has_row_index=True,
     )
     explained = lambda: missing_history_files(timelines, files)  # noqa: E731

@@ -1,6 +1,7 @@
 """Every error, one tree. Each module below holds the errors of one station of the path."""
 
 from truckee.errors.alter import (
+    AbsentFeatureDropError,
     CheckpointProtectionDropError,
     CheckpointProtectionWaitError,
     ColumnChangeError,
@@ -21,6 +22,7 @@ from truckee.errors.alter import (
     HistoryTruncationError,
     PropertyNotFoundError,
     RowTrackingBackfillError,
+    UnknownFeatureDropError,
 )
 from truckee.errors.arguments import ArgumentTypeError, ArgumentValueError, NoAssignmentsError
 from truckee.errors.base import DeltaError
@@ -317,6 +319,7 @@ from truckee.errors.write_rows import (
 )
 
 __all__ = [
+    "AbsentFeatureDropError",
     "AggregateNotSupportedError",
     "AllColumnsPartitionedError",
     "AmbiguousColumnError",
@@ -554,6 +557,7 @@ __all__ = [
     "TwoStartsError",
     "TypeTextError",
     "UnexpectedChangeFilesError",
+    "UnknownFeatureDropError",
     "UnknownFeatureRequestError",
     "UnknownSaveModeError",
     "UnknownStorageTypeError",

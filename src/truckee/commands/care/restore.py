@@ -19,7 +19,7 @@ from truckee.care.presence import absent, needed_paths
 from truckee.care.restore_plan import RestorePlan, plan_restore
 from truckee.commands.removed_files import all_removed
 from truckee.commands.results import metrics_frame
-from truckee.commands.schema.clustering import CLUSTERING_DOMAIN, no_clustering
+from truckee.commands.schema.clustering import no_clustering
 from truckee.commands.schema.identity_marks import with_identity_marks
 from truckee.errors.arguments import ArgumentValueError
 from truckee.errors.log import (
@@ -42,15 +42,16 @@ from truckee.log.history import version_as_of
 from truckee.log.running import running
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
-from truckee.options.arguments import checked_version, type_name
+from truckee.options.arguments import checked_version, class_text
 from truckee.options.text import Options
 from truckee.options.timestamps import timestamp_ms
 from truckee.protocol.actions import Metadata
+from truckee.protocol.column_metadata import IDENTITY_HIGH_WATER_MARK_KEY, IDENTITY_STEP_KEY
 from truckee.protocol.features import check_writable, supported_features, upgraded
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import parse_schema
+from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 from truckee.spark.session.settings import session_settings, session_zone
-from truckee.spark.write.identity import IDENTITY_HIGH_WATER_MARK_KEY, IDENTITY_STEP_KEY
 from truckee.storage.base import Storage
 
 logger = logging.getLogger(__name__)
@@ -108,9 +109,7 @@ def restore_target(
     if timestamp is None:
         return Target(version=checked_version(version, what="version"))
     if not isinstance(timestamp, str | date):
-        raise ArgumentValueError(
-            what="timestamp", needs="be a string or a datetime", found=type_name(timestamp)
-        )
+        raise ArgumentValueError(what="timestamp", needs="be a string", found=class_text(timestamp))
     at = timestamp_ms(timestamp, option="timestamp", time_zone=time_zone)
     try:
         return Target(version=version_as_of(storage, at), text=str(timestamp))

@@ -21,6 +21,7 @@ from truckee.changes.missing_diff_files import missing_diff_files
 from truckee.changes.snapshot_diff import DiffRead, SnapshotDiff
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import StructType
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.report.diff_page import MOST_ROWS, DiffView, diff_fragment
 from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.scan_file import ScanFile
@@ -138,10 +139,8 @@ def _scan(plan: SnapshotDiff, read: DiffRead) -> Scan:
     return Scan(
         storage=read.storage,
         version=read.version,
-        schema=read.columns.schema,
-        partition_columns=read.columns.partition_columns,
-        mapping_mode=read.columns.mapping_mode,
-        files=pruned_files(read),
+        table=read.columns.of(plan.after.configuration),
+        files=pruned_files(read, plan.after.configuration),
         num_files=len(files),
         size_in_bytes=sum({file.path: file.size for file in files}.values()),
         vector_rows=0 if all(file.rows.is_all for file in files) else None,
@@ -153,17 +152,14 @@ def _scan(plan: SnapshotDiff, read: DiffRead) -> Scan:
     )
 
 
-def pruned_files(read: DiffRead) -> Callable[[Predicate, str | None], Sequence[ScanFile]]:
+def pruned_files(
+    read: DiffRead, table: TableConfiguration
+) -> Callable[[Predicate, str | None], Sequence[ScanFile]]:
     """Return the files of a read that may have rows which a predicate is true of."""
+    configuration = read.columns.of(table)
 
     @lru_cache(maxsize=8)
     def files(predicate: Predicate) -> Sequence[ScanFile]:
-        return pruned_scan_files(
-            read.files,
-            read.columns.schema,
-            read.columns.partition_columns,
-            predicate,
-            mode=read.columns.mapping_mode,
-        )
+        return pruned_scan_files(read.files, configuration, predicate)
 
     return lambda predicate, _: files(predicate)

@@ -92,10 +92,8 @@ def _scan(timelines: RowTimelines, read: DiffRead) -> Scan:
     return Scan(
         storage=read.storage,
         version=read.version,
-        schema=read.columns.schema,
-        partition_columns=read.columns.partition_columns,
-        mapping_mode=read.columns.mapping_mode,
-        files=pruned_files(read),
+        table=read.columns.of(timelines.newest.configuration),
+        files=pruned_files(read, timelines.newest.configuration),
         num_files=len(read.files),
         size_in_bytes=sum(file.size for file in read.files),
         vector_rows=0,
