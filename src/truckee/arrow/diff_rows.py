@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from truckee.arrow.columns import arrow_schema
 from truckee.arrow.diff_view import diff_view
-from truckee.arrow.file_columns import ROW_INDEX, TableRead
+from truckee.arrow.file_columns import ROW_POSITION, TableRead
 from truckee.arrow.row_comparison import AFTER, paired_pool, uncancelled_pool
 from truckee.arrow.rows import ArrowRows
 from truckee.arrow.where import parsed_where
@@ -25,12 +25,12 @@ from truckee.changes.diff_columns import BASE_ROW_ID
 from truckee.changes.missing_diff_files import missing_diff_files
 from truckee.changes.snapshot_diff import DiffRead, SnapshotDiff
 from truckee.errors.alter import ColumnNotFoundError
-from truckee.log.columns import column
+from truckee.log.columns import typed_child
 from truckee.protocol.schema import StructType
 from truckee.report.diff_page import diff_fragment
 
 _ROW_ID = "__truckee_row_id"
-_SINGLE = column([INSERT, DELETE], pa.string())
+_SINGLE = typed_child([INSERT, DELETE], pa.string())
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ def _pool(plan: SnapshotDiff, read: DiffRead) -> pa.Table:
     names = [*plan.schema.names, CHANGE_TYPE]
     if not plan.has_row_ids:
         return rows.select(names)
-    counted = pc.add(rows[BASE_ROW_ID], rows[ROW_INDEX])
+    counted = pc.add(rows[BASE_ROW_ID], rows[ROW_POSITION])
     ids = pc.coalesce(rows[read.columns.row_id], counted)
     return rows.select(names).append_column(_ROW_ID, ids)
 

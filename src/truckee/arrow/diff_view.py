@@ -10,10 +10,12 @@ import pyarrow.compute as pc
 from truckee.arrow.texts import column_texts
 from truckee.changes.columns import CHANGE_TYPE, UPDATE_POSTIMAGE, UPDATE_PREIMAGE
 from truckee.changes.snapshot_diff import SnapshotDiff
-from truckee.log.columns import column
-from truckee.report.diff_page import MOST_ROWS, DiffView
+from truckee.log.columns import typed_child
+from truckee.report.diff_page import MOST_ROWS_SHOWN, DiffView
 
-_TYPES_IN_ORDER = column(["delete", "update_preimage", "update_postimage", "insert"], pa.string())
+_TYPES_IN_ORDER = typed_child(
+    ["delete", "update_preimage", "update_postimage", "insert"], pa.string()
+)
 
 
 def changes_in_order(rows: pa.Table, columns: Sequence[str]) -> pa.Table:
@@ -23,7 +25,7 @@ def changes_in_order(rows: pa.Table, columns: Sequence[str]) -> pa.Table:
     """
     kinds = rows[CHANGE_TYPE].combine_chunks()
     ranks = pc.index_in(kinds, value_set=_TYPES_IN_ORDER)
-    index = column(range(rows.num_rows), pa.int64())
+    index = typed_child(range(rows.num_rows), pa.int64())
     # The two images of an update are sorted by the first of them.
     heads = pc.subtract(index, pc.cast(_follows(kinds), pa.int64()))
     parts = []
@@ -47,7 +49,7 @@ def _follows(kinds: pa.Array) -> pa.BooleanArray:
     """Return which rows are postimages right behind a preimage."""
     is_post = pc.fill_null(pc.equal(kinds, UPDATE_POSTIMAGE), False)
     is_pre = pc.fill_null(pc.equal(kinds, UPDATE_PREIMAGE), False)
-    before = pa.concat_arrays([column([False] * min(1, len(kinds)), pa.bool_()), is_pre[:-1]])
+    before = pa.concat_arrays([typed_child([False] * min(1, len(kinds)), pa.bool_()), is_pre[:-1]])
     return pc.and_(is_post, before)
 
 
@@ -58,7 +60,7 @@ def diff_order(plan: SnapshotDiff) -> Sequence[str]:
 
 def _counted(rows: pa.Table, partitions: Sequence[str]) -> pa.Table:
     """Return the number of rows by partition and type, as the column `count`."""
-    texts = {name: column(column_texts(rows[name]), pa.string()) for name in partitions}
+    texts = {name: typed_child(column_texts(rows[name]), pa.string()) for name in partitions}
     named = pa.table({**texts, CHANGE_TYPE: rows[CHANGE_TYPE]})
     counted = named.group_by([*partitions, CHANGE_TYPE]).aggregate([([], "count_all")])
     return counted.rename_columns([*partitions, CHANGE_TYPE, "count"])
@@ -89,7 +91,7 @@ def _by_partition(
     return sorted(found.items())
 
 
-def diff_view(plan: SnapshotDiff, rows: pa.Table, *, most: int = MOST_ROWS) -> DiffView:
+def diff_view(plan: SnapshotDiff, rows: pa.Table, *, most: int = MOST_ROWS_SHOWN) -> DiffView:
     """Return what a page shows of a diff, of which these are all rows."""
     if CHANGE_TYPE not in rows.column_names:
         # The column was not asked for, and nothing is said of what became of a row.
@@ -99,7 +101,7 @@ def diff_view(plan: SnapshotDiff, rows: pa.Table, *, most: int = MOST_ROWS) -> D
 
 
 def counted_view(
-    plan: SnapshotDiff, rows: pa.Table, counts: pa.Table, *, most: int = MOST_ROWS
+    plan: SnapshotDiff, rows: pa.Table, counts: pa.Table, *, most: int = MOST_ROWS_SHOWN
 ) -> DiffView:
     """Return what a page shows of a diff: the first of these rows, and counts of all.
 

@@ -21,9 +21,9 @@ from truckee.changes.columns import (
     UPDATE_PREIMAGE,
 )
 from truckee.errors.diff import KeysNotUniqueError
-from truckee.log.columns import column
+from truckee.log.columns import typed_child
 
-AFTER = column([INSERT, UPDATE_POSTIMAGE], pa.string())
+AFTER = typed_child([INSERT, UPDATE_POSTIMAGE], pa.string())
 """The types of rows that are there after a change."""
 
 _ZEROS = {pa.float32(): pa.int32(), pa.float64(): pa.int64()}
@@ -80,12 +80,12 @@ def paired_pool(
 def _groups(pool: pa.Table, columns: Sequence[str]) -> pa.Table:
     """Return one row a group of equal rows: the first of either side, and how many there are."""
     is_after = pc.is_in(pool[CHANGE_TYPE], value_set=AFTER)
-    index = column(range(pool.num_rows), pa.int64())
+    index = typed_child(range(pool.num_rows), pa.int64())
     none = pa.scalar(None, pa.int64())
     keys = [f"key {place}" for place in range(len(columns))]
     table = pa.table(
         {
-            **{key: comparable(pool[name]) for key, name in zip(keys, columns, strict=True)},
+            **{key: comparable_array(pool[name]) for key, name in zip(keys, columns, strict=True)},
             "inserted": pc.if_else(is_after, index, none),
             "deleted": pc.if_else(is_after, none, index),
         }
@@ -114,9 +114,9 @@ def _differs(
     pool: pa.Table, columns: Sequence[str], old: pa.Array, new: pa.Array
 ) -> pa.BooleanArray:
     """Return for each pair of rows whether they differ in some column."""
-    found = column([False] * len(old), pa.bool_())
+    found = typed_child([False] * len(old), pa.bool_())
     for name in columns:
-        values = comparable(pool[name])
+        values = comparable_array(pool[name])
         found = pc.or_(found, differ(values.take(old), values.take(new)))
     return found
 
@@ -128,13 +128,13 @@ def differ(one: pa.Array, other: pa.Array) -> pa.BooleanArray:
 
 
 def _taken(pool: pa.Table, chosen: Sequence[tuple[int, str]]) -> pa.Table:
-    rows = pool.take(column([index for index, _ in chosen], pa.int64()))
+    rows = pool.take(typed_child([index for index, _ in chosen], pa.int64()))
     place = rows.column_names.index(CHANGE_TYPE)
-    kinds = column([kind for _, kind in chosen], pa.string())
+    kinds = typed_child([kind for _, kind in chosen], pa.string())
     return rows.set_column(place, rows.schema.field(place), kinds)
 
 
-def comparable(values: pa.ChunkedArray | pa.Array) -> pa.Array:
+def comparable_array(values: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return values that Arrow can group by, equal where the values are the same.
 
     NaN equals NaN, -0.0 equals 0.0, and the entries of a map have no order.
@@ -151,7 +151,7 @@ def comparable(values: pa.ChunkedArray | pa.Array) -> pa.Array:
         texts = [
             None if value is None else repr(_frozen(value, kind)) for value in values.to_pylist()
         ]
-        return column(texts, pa.string())
+        return typed_child(texts, pa.string())
     return values
 
 

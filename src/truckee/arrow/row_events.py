@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truckee.arrow.columns import arrow_schema
-from truckee.arrow.file_columns import ROW_INDEX
-from truckee.arrow.row_comparison import comparable
+from truckee.arrow.file_columns import ROW_POSITION
+from truckee.arrow.row_comparison import comparable_array
 from truckee.changes.columns import (
     CHANGE_TYPE,
     COMMIT_TIMESTAMP,
@@ -31,7 +31,7 @@ from truckee.changes.columns import (
 from truckee.changes.row_timelines import FILE_NUMBER, CommitNote, RowTimelines
 from truckee.deletion_vectors.bitmap import NO_ROWS, RowBitmap
 from truckee.deletion_vectors.store import VectorOf, read_deletion_vectors
-from truckee.log.columns import column
+from truckee.log.columns import typed_child
 from truckee.protocol.schema import ArrayType, PrimitiveType, StructField, StructType
 
 EXISTS = "exists"
@@ -72,15 +72,15 @@ def row_events(timelines: RowTimelines, rows: pa.Table, identity: Sequence[str])
     notes = [timelines.notes.get(event.version, _NOTHING) for event in events]
     stamps = [None if at.timestamp_ms is None else at.timestamp_ms * 1000 for at in notes]
     told = [
-        column([event.kind for event in events], pa.string()),
-        column([event.version for event in events], pa.int64()),
-        column(stamps, pa.int64()).cast(pa.timestamp("us", tz="UTC")),
-        column([note.operation for note in notes], pa.string()),
-        column([note.user_name for note in notes], pa.string()),
+        typed_child([event.kind for event in events], pa.string()),
+        typed_child([event.version for event in events], pa.int64()),
+        typed_child(stamps, pa.int64()).cast(pa.timestamp("us", tz="UTC")),
+        typed_child([note.operation for note in notes], pa.string()),
+        typed_child([note.user_name for note in notes], pa.string()),
         _lists([event.changed for event in events]),
     ]
     taken = rows.select(timelines.schema.names).take(
-        column([event.row for event in events], pa.int64())
+        typed_child([event.row for event in events], pa.int64())
     )
     schema = arrow_schema(history_schema(timelines))
     return pa.table([*taken.columns, *told], names=schema.names).cast(schema)
@@ -88,17 +88,17 @@ def row_events(timelines: RowTimelines, rows: pa.Table, identity: Sequence[str])
 
 def _lists(values: Sequence[Sequence[str] | None]) -> pa.Array:
     ends = accumulate((len(value or ()) for value in values), initial=0)
-    texts = column([text for value in values for text in value or ()], pa.string())
-    lists = pa.ListArray.from_arrays(column(list(ends), pa.int32()), texts)
-    is_null = column([value is None for value in values], pa.bool_())
+    texts = typed_child([text for value in values for text in value or ()], pa.string())
+    lists = pa.ListArray.from_arrays(typed_child(list(ends), pa.int32()), texts)
+    is_null = typed_child([value is None for value in values], pa.bool_())
     return pc.if_else(is_null, pa.scalar(None, lists.type), lists)
 
 
 def _events(timelines: RowTimelines, rows: pa.Table, identity: Sequence[str]) -> Iterator[_Event]:
     names = timelines.schema.names
-    values = {name: comparable(rows[name]).to_pylist() for name in names}
+    values = {name: comparable_array(rows[name]).to_pylist() for name in names}
     whole = list(zip(*values.values(), strict=True))
-    keys = list(zip(*(comparable(rows[name]).to_pylist() for name in identity), strict=True))
+    keys = list(zip(*(comparable_array(rows[name]).to_pylist() for name in identity), strict=True))
     born: dict[int, list[int]] = defaultdict(list)
     dead: dict[int, list[int]] = defaultdict(list)
     for row, version, is_birth in _turns(timelines, rows):
@@ -122,7 +122,7 @@ def _events(timelines: RowTimelines, rows: pa.Table, identity: Sequence[str]) ->
 def _turns(timelines: RowTimelines, rows: pa.Table) -> Iterator[tuple[int, int, bool]]:
     """Yield each birth and death: the row, the version, and whether it is a birth."""
     places: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    numbers, positions = rows[FILE_NUMBER].to_pylist(), rows[ROW_INDEX].to_pylist()
+    numbers, positions = rows[FILE_NUMBER].to_pylist(), rows[ROW_POSITION].to_pylist()
     for row, (number, position) in enumerate(zip(numbers, positions, strict=True)):
         places[number].append((row, position))
     vectors = _vectors(timelines, places)

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from truckee.arrow.columns import arrow_schema
 from truckee.arrow.diff_rows import ComputedRows
-from truckee.arrow.file_columns import ROW_INDEX, TableRead
+from truckee.arrow.file_columns import ROW_POSITION, TableRead
 from truckee.arrow.row_events import history_schema, row_events
 from truckee.arrow.rows import ArrowRows
 from truckee.arrow.where import Where, parsed_where
@@ -71,7 +71,7 @@ def _followed(timelines: RowTimelines, ids: pa.Array) -> pa.Table:
     tables = []
     for read in timelines.reads:
         assert read.columns.row_id is not None
-        places = [read.columns.row_id, BASE_ROW_ID, FILE_NUMBER, ROW_INDEX]
+        places = [read.columns.row_id, BASE_ROW_ID, FILE_NUMBER, ROW_POSITION]
         numbers: set[int] = set()
         for batch in _rows(timelines, read, read.files).select(places).to_batches():
             found = batch.filter(pc.is_in(_ids(batch, read), value_set=ids))
@@ -84,13 +84,13 @@ def _followed(timelines: RowTimelines, ids: pa.Array) -> pa.Table:
 
 
 def _ids(rows: pa.RecordBatch | pa.Table, read: DiffRead) -> pa.Array:
-    counted = pc.add(rows[BASE_ROW_ID], rows[ROW_INDEX])
+    counted = pc.add(rows[BASE_ROW_ID], rows[ROW_POSITION])
     return pc.coalesce(rows[read.columns.row_id], counted)
 
 
 def _placed(timelines: RowTimelines, read: DiffRead, rows: pa.Table) -> pa.Table:
     """Return rows with the columns of the table, their place, and their id if they have one."""
-    placed = rows.select([*timelines.schema.names, FILE_NUMBER, ROW_INDEX])
+    placed = rows.select([*timelines.schema.names, FILE_NUMBER, ROW_POSITION])
     return placed.append_column(ROW_ID, _ids(rows, read)) if timelines.has_row_ids else placed
 
 

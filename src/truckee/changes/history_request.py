@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from truckee.changes.diff_request import VersionOrTime, known_keys, version_at
 from truckee.changes.missing_files import missing_paths
 from truckee.changes.row_timelines import RowTimelines, row_timelines
-from truckee.conditions.literals import Constant
+from truckee.conditions.literals import ConstantValue
 from truckee.conditions.typed import ColumnValue, Comparing, Every, Test, typed_condition
 from truckee.errors.base import DeltaError
 from truckee.errors.diff import HistoryFileNotFoundError, TooManyRowsError
@@ -48,9 +48,9 @@ def _fixed_columns(test: Test) -> Sequence[str]:
     match test:
         case Every(tests):
             return [name for each in tests for name in _fixed_columns(each)]
-        case Comparing("=", ColumnValue(path), Constant()) if len(path) == 1:
+        case Comparing("=", ColumnValue(path), ConstantValue()) if len(path) == 1:
             return [path[0]]
-        case Comparing("=", Constant(), ColumnValue(path)) if len(path) == 1:
+        case Comparing("=", ConstantValue(), ColumnValue(path)) if len(path) == 1:
             return [path[0]]
     return []
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from truckee.cli.changes import CHANGE_STYLES, Limit, Where
+from truckee.cli.changes import CHANGE_STYLES
 from truckee.cli.engines import EngineChoice, answered_by_arrow
 from truckee.cli.inspect import AsJson, TablePath
 from truckee.cli.render import print_json_array, print_json_texts, print_table, words
@@ -21,20 +21,30 @@ if TYPE_CHECKING:
 
 _ROWS_IN_A_TABLE = 1000
 
-Start = Annotated[str, typer.Argument(metavar="A", help="A version, or a timestamp (UTC).")]
-End = Annotated[
+_Where = Annotated[
+    str | None,
+    typer.Option("--where", metavar="SQL", help="Only rows that this condition is true of."),
+]
+_Limit = Annotated[
+    int | None,
+    typer.Option(
+        "--limit", min=1, metavar="N", help=f"At most N rows; {_ROWS_IN_A_TABLE} in a table."
+    ),
+]
+_Start = Annotated[str, typer.Argument(metavar="A", help="A version, or a timestamp (UTC).")]
+_End = Annotated[
     str | None, typer.Argument(metavar="B", help="Another one; else the latest version.")
 ]
-Keys = Annotated[
+_Keys = Annotated[
     str | None,
     typer.Option("--keys", metavar="COLUMNS", help="The columns that identify a row: id,day."),
 ]
-Other = Annotated[
+_Other = Annotated[
     str | None,
     typer.Option("--with", metavar="PATH", help="A clone of the table, of which B is a version."),
 ]
-Counted = Annotated[bool, typer.Option("--summary", help="Count rows by type of change.")]
-Page = Annotated[
+_Counted = Annotated[bool, typer.Option("--summary", help="Count rows by type of change.")]
+_Page = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write a page of HTML; - is stdout."),
 ]
@@ -42,14 +52,14 @@ Page = Annotated[
 
 def diff(
     path: TablePath,
-    start: Start,
-    end: End = None,
-    keys: Keys = None,
-    other: Other = None,
-    where: Where = None,
-    limit: Limit = None,
-    summary: Counted = False,
-    output: Page = None,
+    start: _Start,
+    end: _End = None,
+    keys: _Keys = None,
+    other: _Other = None,
+    where: _Where = None,
+    limit: _Limit = None,
+    summary: _Counted = False,
+    output: _Page = None,
     engine: EngineChoice = None,
     as_json: AsJson = False,
 ) -> None:

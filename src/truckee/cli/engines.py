@@ -23,7 +23,7 @@ _DEFAULT_BYTES = 256 << 20
 Answer = TypeVar("Answer")
 
 
-class Engine(str, Enum):
+class RowEngine(str, Enum):
     """What reads the rows."""
 
     ARROW = "arrow"
@@ -31,7 +31,7 @@ class Engine(str, Enum):
 
 
 EngineChoice = Annotated[
-    Engine | None,
+    RowEngine | None,
     typer.Option(
         "--engine",
         help="What reads the rows; else arrow up to 256 MB of files, then spark "
@@ -41,7 +41,7 @@ EngineChoice = Annotated[
 
 
 def answered_by_arrow(
-    engine: Engine | None, size_in_bytes: int, answer: Callable[[], Answer]
+    engine: RowEngine | None, size_in_bytes: int, answer: Callable[[], Answer]
 ) -> Answer | None:
     """Return the answer without a JVM, or None where Spark is to be asked, with a word why.
 
@@ -49,7 +49,7 @@ def answered_by_arrow(
     """
     from truckee.errors.conditions import ConditionSyntaxError, UnsupportedConditionError
 
-    if engine is Engine.SPARK:
+    if engine is RowEngine.SPARK:
         return None
     limit = _limit()
     if engine is None and size_in_bytes > limit:
@@ -59,7 +59,7 @@ def answered_by_arrow(
     try:
         return answer()
     except (UnsupportedConditionError, ConditionSyntaxError) as error:
-        if engine is Engine.ARROW:
+        if engine is RowEngine.ARROW:
             raise
         words(_asks_spark(error))
         return None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from truckee.cli.changes import CHANGE_STYLES, Where
+from truckee.cli.changes import CHANGE_STYLES
 from truckee.cli.diff import changed_places, version_or_time
 from truckee.cli.engines import EngineChoice, answered_by_arrow
 from truckee.cli.inspect import AsJson, TablePath, Version
@@ -18,28 +18,32 @@ if TYPE_CHECKING:
     from truckee.changes.row_timelines import RowTimelines
     from truckee.log.snapshot import Snapshot
 
-Condition = Annotated[
+_Where = Annotated[
+    str | None,
+    typer.Option("--where", metavar="SQL", help="Only rows that this condition is true of."),
+]
+_Condition = Annotated[
     str, typer.Option("--where", metavar="SQL", help="The rows that this condition is true of.")
 ]
-Keys = Annotated[
+_Keys = Annotated[
     str | None,
     typer.Option("--keys", metavar="COLUMNS", help="The columns that identify a row: id,day."),
 ]
-Since = Annotated[
+_Since = Annotated[
     str | None,
     typer.Option("--from", metavar="A", help="Since this version or timestamp; else the first."),
 ]
-Columns = Annotated[
+_Columns = Annotated[
     str | None, typer.Option("--columns", metavar="NAMES", help="Only these columns: id,name.")
 ]
-Number = Annotated[int, typer.Option("--limit", min=1, metavar="N", help="At most N rows.")]
+_Number = Annotated[int, typer.Option("--limit", min=1, metavar="N", help="At most N rows.")]
 
 
 def rows(
     path: TablePath,
-    where: Condition,
-    keys: Keys = None,
-    since: Since = None,
+    where: _Condition,
+    keys: _Keys = None,
+    since: _Since = None,
     engine: EngineChoice = None,
     as_json: AsJson = False,
 ) -> None:
@@ -109,10 +113,10 @@ def _print_history(found: pa.Table, count: int) -> None:
 
 def head(
     path: TablePath,
-    where: Where = None,
-    columns: Columns = None,
+    where: _Where = None,
+    columns: _Columns = None,
     version: Version = None,
-    limit: Number = 10,
+    limit: _Number = 10,
     engine: EngineChoice = None,
     as_json: AsJson = False,
 ) -> None:

@@ -24,7 +24,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
 }
 """What is counted, what it is called, and the class of its colour. An update is counted once."""
 
-MOST_ROWS = 1000
+MOST_ROWS_SHOWN = 1000
 _MOST_PARTITIONS = 200
 _SIGNS = {"insert": "+", "delete": "&minus;", "update_preimage": "&minus;", "update_postimage": "+"}
 
@@ -162,7 +162,7 @@ def _differences(plan: SnapshotDiff) -> str:
         return _section("Columns, properties and protocol", "These are the same in both.", "")
     rows = [
         (
-            escape(of.kind),
+            f'<span class="kind">{escape(of.kind)}</span>',
             f"<code>{escape(of.name)}</code>",
             _code(of.before),
             _code(of.after),

@@ -22,7 +22,7 @@ from truckee.changes.snapshot_diff import DiffRead, SnapshotDiff
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import StructType
 from truckee.protocol.table_configuration import TableConfiguration
-from truckee.report.diff_page import MOST_ROWS, DiffView, diff_fragment
+from truckee.report.diff_page import MOST_ROWS_SHOWN, DiffView, diff_fragment
 from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.scan_file import ScanFile
 from truckee.spark.columns import column
@@ -56,7 +56,7 @@ def diff_frame(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
     return shown
 
 
-def shown_diff(frame: DataFrame, plan: SnapshotDiff, *, most: int = MOST_ROWS) -> DiffView:
+def shown_diff(frame: DataFrame, plan: SnapshotDiff, *, most: int = MOST_ROWS_SHOWN) -> DiffView:
     """Return what a page shows of a diff that Spark reads; only what is shown is collected."""
     partitions = [name for name in plan.after.partition_columns if name in frame.columns]
     by = [CHANGE_TYPE, *partitions]

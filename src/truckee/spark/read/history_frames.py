@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from truckee.arrow.columns import arrow_schema
-from truckee.arrow.file_columns import ROW_INDEX
+from truckee.arrow.file_columns import ROW_POSITION
 from truckee.arrow.row_events import history_schema, row_events
 from truckee.arrow.row_history import ROW_ID
 from truckee.changes.diff_columns import BASE_ROW_ID
@@ -62,7 +62,7 @@ def history_of_rows(
 def _placed(spark: SparkSession, timelines: RowTimelines, read: DiffRead) -> DataFrame:
     """Return all rows of a read with their place, and their id if they have one."""
     frame = scan_frame(spark, _scan(timelines, read), row_ids=True)
-    places = [column(FILE_NUMBER), column(ROW).alias(ROW_INDEX)]
+    places = [column(FILE_NUMBER), column(ROW).alias(ROW_POSITION)]
     if timelines.has_row_ids:
         assert read.columns.row_id is not None
         counted = column(BASE_ROW_ID) + column(ROW)
@@ -81,7 +81,7 @@ def _followed(frame: DataFrame, ids: pa.ChunkedArray) -> DataFrame:
 
 
 def _collected(timelines: RowTimelines, frames: Sequence[DataFrame]) -> pa.Table:
-    names = [FILE_NUMBER, ROW_INDEX, *([ROW_ID] if timelines.has_row_ids else [])]
+    names = [FILE_NUMBER, ROW_POSITION, *([ROW_ID] if timelines.has_row_ids else [])]
     fields = [StructField(name, _LONG) for name in names]
     schema = arrow_schema(StructType((*timelines.schema.fields, *fields)))
     found = [frame.limit(MOST_ROWS + 1).toArrow().cast(schema) for frame in frames]
