@@ -11,7 +11,6 @@ from typing import Any
 from msgspec.structs import replace
 from pyspark.sql import DataFrame, SparkSession
 
-from truckee.changes.plan import open_feed
 from truckee.commands.catalog import delta_location
 from truckee.log.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
@@ -20,7 +19,8 @@ from truckee.options.feed import BATCH_READ_OPTIONS, Bound, bound, feed_options,
 from truckee.options.text import Options, options_text
 from truckee.options.time_travel import split_path, time_travel
 from truckee.options.unknown import warn_of_unknown
-from truckee.spark.read.frames import feed_frame, snapshot_frame
+from truckee.spark.read.frames import snapshot_frame
+from truckee.spark.read.shaped_frames import changes_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
@@ -124,7 +124,7 @@ def load_path(
             time_zone=zone,
             is_catalog_table=is_catalog_table,
         )
-        return feed_frame(spark, open_feed(session_storage(spark, path, text), feed))
+        return changes_frame(spark, session_storage(spark, path, text), feed)
     at = time_travel(text, time_zone=zone)
     storage = session_storage(spark, path, text)
     if at is None and "@" in path and not _is_table(storage):
@@ -152,8 +152,7 @@ def table_changes(
     path = checked_path(pathOrName)
     if "/" not in path and isinstance(pathOrName, str):
         path = delta_location(spark, path)
-    feed = open_feed(session_storage(spark, path), replace(options, **bounds))
-    return feed_frame(spark, feed)
+    return changes_frame(spark, session_storage(spark, path), replace(options, **bounds))
 
 
 def snapshot_at(storage: Storage, at: Bound | None) -> Snapshot:

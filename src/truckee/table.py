@@ -10,9 +10,7 @@ from pyspark.sql.types import DataType, StructType
 
 from truckee.care.doctor import diagnosis
 from truckee.care.findings import Diagnosis
-from truckee.changes.diff_request import VersionOrTime, requested_diff
-from truckee.changes.history_request import requested_timelines
-from truckee.changes.plan import open_feed
+from truckee.changes.diff_request import VersionOrTime
 from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.commands.care.clone import CloneRequest, clone
 from truckee.commands.care.generate import generate
@@ -46,11 +44,13 @@ from truckee.options.arguments import (
     checked_version,
 )
 from truckee.options.feed import feed_options
+from truckee.options.feed_shape import given_options
 from truckee.report.notebook import table_html
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.read.diff_frames import diff_frame
-from truckee.spark.read.frames import feed_frame, snapshot_frame
-from truckee.spark.read.history_frames import history_of_rows
+from truckee.spark.read.frames import snapshot_frame
+from truckee.spark.read.history_frames import row_history_frame
+from truckee.spark.read.shaped_frames import changes_frame
 from truckee.spark.read.table_description import detail_frame, history_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
@@ -198,23 +198,27 @@ class DeltaTable:
         endingVersion: int | None = None,
         startingTimestamp: str | date | datetime | None = None,
         endingTimestamp: str | date | datetime | None = None,
+        **options: object,
     ) -> DataFrame:
         """Return the rows that were inserted, updated and deleted, both ends included.
 
-        Without an end, the end is the latest version at the time a query runs.
+        Without an end, the end is the latest version at the time a query runs; where rows are
+        compared or columns are followed, it is the latest version now. `options` are those of a
+        feed by name, such as `changeFeed`, `deduplicationMode`, `computeUpdates` and `keys`.
         """
-        given = {
-            "startingVersion": startingVersion,
-            "endingVersion": endingVersion,
-            "startingTimestamp": startingTimestamp,
-            "endingTimestamp": endingTimestamp,
-        }
-        options = feed_options(
-            {name: value for name, value in given.items() if value is not None},
+        given = given_options(
+            options,
+            startingVersion=startingVersion,
+            endingVersion=endingVersion,
+            startingTimestamp=startingTimestamp,
+            endingTimestamp=endingTimestamp,
+        )
+        asked = feed_options(
+            given,
             conf=session_settings(self._spark),
             time_zone=session_zone(self._spark),
         )
-        return feed_frame(self._spark, open_feed(self._storage, options))
+        return changes_frame(self._spark, self._storage, asked)
 
     def diff(
         self,
@@ -226,19 +230,11 @@ class DeltaTable:
     ) -> DataFrame:
         """Return the rows that differ between two versions, with the type of their change.
 
-        Versions or timestamps, in either order; None is the latest version. The feed need not be
-        on. Updates are shown as such where row ids or `keys` pair their images, else as delete and
-        insert. With `other`, a clone, `end` is a version of that table.
+        Versions or timestamps in either order, the latest if None, whether or not the feed was on.
+        Row ids or `keys` pair the images of updates. `end` is one of `other`, a clone, if given.
         """
-        plan = requested_diff(
-            self._storage,
-            start,
-            end,
-            keys,
-            other=None if other is None else other._storage,
-            time_zone=session_zone(self._spark),
-        )
-        return diff_frame(self._spark, plan)
+        theirs = None if other is None else other._storage
+        return diff_frame(self._spark, self._storage, (start, end), keys, theirs)
 
     def row_history(
         self,
@@ -249,14 +245,11 @@ class DeltaTable:
     ) -> DataFrame:
         """Return every image of the rows that a condition is true of, oldest first.
 
-        Each has its version, time, operation and user, and which columns an update changed. Images
-        are paired by row id where the table has them, else by `keys`, else by the columns that the
-        condition compares with one value. The feed need not be on.
+        Each with its version, time, operation, user and changed columns. Row ids, `keys` or
+        `column = value` pair the images of updates.
         """
         checked_argument(condition, str, what="condition")
-        zone = session_zone(self._spark)
-        timelines = requested_timelines(self._storage, start, time_zone=zone)
-        return history_of_rows(self._spark, timelines, condition, keys)
+        return row_history_frame(self._spark, self._storage, condition, keys, start)
 
     def vacuum(
         self, retentionHours: float | None = None, *, protect: Iterable[str | int] = ()

@@ -6,8 +6,7 @@ little to read, else by Spark.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime, timedelta, timezone
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -22,11 +21,14 @@ from truckee.cli.render import (
     quoted_column,
     words,
 )
+from truckee.errors.options import IllegalOptionError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
     from truckee.changes.plan import ChangeFeed
+    from truckee.changes.shaped_feed import ShapedFeed
     from truckee.changes.summary import ChangeCount
     from truckee.options.feed import Bound
 
@@ -37,7 +39,6 @@ CHANGE_STYLES = {
     "update_postimage": "yellow",
 }
 _TYPES_IN_ORDER = "'delete', 'update_preimage', 'update_postimage', 'insert'"
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _NESTED = ("struct", "array", "map", "variant")
 _ROWS_IN_A_TABLE = 1000
 
@@ -60,7 +61,39 @@ _Limit = Annotated[
     ),
 ]
 Summary = Annotated[
-    bool, typer.Option("--summary", help="_Count rows by version and type of change.")
+    bool, typer.Option("--summary", help="Count rows by version and type of change.")
+]
+
+
+_Feed = Annotated[
+    str | None,
+    typer.Option(
+        "--feed",
+        metavar="SOURCE",
+        help="recorded, derived from data files where the feed was off, or auto for both.",
+    ),
+]
+_Net = Annotated[
+    bool, typer.Option("--net", help="Show what the whole range made of each row, and no more.")
+]
+_Updates = Annotated[
+    bool | None,
+    typer.Option("--updates/--no-updates", help="Show updates as such, or as delete and insert."),
+]
+_Keys = Annotated[
+    str | None,
+    typer.Option("--keys", metavar="A,B", help="Columns that identify a row."),
+]
+_DropUnchanged = Annotated[
+    bool, typer.Option("--drop-unchanged", help="Leave out updates that changed nothing.")
+]
+_Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--schema",
+        metavar="MODE",
+        help="follow renamed columns, or superset for dropped ones too.",
+    ),
 ]
 
 
@@ -80,27 +113,57 @@ def changes(
     where: _Where = None,
     limit: _Limit = None,
     summary: Summary = False,
+    source: _Feed = None,
+    net: _Net = False,
+    updates: _Updates = None,
+    keys: _Keys = None,
+    drop_unchanged: _DropUnchanged = False,
+    schema: _Columns = None,
     engine: EngineChoice = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the rows that were inserted, updated and deleted, oldest first.
 
-    Both ends are included. A number is a version, all else a timestamp.
+    Both ends are included. A number is a version, all else a timestamp. Where the feed was off,
+    --feed auto tells the changes from the table's files; --net shows one row's changes as one.
 
     Example: truckee changes /data/orders --from 3 --to 5 --where "country = 'PT'"
     """
-    from truckee.changes.plan import open_feed
-    from truckee.options.feed import FeedOptions
-    from truckee.storage import open_storage
-
-    options = FeedOptions(
-        start=_bound(start, "--from"), end=None if end is None else _bound(end, "--to")
-    )
-    feed = open_feed(open_storage(path), options)
+    given = {
+        "changeFeed": source,
+        "deduplicationMode": "netChanges" if net else None,
+        "computeUpdates": updates,
+        "keys": keys,
+        "dropUnchanged": drop_unchanged or None,
+        "schemaMode": schema,
+    }
+    feed = _feed(path, start, end, given)
     if summary:
         _print_counts(_counts(feed, where, engine), limit, as_json=as_json)
     else:
         _print_rows(feed, where, limit, engine, as_json=as_json)
+
+
+def _feed(
+    path: str, start: str, end: str | None, shape: Mapping[str, object]
+) -> ChangeFeed | ShapedFeed:
+    from msgspec.structs import replace
+
+    from truckee.changes.plan import open_feed
+    from truckee.changes.shaped_open import open_shaped_feed
+    from truckee.options.feed import feed_options
+    from truckee.options.feed_shape import given_options
+    from truckee.storage import open_storage
+
+    options = replace(
+        feed_options(given_options(shape), needs_start=False),
+        start=_bound(start, "--from"),
+        end=None if end is None else _bound(end, "--to"),
+    )
+    storage = open_storage(path)
+    if options.shape.is_plain:
+        return open_feed(storage, options)
+    return open_shaped_feed(storage, options)
 
 
 def _bound(text: str, name: str) -> Bound:
@@ -124,10 +187,17 @@ def _print_counts(counts: list[_Count], limit: int | None, *, as_json: bool) -> 
     )
 
 
-def _counts(feed: ChangeFeed, where: str | None, engine: RowEngine | None) -> list[_Count]:
+def _counts(
+    feed: ChangeFeed | ShapedFeed, where: str | None, engine: RowEngine | None
+) -> list[_Count]:
     """Return the counts in order of version; rows are read only where the log leaves it open."""
+    from truckee.changes.shaped_feed import ShapedFeed
     from truckee.changes.summary import summary
+    from truckee.cli.arrow_changes import counted_changes
 
+    if isinstance(feed, ShapedFeed):
+        _check_spark(engine)
+        return _in_order(_counted_by_spark(feed, where))
     found = summary(feed.plan().files, feed.storage)
     is_open = {count.version for count in found if where is not None or _leaves_open(count)}
     known = [
@@ -137,40 +207,34 @@ def _counts(feed: ChangeFeed, where: str | None, engine: RowEngine | None) -> li
     ]
     if is_open:
         by_arrow = answered_by_arrow(
-            engine, feed.plan().size_in_bytes, lambda: _counted_by_arrow(feed, where, is_open)
+            engine, feed.plan().size_in_bytes, lambda: counted_changes(feed, where, is_open)
         )
-        known += _counted_by_spark(feed, where, is_open) if by_arrow is None else by_arrow
+        if by_arrow is None:
+            known += _counted_by_spark(feed, where, is_open)
+        else:
+            known += [_Count(*count) for count in by_arrow]
+    return _in_order(known)
+
+
+def _in_order(counts: Iterable[_Count]) -> list[_Count]:
     order = list(CHANGE_STYLES)
-    return sorted(known, key=lambda count: (count.version, order.index(count.change_type)))
+    return sorted(counts, key=lambda count: (count.version, order.index(count.change_type)))
 
 
 def _leaves_open(count: ChangeCount) -> bool:
     return count.change_type is None or count.rows is None
 
 
-def _counted_by_arrow(feed: ChangeFeed, where: str | None, versions: set[int]) -> list[_Count]:
-    from truckee.arrow.scans import feed_rows
-
-    columns = ["_commit_version", "_commit_timestamp", "_change_type"]
-    rows = feed_rows(feed, columns=columns, where=where).to_arrow()
-    counts = rows.group_by(columns).aggregate([([], "count_all")]).to_pylist()
-    return [
-        _Count(row[columns[0]], _moment(row[columns[1]]), row[columns[2]], row["count_all"])
-        for row in counts
-        if row[columns[0]] in versions
-    ]
-
-
-def _moment(at: datetime | None) -> str | None:
-    return None if at is None else moment((at - _EPOCH) // timedelta(milliseconds=1))
-
-
-def _counted_by_spark(feed: ChangeFeed, where: str | None, versions: set[int]) -> Iterator[_Count]:
+def _counted_by_spark(
+    feed: ChangeFeed | ShapedFeed, where: str | None, versions: set[int] | None = None
+) -> Iterator[_Count]:
+    """Yield the counts of some versions, of all unless told otherwise."""
     from truckee.cli.spark import spark_session
 
-    listed = ", ".join(map(str, sorted(versions)))
     with spark_session() as (spark, status):
-        rows = _frame(spark, feed, where).where(f"_commit_version IN ({listed})")
+        rows = _frame(spark, feed, where)
+        if versions is not None:
+            rows = rows.where(f"_commit_version IN ({', '.join(map(str, sorted(versions)))})")
         status.update("counting changes")
         counts = rows.groupBy("_commit_version", "_commit_timestamp", "_change_type").count()
         found = counts.selectExpr(
@@ -180,49 +244,50 @@ def _counted_by_spark(feed: ChangeFeed, where: str | None, versions: set[int]) -
         yield _Count(version, moment(time_ms), change_type, number)
 
 
+def _check_spark(engine: RowEngine | None) -> None:
+    if engine is RowEngine.ARROW:
+        needs = "spark, for a feed that is derived, netted, or follows its columns"
+        raise IllegalOptionError(option="--engine", value="arrow", needs=needs)
+
+
 def _print_rows(
-    feed: ChangeFeed,
+    feed: ChangeFeed | ShapedFeed,
     where: str | None,
     limit: int | None,
     engine: RowEngine | None,
     *,
     as_json: bool,
 ) -> None:
-    from truckee.arrow.diff_view import changes_in_order
-    from truckee.arrow.scans import feed_rows
-    from truckee.arrow.texts import column_texts, json_texts
+    from truckee.changes.shaped_feed import ShapedFeed
+    from truckee.cli.arrow_changes import changed_rows_in_order
 
-    found = answered_by_arrow(
-        engine, feed.plan().size_in_bytes, lambda: feed_rows(feed, where=where).to_arrow()
-    )
+    if isinstance(feed, ShapedFeed):
+        _check_spark(engine)
+        found = None
+    else:
+        plain = feed
+        size = feed.plan().size_in_bytes
+        found = answered_by_arrow(engine, size, lambda: changed_rows_in_order(plain, where))
     if found is None:
         _print_rows_of_spark(feed, where, limit, as_json=as_json)
-        return
-    rows = changes_in_order(found, ["_commit_version", found.column_names[0]])
+    else:
+        _print_rows_of_arrow(found, limit, as_json=as_json)
+
+
+def _print_rows_of_arrow(rows: pa.Table, limit: int | None, *, as_json: bool) -> None:
+    from truckee.arrow.texts import json_texts
+    from truckee.cli.arrow_changes import feed_texts
+
     if as_json:
         print_json_texts(json_texts(rows if limit is None else rows.slice(0, limit)))
         return
     most = limit or _ROWS_IN_A_TABLE
-    shown = rows.slice(0, most)
-    columns = [column_texts(column) for column in shown.columns]
-    columns[-1] = [None if at is None else _feed_time(at) for at in columns[-1]]
-    print_changes(rows.column_names, list(zip(*columns, strict=True)))
+    print_changes(rows.column_names, feed_texts(rows.slice(0, most)))
     _say_if_cut(rows.num_rows, most, limit)
 
 
-def _feed_time(text: str) -> str:
-    day, _, time = text.partition(" ")
-    seconds, _, fraction = time.partition(".")
-    return f"{day}T{seconds}.{fraction:0<3.3}Z"
-
-
-def _say_if_cut(count: int, most: int, limit: int | None) -> None:
-    if count > most and limit is None:
-        words(f"the first {most} changes are shown: --limit N shows more, --json shows all")
-
-
 def _print_rows_of_spark(
-    feed: ChangeFeed, where: str | None, limit: int | None, *, as_json: bool
+    feed: ChangeFeed | ShapedFeed, where: str | None, limit: int | None, *, as_json: bool
 ) -> None:
     from truckee.cli.spark import spark_session
 
@@ -236,6 +301,11 @@ def _print_rows_of_spark(
         found = as_texts(rows.limit(most + 1)).collect()
     print_changes(rows.columns, found[:most])
     _say_if_cut(len(found), most, limit)
+
+
+def _say_if_cut(count: int, most: int, limit: int | None) -> None:
+    if count > most and limit is None:
+        words(f"the first {most} changes are shown: --limit N shows more, --json shows all")
 
 
 def print_changes(columns: list[str], rows: list[Any]) -> None:
@@ -253,10 +323,12 @@ def _shown(row: Any) -> list[Any]:
     return [version, change_type, *values, timestamp]
 
 
-def _frame(spark: Any, feed: ChangeFeed, where: str | None) -> DataFrame:
+def _frame(spark: Any, feed: ChangeFeed | ShapedFeed, where: str | None) -> DataFrame:
+    from truckee.changes.shaped_feed import ShapedFeed
     from truckee.spark.read.frames import feed_frame
+    from truckee.spark.read.shaped_frames import shaped_frame
 
-    frame = feed_frame(spark, feed)
+    frame = shaped_frame(spark, feed) if isinstance(feed, ShapedFeed) else feed_frame(spark, feed)
     return frame if where is None else frame.where(where)
 
 

@@ -112,10 +112,10 @@ def _rows_of_spark(
     from truckee.changes.columns import CHANGE_TYPE_FIELD
     from truckee.cli.spark import spark_session
     from truckee.protocol.schema import StructType
-    from truckee.spark.read.diff_frames import diff_frame, in_diff_order
+    from truckee.spark.read.diff_frames import in_diff_order, planned_diff_frame
 
     with spark_session() as (spark, status):
-        rows = diff_frame(spark, plan)
+        rows = planned_diff_frame(spark, plan)
         status.update("comparing rows")
         rows = in_diff_order(rows if where is None else rows.where(where), plan)
         most = limit if as_json else (limit or _ROWS_IN_A_TABLE) + 1
@@ -125,10 +125,10 @@ def _rows_of_spark(
 
 def _view_of_spark(plan: SnapshotDiff, where: str | None) -> DiffView:
     from truckee.cli.spark import spark_session
-    from truckee.spark.read.diff_frames import diff_frame, shown_diff
+    from truckee.spark.read.diff_frames import planned_diff_frame, shown_diff
 
     with spark_session() as (spark, status):
-        rows = diff_frame(spark, plan)
+        rows = planned_diff_frame(spark, plan)
         status.update("comparing rows")
         return shown_diff(rows if where is None else rows.where(where), plan)
 

@@ -15,7 +15,8 @@ from truckee.scan.scan_file import ScanFile
 from truckee.spark.read.feed_layers import layer_digits
 from truckee.spark.read.relations import is_change_file
 from truckee.spark.read.scan import Scan, scan_frame
-from truckee.spark.read.stream_source import streaming_frame
+from truckee.spark.read.shaped_frames import as_declared, shaped_frame
+from truckee.spark.read.stream_source import streaming_frame, worked_out
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.spark.types import shown_schema
 from truckee.storage.base import Storage
@@ -49,6 +50,7 @@ class _Source:
     def __init__(self, spark: SparkSession, opened: StreamRead, source_path: str) -> None:
         self._spark = spark
         self._stream = TableStream(opened, source_path)
+        self._schema = shown_schema(opened.schema)
 
     def latest_offset(self, start: str | None, *, is_limited: bool) -> str | None:
         previous = self._offset(start)
@@ -59,6 +61,10 @@ class _Source:
     def batch(self, start: str | None, end: str) -> DataFrame:
         until = self._offset(end)
         assert until is not None
+        if self._stream.options.is_shaped:
+            feed = self._stream.shaped_batch(self._offset(start), until)
+            rows = as_declared(shaped_frame(self._spark, feed), self._schema)
+            return worked_out(self._spark, rows)
         files = self._stream.plan(self._offset(start), until)
         return scan_frame(self._spark, _scan(self._stream, files, until))
 

@@ -19,9 +19,9 @@ from truckee.commands.schema.column_mapping import with_column_mapping
 from truckee.commands.schema.column_rules import check_columns, checked_partition_columns
 from truckee.commands.schema.generated_columns import check_generated_columns
 from truckee.commands.schema.row_tracking import with_row_tracking
-from truckee.commands.table_plan import PlannedTable, existing_table, new_metadata, planned_table
+from truckee.commands.table_plan import TablePlan, existing_table, new_metadata, table_plan
 from truckee.commands.write.options import default_properties
-from truckee.commands.write.overwrite import Replaced, every_file
+from truckee.commands.write.overwrite import Replacement, every_file
 from truckee.errors.create import (
     NoTableLocationError,
     TableAlreadyExistsError,
@@ -31,7 +31,7 @@ from truckee.errors.create import (
 from truckee.errors.write import NonEmptyFolderError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import DomainMetadata
-from truckee.protocol.properties import TableProperties, validated
+from truckee.protocol.properties import TableProperties, validated_properties
 from truckee.protocol.schema import StructType, type_text
 from truckee.spark.session.catalog import default_location, named_table
 from truckee.spark.session.settings import session_settings, session_storage
@@ -159,9 +159,9 @@ def _check_same_schema(snapshot: Snapshot, definition: TableDefinition) -> None:
 
 def _planned(
     spark: SparkSession, definition: TableDefinition, storage: Storage, snapshot: Snapshot | None
-) -> PlannedTable:
+) -> TablePlan:
     settings = default_properties(session_settings(spark))
-    configuration = {**settings, **validated(definition.properties, settings)}
+    configuration = {**settings, **validated_properties(definition.properties, settings)}
     mode = TableProperties.from_configuration(configuration).column_mapping_mode
     check_columns(definition.schema, mapping_mode=mode, table=definition.name or storage.root)
     partitions = checked_partition_columns(definition.schema, definition.partition_columns)
@@ -177,17 +177,15 @@ def _planned(
     metadata = with_row_tracking(metadata)
     if snapshot is not None:
         metadata = replace(metadata, name=snapshot.metadata.name)
-    plain = planned_table(storage, snapshot, metadata)
+    plain = table_plan(storage, snapshot, metadata)
     domain = _clustering(definition, snapshot, plain)
     if domain is None:
         return plain
-    return planned_table(
-        storage, snapshot, metadata, features=clustering_features(), domains=[domain]
-    )
+    return table_plan(storage, snapshot, metadata, features=clustering_features(), domains=[domain])
 
 
 def _clustering(
-    definition: TableDefinition, snapshot: Snapshot | None, table: PlannedTable
+    definition: TableDefinition, snapshot: Snapshot | None, table: TablePlan
 ) -> DomainMetadata | None:
     if definition.cluster_by:
         return clustering_domain(table.schema, definition.cluster_by, table.metadata)
@@ -196,9 +194,9 @@ def _clustering(
     return None
 
 
-def _commit(table: PlannedTable, definition: TableDefinition, creation: Creation) -> None:
+def _commit(table: TablePlan, definition: TableDefinition, creation: Creation) -> None:
     transaction = table.transaction()
-    replaced = Replaced() if table.snapshot is None else every_file(table.snapshot)
+    replaced = Replacement() if table.snapshot is None else every_file(table.snapshot)
     replaced.note(transaction)
     table.check(creation.operation, replaced.actions)
     transaction.stage(*replaced.actions)

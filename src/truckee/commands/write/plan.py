@@ -16,7 +16,7 @@ from truckee.commands.schema.column_mapping import with_column_mapping
 from truckee.commands.schema.column_rules import check_columns, checked_partition_columns
 from truckee.commands.schema.evolution import merged_schema, stored_schema
 from truckee.commands.schema.row_tracking import with_row_tracking
-from truckee.commands.table_plan import PlannedTable, new_metadata, planned_table
+from truckee.commands.table_plan import TablePlan, new_metadata, table_plan
 from truckee.commands.write.options import WriteOptions, default_properties
 from truckee.errors.write import DataChangeWithMetadataError, PartitioningMismatchError
 from truckee.log.snapshot import Snapshot
@@ -51,7 +51,7 @@ class Write:
 
 def table_after(
     write: Write, data: StructType, snapshot: Snapshot | None, settings: Mapping[str, str]
-) -> PlannedTable:
+) -> TablePlan:
     """Return the table as it will be after the write; `snapshot` is what is there now.
 
     `data` are the columns of the rows, and `settings` those of the session. Raises what is wrong
@@ -72,7 +72,7 @@ def table_after(
         widening=snapshot.properties.enable_type_widening,
     )
     if schema == snapshot.schema:
-        return planned_table(write.storage, snapshot, snapshot.metadata)
+        return table_plan(write.storage, snapshot, snapshot.metadata)
     if not write.options.data_change:
         raise DataChangeWithMetadataError(table=write.storage.root)
     metadata = replace(snapshot.metadata, schema_string=schema.to_json())
@@ -81,7 +81,7 @@ def table_after(
 
 def _created(
     write: Write, snapshot: Snapshot | None, metadata: Metadata, data: StructType
-) -> PlannedTable:
+) -> TablePlan:
     """Return the plan of a table whose schema is that of the data."""
     if not write.options.data_change and snapshot is not None:
         raise DataChangeWithMetadataError(table=write.storage.root)
@@ -96,8 +96,8 @@ def _created(
     return _checked_plan(write, snapshot, with_row_tracking(metadata))
 
 
-def _checked_plan(write: Write, snapshot: Snapshot | None, metadata: Metadata) -> PlannedTable:
-    table = planned_table(write.storage, snapshot, metadata)
+def _checked_plan(write: Write, snapshot: Snapshot | None, metadata: Metadata) -> TablePlan:
+    table = table_plan(write.storage, snapshot, metadata)
     properties = TableProperties.from_configuration(metadata.configuration)
     check_columns(
         table.schema, mapping_mode=properties.column_mapping_mode, table=write.storage.root
@@ -109,7 +109,7 @@ def _checked_plan(write: Write, snapshot: Snapshot | None, metadata: Metadata) -
     )
     if domain is None:
         return table
-    return planned_table(
+    return table_plan(
         write.storage, snapshot, metadata, features=clustering_features(), domains=[domain]
     )
 

@@ -17,6 +17,7 @@ from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from truckee.arrow.diff_view import counted_view, diff_order
 from truckee.changes.columns import CHANGE_TYPE, CHANGE_TYPE_FIELD, DELETE, INSERT
 from truckee.changes.diff_columns import BASE_ROW_ID
+from truckee.changes.diff_request import VersionOrTime, requested_diff
 from truckee.changes.missing_diff_files import missing_diff_files
 from truckee.changes.snapshot_diff import DiffRead, SnapshotDiff
 from truckee.protocol.predicates import Predicate
@@ -30,7 +31,9 @@ from truckee.spark.read.feed_layers import layer_digits
 from truckee.spark.read.relations import ROW, is_change_file
 from truckee.spark.read.row_pairing import is_after, paired_rows, uncancelled_rows
 from truckee.spark.read.scan import Scan, scan_frame
+from truckee.spark.session.settings import session_zone
 from truckee.spark.types import shown_schema
+from truckee.storage.base import Storage
 
 _ROW_ID = "__truckee_row_id"
 _TYPES_IN_ORDER = ("delete", "update_preimage", "update_postimage", "insert")
@@ -48,7 +51,20 @@ class DiffFrame(ClassicDataFrame):
         return diff_fragment(self.plan, shown_diff(self, self.plan))
 
 
-def diff_frame(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
+def diff_frame(
+    spark: SparkSession,
+    storage: Storage,
+    versions: tuple[VersionOrTime | None, VersionOrTime | None],
+    keys: Sequence[str] | None,
+    other: Storage | None,
+) -> DataFrame:
+    """Return the rows that differ between two versions; see `requested_diff`."""
+    zone = session_zone(spark)
+    plan = requested_diff(storage, *versions, keys, other=other, time_zone=zone)
+    return planned_diff_frame(spark, plan)
+
+
+def planned_diff_frame(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
     """Return the rows that differ: the columns of the diff, and `_change_type`."""
     frame = _differing_rows(spark, plan)
     shown = DiffFrame(frame._jdf, spark)

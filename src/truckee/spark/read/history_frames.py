@@ -16,11 +16,13 @@ from truckee.arrow.file_columns import ROW_POSITION
 from truckee.arrow.row_events import history_schema, row_events
 from truckee.arrow.row_history import ROW_ID
 from truckee.changes.diff_columns import BASE_ROW_ID
+from truckee.changes.diff_request import VersionOrTime
 from truckee.changes.history_request import (
     MOST_ROWS,
     check_row_count,
     identifying_columns,
     missing_history_files,
+    requested_timelines,
 )
 from truckee.changes.row_timelines import FILE_NUMBER, RowTimelines
 from truckee.changes.snapshot_diff import DiffRead
@@ -29,9 +31,23 @@ from truckee.spark.columns import column
 from truckee.spark.read.diff_frames import pruned_files
 from truckee.spark.read.relations import ROW
 from truckee.spark.read.scan import Scan, scan_frame
+from truckee.spark.session.settings import session_zone
 from truckee.spark.types import shown_schema
+from truckee.storage.base import Storage
 
 _LONG = PrimitiveType("long")
+
+
+def row_history_frame(
+    spark: SparkSession,
+    storage: Storage,
+    condition: str,
+    keys: Sequence[str] | None,
+    start: VersionOrTime | None,
+) -> DataFrame:
+    """Return every image of the rows that a condition is true of, since a version or a time."""
+    timelines = requested_timelines(storage, start, time_zone=session_zone(spark))
+    return history_of_rows(spark, timelines, condition, keys)
 
 
 def history_of_rows(

@@ -10,8 +10,8 @@ from importlib import resources
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from truckee.spark.session.explicit_settings import conf_folder, explicit_settings, jvm_is_there
 from truckee.spark.session.java import ensure_java
-from truckee.spark.session.said_settings import conf_folder, jvm_is_there, said_settings
 
 _JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
 _ALL_JAVA_OPTIONS = (_JAVA_OPTIONS, "spark.driver.extraJavaOptions")
@@ -30,7 +30,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     if _is_running() or jvm_is_there():
         return builder
     ensure_java()
-    given = {**said_settings(), **builder._options}
+    given = {**explicit_settings(), **builder._options}
     if given.get("spark.master", "local").startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if _has_logging(given):
@@ -61,7 +61,7 @@ def session(app_name: str = "truckee", **conf: object) -> SparkSession:
     """
     settings = {_named(key): value for key, value in conf.items()}
     if not _is_running():
-        said = said_settings()
+        said = explicit_settings()
         master = settings.setdefault("spark.master", said.get("spark.master", "local[*]"))
         settings.setdefault("spark.app.name", app_name)
         if str(master).startswith("local"):
