@@ -50,6 +50,7 @@ _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
     ),
     AnalysisException: (
         errors.AllColumnsPartitionedError,
+        errors.AmbiguousTablePathError,
         errors.AssignmentError,
         errors.BeyondRetentionError,
         errors.ChangeDataNotRecordedError,
@@ -81,6 +82,7 @@ _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
         errors.DiffSchemaError,
         errors.DuplicateColumnsError,
         errors.GeneratedColumnFunctionError,
+        errors.FunctionArgumentError,
         errors.GivenSchemaError,
         errors.IdentityValueGivenError,
         errors.InvalidColumnNamesError,
@@ -92,7 +94,6 @@ _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
         errors.InventoryError,
         errors.MergeWithoutClauseError,
         errors.MultipleBoundariesError,
-        errors.NamedTableChangedError,
         errors.NoColumnsError,
         errors.NoCommitsFoundError,
         errors.NoPathToWriteError,
