@@ -34,6 +34,7 @@ from truckee.commands.ddl.table_builder import DeltaTableBuilder
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
+from truckee.doors.enable import enable_on_first_use
 from truckee.errors.log import NotADeltaTableError
 from truckee.log.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
@@ -59,6 +60,7 @@ from truckee.storage.base import Storage
 _COMMITS_SHOWN = 5
 
 enable_auto_compaction()
+enable_on_first_use()
 
 
 class DeltaTable:
