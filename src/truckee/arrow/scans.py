@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from truckee.arrow.file_columns import TableRead
 from truckee.arrow.rows import ArrowRows
 from truckee.arrow.where import Where, parsed_where
-from truckee.changes.feed_pruning import may_match_by_constants
+from truckee.changes.feed_pruning import constant_fields, may_match_by_constants
 from truckee.changes.missing_files import missing_file_error
 from truckee.changes.plan import ChangeFeed
 from truckee.errors.alter import ColumnNotFoundError
@@ -53,7 +53,8 @@ def feed_rows(
     condition = _condition(where, read)
     files = list(plan.files)
     if condition is not None:
-        may_match = may_match_by_constants(condition.predicate, read, read.zone)
+        fields = constant_fields(read.schema, read.partition_columns, read.mapping_mode)
+        may_match = may_match_by_constants(condition.predicate, fields, read.zone)
         files = pruned_scan_files(
             [file for file in files if may_match(file)],
             plan.schema,

@@ -1,14 +1,13 @@
 """Files of a feed that cannot matter to a query, told from what is the same for all their rows.
 
-Spark leaves out such files exactly, after it was told of them all. Here it is done before, and only
-as far as Python understands a filter, so that no vector is read for nothing.
+Spark filters the rows exactly. Here files are left out before they are read, as far as Python
+understands a filter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta, timezone
-from typing import Protocol
 
 from truckee.changes.columns import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION
 from truckee.errors.protocol import InvalidPartitionValueError
@@ -22,36 +21,29 @@ MayMatch = Callable[[ScanFile], bool]
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
-class Partitioned(Protocol):
-    """The part of a scan that tells what is constant in a file."""
-
-    @property
-    def schema(self) -> StructType:
-        """The columns of the scan."""
-
-    @property
-    def partition_columns(self) -> tuple[str, ...]:
-        """The names of the columns that are the same for all rows of a file."""
-
-    @property
-    def mapping_mode(self) -> str:
-        """How files name columns: none, name or id."""
+def constant_fields(
+    schema: StructType, partition_columns: Iterable[str], mapping_mode: str
+) -> dict[str, StructField]:
+    """Return the partition columns, by the names that they have in the log."""
+    found = (schema.field(name) for name in partition_columns)
+    physical = mapping_mode != "none"
+    return {(f.physical_name if physical else f.name): f for f in found if f is not None}
 
 
-def may_match_by_constants(predicate: Predicate, scan: Partitioned, session_zone: str) -> MayMatch:
+def may_match_by_constants(
+    predicate: Predicate, partition_fields: Mapping[str, StructField], session_zone: str
+) -> MayMatch:
     """Return whether a file of a feed may have rows that a predicate is true of.
 
-    Files of a snapshot always may: there, statistics and partition values have been asked before.
+    `partition_fields` are those of `constant_fields`. Files of a snapshot always may: there,
+    statistics and partition values have been asked before.
     """
-    found = (scan.schema.field(name) for name in scan.partition_columns)
-    physical = scan.mapping_mode != "none"
-    fields = {(f.physical_name if physical else f.name): f for f in found if f is not None}
 
     def may_match(file: ScanFile) -> bool:
         if file.change is None:
             return True
         try:
-            return may_be_true(predicate, _constants(file, fields, session_zone))
+            return may_be_true(predicate, _constants(file, partition_fields, session_zone))
         except InvalidPartitionValueError:
             return True  # reading the file will say what is wrong with it
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from truckee.arrow.file_columns import TableRead
 from truckee.changes.columns import feed_schema
-from truckee.changes.feed_pruning import may_match_by_constants
+from truckee.changes.feed_pruning import constant_fields, may_match_by_constants
 from truckee.changes.plan import open_feed
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.stream_schema import SchemaLogOfBatchReadError
@@ -173,7 +173,8 @@ def _planned_feed(
         partition_columns=plan.partition_columns,
         mapping_mode=plan.column_mapping_mode,
     )
-    may_match = may_match_by_constants(predicate, read, request.zone)
+    fields = constant_fields(read.schema, read.partition_columns, read.mapping_mode)
+    may_match = may_match_by_constants(predicate, fields, request.zone)
     return read, [file for file in plan.files if may_match(file)]
 
 

@@ -32,9 +32,9 @@ import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.FileIndex;
+import org.apache.spark.sql.execution.datasources.FileStatusWithMetadata;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
-import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
 import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.Metadata;
@@ -46,6 +46,8 @@ import org.roaringbitmap.RoaringBitmap;
 import org.roaringbitmap.longlong.Roaring64NavigableMap;
 import scala.Function1;
 import scala.collection.immutable.ArraySeq;
+import scala.collection.immutable.Map;
+import scala.collection.immutable.Map$;
 import scala.collection.immutable.Seq;
 import scala.runtime.AbstractPartialFunction;
 
@@ -112,8 +114,7 @@ public class TruckeeFiles implements FileIndex {
     PartitionDirectory[] all = ask(none, none);
     java.util.TreeSet paths = new java.util.TreeSet();
     for (int i = 0; i < all.length; i++) {
-      paths.add(((org.apache.spark.sql.execution.datasources.FileStatusWithMetadata)
-          all[i].files().head()).getPath().toUri().toString());
+      paths.add(((FileStatusWithMetadata) all[i].files().head()).getPath().toUri().toString());
     }
     return (String[]) paths.toArray(new String[paths.size()]);
   }
@@ -122,6 +123,7 @@ public class TruckeeFiles implements FileIndex {
 
   /** What Python calls: an object, since Py4J finds no static method of a class compiled here. */
   public static class Maker {
+    private static final Map NOTHING = (Map) Map$.MODULE$.empty();
     private static final DataType TEXT = DataType.fromJson("\"string\"");
 
     /**
@@ -131,13 +133,13 @@ public class TruckeeFiles implements FileIndex {
      */
     public Dataset rows(
         SparkSession session, String settings, String name, String root, String constants, String data,
-        long sizeInBytes, java.util.Map options, BiFunction files) throws IOException {
+        long sizeInBytes, boolean isFeed, java.util.Map options, BiFunction files) throws IOException {
       StructType partitionSchema = (StructType) DataType.fromJson(constants);
       SparkSession reader = with(session, settings);
       HadoopFsRelation relation = new HadoopFsRelation(
           new TruckeeFiles(name, root, partitionSchema, sizeInBytes, files),
           partitionSchema, (StructType) DataType.fromJson(data), scala.Option.empty(),
-          new ParquetFileFormat(), PythonUtils.toScalaMap(options), reader);
+          new TruckeeFormat(isFeed), PythonUtils.toScalaMap(options), reader);
       Dataset rows = (Dataset) reader.baseRelationToDataFrame(relation);
       return reader == session ? rows : Dataset.ofRows(session, rows.logicalPlan());
     }
@@ -159,8 +161,9 @@ public class TruckeeFiles implements FileIndex {
 
     /**
      * The files of one packed text. Its fields are parted by NUL, which no path can hold: for each file
-     * its path, size and modification time, then one field a constant: "-" for null, "+" and the text
-     * of the value, or "=" and its bytes in hex if it has a NUL of its own. `types` are those of the
+     * its path, size and modification time, what is said of its rows (see `TruckeeRows`; nothing for
+     * all of them), then one field a constant: "-" for null, "+" and the text of the value, or "=" and
+     * its bytes in hex if it has a NUL of its own. `types` are those of the
      * constants, a list in JSON; timestamps are read in `zone`. Where a text is not of its type, the
      * answer is the number of the file and that of the constant, as text: it would be a null in the
      * table otherwise. `conf` is only needed where a size is 0: nobody knows it then.
@@ -170,7 +173,7 @@ public class TruckeeFiles implements FileIndex {
       Expression[] casts = casts((String[]) new ObjectMapper().readValue(types, String[].class), zone);
       PartitionDirectory[] all = new PartitionDirectory[count];
       int at = 0;
-      String[] fields = new String[3 + casts.length];
+      String[] fields = new String[4 + casts.length];
       for (int i = 0; i < count; i++) {
         for (int j = 0; j < fields.length; j++) {
           int end = packed.indexOf('\0', at);
@@ -179,7 +182,7 @@ public class TruckeeFiles implements FileIndex {
         }
         Object[] texts = new Object[casts.length];
         for (int j = 0; j < texts.length; j++) {
-          String field = fields[3 + j];
+          String field = fields[4 + j];
           texts[j] = field.charAt(0) == '-' ? null : text(field);
         }
         InternalRow row = new GenericInternalRow(texts);
@@ -195,7 +198,10 @@ public class TruckeeFiles implements FileIndex {
         long size = sizeOf(path, Long.parseLong(fields[1]), conf);
         long modified = Long.parseLong(fields[2]);
         FileStatus status = new FileStatus(size, false, 1, BLOCK, modified, path);
-        all[i] = PartitionDirectory.apply(new GenericInternalRow(values), new FileStatus[] {status});
+        FileStatusWithMetadata file = new FileStatusWithMetadata(
+            status, fields[3].isEmpty() ? NOTHING : new Map.Map1(TruckeeFormat.ROWS, fields[3]));
+        all[i] = PartitionDirectory.apply(
+            new GenericInternalRow(values), seq(new FileStatusWithMetadata[] {file}));
       }
       return all;
     }
