@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import random
 from decimal import Decimal
 from pathlib import Path
@@ -24,8 +24,8 @@ from truckee.spark.types import to_spark
 
 COUNT = 9000
 VALUES = random.Random(3)
-DAY = datetime.date(2020, 1, 1)
-NOON = datetime.datetime(2020, 1, 1, 12, tzinfo=datetime.timezone.utc)
+DAY = dt.date(2020, 1, 1)
+NOON = dt.datetime(2020, 1, 1, 12, tzinfo=dt.timezone.utc)
 
 
 def some(value: object) -> object:
@@ -50,8 +50,8 @@ def one(number: int) -> dict[str, object]:
         "small": some(Decimal(number).scaleb(-2)),
         "middle": some(Decimal(number).scaleb(-3)),
         "large": some(Decimal(number).scaleb(-1)),
-        "day": some(DAY + datetime.timedelta(days=number)),
-        "moment": some(NOON + datetime.timedelta(seconds=number)),
+        "day": some(DAY + dt.timedelta(days=number)),
+        "moment": some(NOON + dt.timedelta(seconds=number)),
         "st": some({"n": some(number), "s": some(f"s{number}")}),
         "li": some([number, None, number + 1][: number % 4]),
         "ma": some([(f"k{number % 3}", some(number))]),

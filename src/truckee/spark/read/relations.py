@@ -90,8 +90,8 @@ def _listing(spark: SparkSession, scan: Scan) -> Listing:
         if planned is not known or predicate != answered:
             may_match = may_match_by_constants(predicate, partitions, zone)
             chosen = [file for file in planned if may_match(file)]
-            check_paths(scan.storage, chosen)
             reads = file_reads(chosen, scan.storage.root)
+            check_paths(scan.storage, chosen)
             last = (planned, predicate, reads)
             scan.listed.append(chosen)
         return reads
