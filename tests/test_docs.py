@@ -110,6 +110,28 @@ def options_in_code() -> set[str]:
     return found
 
 
+def test_every_setting_has_a_place_in_the_guide_to_tuning() -> None:
+    guide = (ROOT / "docs" / "guides" / "tuning.md").read_text()
+    sources = (path.read_text() for path in (ROOT / "src").rglob("*.py"))
+    named = {
+        name
+        for text in sources
+        for name in re.findall(r"spark\.truckee\.(?:\w+\.)*\w+(?![\w.])", text)
+    }
+
+    assert named
+    assert {name for name in named if f"`{name}`" not in guide} == set()
+
+
+def test_every_error_of_the_troubleshooting_guide_is_one_of_ours() -> None:
+    guide = (ROOT / "docs" / "guides" / "troubleshooting.md").read_text()
+    told = (ROOT / "docs" / "reference" / "errors.md").read_text()
+    named = set(re.findall(r"`((?:DELTA|TRUCKEE|DIFFERENT)_[A-Z_]+)`", guide))
+
+    assert named
+    assert {name for name in named if f"`{name}`" not in told} == set()
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     broken = [
         f"{page.relative_to(ROOT)}: {target}"

@@ -36,6 +36,7 @@ ROOMS = (
     {"commands.write"},
     {"commands.ddl"},
     {"commands.care"},
+    {"sql"},
     {"streaming"},
     {"datasource"},
     {"table", "readwriter", "writer"},
@@ -50,6 +51,7 @@ FRONT = {"__init__", "__main__"}
 MAY_IMPORT_PYSPARK = {
     "spark",
     "commands",
+    "sql",
     "streaming",
     "datasource",
     "table",

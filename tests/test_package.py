@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import fnmatch
+import os
+import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -47,7 +50,41 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_the_version_is_that_of_the_project() -> None:
-    assert truckee.__version__ == PROJECT["project"]["version"]
+    assert PROJECT["project"]["dynamic"] == ["version"]
+    assert PROJECT["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "truckee.__version__"}
+    assert f"## {truckee.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_java_types_and_licence_and_installs(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("*.egg-info"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source / name)
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path)]
+    subprocess.run([*build, str(source)], check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("truckee-*.whl")
+
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        archive.extractall(tmp_path / "installed")
+    shipped = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src").rglob("*.java")}
+    assert shipped
+    assert shipped <= set(names)
+    assert "truckee/py.typed" in names
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    program = "import truckee; print(truckee.__file__, truckee.__version__)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "installed")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    place, version = done.stdout.split()
+    assert place.startswith(str(tmp_path / "installed"))
+    assert wheel.name == f"truckee-{version}-py3-none-any.whl"
 
 
 def test_every_file_that_is_no_module_is_shipped() -> None:

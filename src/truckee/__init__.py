@@ -6,11 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from truckee.commands.ddl.table_builder import IdentityGenerator
     from truckee.datasource.register import register
     from truckee.installation import install, uninstall
     from truckee.local_table import open  # noqa: A004
     from truckee.readwriter import read, readStream, table_changes
     from truckee.spark.session.session import configure, session
+    from truckee.streaming.sink import write_batch
     from truckee.table import DeltaTable
     from truckee.writer import write
 
@@ -20,6 +22,7 @@ __version__ = "0.1.0"
 # should not pay for importing Spark.
 _HOMES = {
     "DeltaTable": "truckee.table",
+    "IdentityGenerator": "truckee.commands.ddl.table_builder",
     "configure": "truckee.spark.session.session",
     "install": "truckee.installation",
     "open": "truckee.local_table",
@@ -30,10 +33,12 @@ _HOMES = {
     "table_changes": "truckee.readwriter",
     "uninstall": "truckee.installation",
     "write": "truckee.writer",
+    "write_batch": "truckee.streaming.sink",
 }
 
 __all__ = [
     "DeltaTable",
+    "IdentityGenerator",
     "configure",
     "install",
     "open",
@@ -44,6 +49,7 @@ __all__ = [
     "table_changes",
     "uninstall",
     "write",
+    "write_batch",
 ]
 
 

@@ -13,8 +13,10 @@ from typing import Any
 import pyarrow as pa
 
 from truckee.arrow.columns import arrow_schema
+from truckee.arrow.diff_rows import ComputedRows, diff_rows
 from truckee.arrow.rows import ArrowRows
 from truckee.arrow.scans import feed_rows, snapshot_rows
+from truckee.changes.diff_request import VersionOrTime, requested_diff
 from truckee.changes.plan import open_feed
 from truckee.log.detail import TableDetail, table_detail
 from truckee.log.history import HistoryEntry, history
@@ -131,6 +133,26 @@ class LocalTable:
         options = feed_options({name: v for name, v in given.items() if v is not None})
         feed = open_feed(self._storage, options, snapshot=self.snapshot())
         return feed_rows(feed, columns=columns, where=where)
+
+    def diff(
+        self,
+        start: VersionOrTime | None = None,
+        end: VersionOrTime | None = None,
+        keys: Sequence[str] | None = None,
+        *,
+        other: LocalTable | None = None,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+    ) -> ComputedRows:
+        """Return the rows that differ between two versions, with the type of their change.
+
+        Versions or timestamps, in either order; None is the latest version. The feed need not be
+        on. Updates are shown as such where row ids or `keys` pair their images, else as delete and
+        insert. With `other`, a clone, `end` is a version of that table.
+        """
+        theirs = None if other is None else other._storage
+        plan = requested_diff(self._storage, start, end, keys, other=theirs)
+        return diff_rows(plan, columns=columns, where=where)
 
     def snapshot(self, version: int | None = None) -> Snapshot:
         """Return a version of the table, the latest unless told otherwise."""

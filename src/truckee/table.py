@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -10,6 +10,7 @@ from pyspark.sql.types import DataType, StructType
 
 from truckee.care.doctor import diagnosis
 from truckee.care.findings import Diagnosis
+from truckee.changes.diff_request import VersionOrTime, requested_diff
 from truckee.changes.plan import open_feed
 from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.commands.care.clone import CloneRequest, clone
@@ -40,6 +41,7 @@ from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.arguments import checked_argument, checked_feature_name, checked_version
 from truckee.options.feed import feed_options
 from truckee.spark.dml.frame_columns import ShownColumns
+from truckee.spark.read.diff_frames import diff_frame
 from truckee.spark.read.frames import feed_frame, snapshot_frame
 from truckee.spark.read.table_description import detail_frame, history_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
@@ -194,6 +196,30 @@ class DeltaTable:
             time_zone=session_zone(self._spark),
         )
         return feed_frame(self._spark, open_feed(self._storage, options))
+
+    def diff(
+        self,
+        start: VersionOrTime | None = None,
+        end: VersionOrTime | None = None,
+        keys: Sequence[str] | None = None,
+        *,
+        other: DeltaTable | None = None,
+    ) -> DataFrame:
+        """Return the rows that differ between two versions, with the type of their change.
+
+        Versions or timestamps, in either order; None is the latest version. The feed need not be
+        on. Updates are shown as such where row ids or `keys` pair their images, else as delete and
+        insert. With `other`, a clone, `end` is a version of that table.
+        """
+        plan = requested_diff(
+            self._storage,
+            start,
+            end,
+            keys,
+            other=None if other is None else other._storage,
+            time_zone=session_zone(self._spark),
+        )
+        return diff_frame(self._spark, plan)
 
     def vacuum(
         self, retentionHours: float | None = None, *, protect: Iterable[str | int] = ()

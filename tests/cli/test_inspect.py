@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -59,14 +60,61 @@ def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 def test_history_prints_the_newest_first(
     table: History, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, err = run(capsys, "history", table.storage.root)
+    code, out, err = run(capsys, "history", table.storage.root, "--utc")
 
     assert (code, err) == (0, "")
     assert [line.split() for line in out.splitlines()] == [
-        ["version", "timestamp", "operation", "parameters", "metrics", "user"],
-        ["1", "2023-11-14T22:13:20.001Z", "DELETE", "numDeletedRows=2", "me"],
+        ["version", "timestamp", "operation", "what", "it", "did"],
+        ["1", "2023-11-14T22:13:20.001Z", "DELETE", "-2", "rows"],
         ["0", "2023-11-14T22:13:20.000Z"],
     ]
+
+
+def test_times_are_shown_in_the_local_zone(
+    table: History, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    try:
+        _, out, _ = run(capsys, "history", table.storage.root, "--limit", "1")
+        (entry,) = run_json(capsys, "history", table.storage.root, "--limit", "1")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+    assert "2023-11-15 03:43:20.001+05:30" in out
+    assert entry["timestamp"] == "2023-11-14T22:13:20.001Z"
+
+
+def test_long_history_shows_all_that_a_commit_says(
+    table: History, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = run(capsys, "history", table.storage.root, "--limit", "1", "--long", "--utc")
+
+    assert out.splitlines() == [
+        "version 1",
+        "  timestamp            2023-11-14T22:13:20.001Z",
+        "  userName             me",
+        "  operation            DELETE",
+        "  operationMetrics     numDeletedRows=2",
+    ]
+
+
+def test_history_is_one_line_a_commit_in_80_columns(table: History) -> None:
+    """A terminal is 80 columns wide; `script` gives the command one."""
+    root = table.storage.root
+    program = f"{sys.executable} -m truckee history {root}"
+    done = subprocess.run(
+        ["script", "-qec", f"stty cols 80 && {program}", "/dev/null"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TERM": "dumb", "COLUMNS": "80"},
+        timeout=60,
+    )
+
+    lines = done.stdout.replace("\r", "").splitlines()
+    assert len(lines) == 3
+    assert max(map(len, lines)) <= 80
 
 
 def test_history_in_json_has_every_column(
@@ -120,6 +168,7 @@ def test_detail_tells_what_the_table_is(table: History, capsys: pytest.CaptureFi
         "lastModified": "2023-11-14T22:13:20.001Z",
         "partitionColumns": ["day"],
         "clusteringColumns": [],
+        "numRows": None,
         "numFiles": 2,
         "sizeInBytes": 7,
         "properties": {},
@@ -130,6 +179,10 @@ def test_detail_tells_what_the_table_is(table: History, capsys: pytest.CaptureFi
             "domainMetadata",
             "inCommitTimestamp",
             "v2Checkpoint",
+        ],
+        "columns": [
+            {"name": "id", "type": "bigint", "nullable": True},
+            {"name": "day", "type": "string", "nullable": True},
         ],
     }
 
@@ -142,7 +195,12 @@ def test_detail_as_text_has_one_fact_a_line(
     assert (code, err) == (0, "")
     assert "numFiles           1\n" in out
     assert "partitionColumns   day\n" in out
-    assert len(out.splitlines()) == 16
+    assert out.splitlines()[-3:] == [
+        "columns",
+        "  id               bigint",
+        "  day              string",
+    ]
+    assert len(out.splitlines()) == 20
 
 
 def test_detail_names_clustering_columns_as_people_do(
@@ -225,7 +283,7 @@ def test_log_of_a_version_shows_its_actions_whole(
 def test_files_shows_what_makes_up_a_version(
     table: History, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, err = run(capsys, "files", table.storage.root)
+    code, out, err = run(capsys, "files", table.storage.root, "--utc")
 
     assert code == 0
     assert err == "2 files, 7 bytes\n"

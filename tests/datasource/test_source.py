@@ -139,7 +139,7 @@ def test_partitions_and_mapped_columns(spark: SparkSession, tmp_path: Path) -> N
 def test_what_is_wrong_is_told_by_its_name(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(AnalysisException, match="NotADeltaTableError") as raised:
         load(spark, tmp_path / "nothing")
-    assert "is not a Delta table: the path does not exist" in raised.value.sentence()
+    assert "is not a Delta table: the path does not exist" in str(raised.value)
 
     append(spark, tmp_path / "t", 0)
     with pytest.raises(AnalysisException, match="VersionNotFoundError"):

@@ -118,7 +118,10 @@ def test_an_error_is_caught_by_its_own_name_and_by_sparks(spark: SparkSession) -
     again = pickle.loads(pickle.dumps(caught.value))
     assert isinstance(again, errors.NotADeltaTableError)
     assert isinstance(again, AnalysisException)
-    assert again.getMessageParameters() == {"table": "/no/such/table"}
+    assert again.getMessageParameters() == {
+        "table": "/no/such/table",
+        "found": "the path does not exist",
+    }
 
 
 @pytest.mark.parametrize(

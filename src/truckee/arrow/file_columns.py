@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -12,31 +13,42 @@ from msgspec import Struct
 from truckee.arrow.columns import arrow_schema, arrow_type, as_type, column_in_file
 from truckee.changes.columns import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, feed_schema
 from truckee.protocol.partition_values import typed_column
-from truckee.protocol.schema import StructField, StructType
+from truckee.protocol.schema import PrimitiveType, StructField, StructType
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.scan_file import Change, ScanFile
 
+ROW_INDEX = "__truckee_row_index"
+"""The position of a row in its file, a column that can be asked for."""
+
+_ROW_INDEX_FIELD = StructField(ROW_INDEX, PrimitiveType("long"))
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 class TableRead(Struct, frozen=True, kw_only=True):
     """What executors have to know of a table to read its files. It travels with each task.
 
-    `columns` are the names to be read, in order; None stands for all.
+    `columns` are the names to be read, in order; None stands for all. With `has_row_index`, there
+    is a column more, with the position of each row in its file.
     """
 
     url: str
     store_options: Mapping[str, str]
-    schema: StructType
-    partition_columns: tuple[str, ...]
-    mapping_mode: str
+    table: TableConfiguration
     is_feed: bool = False
     columns: tuple[str, ...] | None = None
     zone: str = "UTC"
+    has_row_index: bool = False
+
+    @property
+    def schema(self) -> StructType:
+        """The table's columns."""
+        return self.table.schema
 
     @property
     def all_columns(self) -> StructType:
         """The columns that could be read: the table's, and those of a feed."""
-        return feed_schema(self.schema) if self.is_feed else self.schema
+        columns = feed_schema(self.schema) if self.is_feed else self.schema
+        return StructType((*columns.fields, _ROW_INDEX_FIELD)) if self.has_row_index else columns
 
     @property
     def output(self) -> StructType:
@@ -65,20 +77,30 @@ class FileColumns:
         self._wanted = wanted
         self._schema = arrow_schema(wanted)
         self._in_file = in_file
-        self._partitions = {name.casefold() for name in read.partition_columns}
-        found = ((field, self._source(file, field)) for field in wanted.fields)
+        self._partitions = {name.casefold() for name in read.table.partition_columns}
+        fields = (field for field in wanted.fields if not self._is_row_index(field))
+        found = ((field, self._source(file, field)) for field in fields)
         self._data = [(field, source) for field, source in found if isinstance(source, str)]
+        self._has_row_index = read.has_row_index and wanted.field(ROW_INDEX) is not None
 
     @property
     def names(self) -> list[str]:
         """The columns to read from the file, each once."""
         return list(dict.fromkeys(source for _, source in self._data))
 
-    def data(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the data columns of a batch of the file, with the names and types of the table."""
-        mode = self._read.mapping_mode
+    def data(self, batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
+        """Return the data columns of a batch of the file, with the names and types of the table.
+
+        The first row of the batch is row `first` of the file.
+        """
+        mode = self._read.table.column_mapping_mode
         columns = [as_type(batch.column(source), field.type, mode) for field, source in self._data]
         names = [field.name for field, _ in self._data]
+        if self._has_row_index:
+            positions = array("q", range(first, first + batch.num_rows))
+            buffers = [None, pa.py_buffer(positions)]
+            columns.append(pa.Array.from_buffers(pa.int64(), batch.num_rows, buffers))
+            names.append(ROW_INDEX)
         if not columns:
             # A batch without columns would forget how many rows it has.
             columns, names = [pa.nulls(batch.num_rows)], [""]
@@ -86,7 +108,8 @@ class FileColumns:
 
     def constants(self, file: ScanFile) -> dict[str, Repeated]:
         """Return the one value of each column that all rows of a file share."""
-        found = ((field.name, self._source(file, field)) for field in self._wanted.fields)
+        fields = (f for f in self._wanted.fields if not self._is_row_index(f))
+        found = ((field.name, self._source(file, field)) for field in fields)
         return {name: Repeated(value) for name, value in found if not isinstance(value, str)}
 
     def completed(self, data: pa.RecordBatch, constants: Mapping[str, Repeated]) -> pa.RecordBatch:
@@ -99,6 +122,9 @@ class FileColumns:
             return data
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
+    def _is_row_index(self, field: StructField) -> bool:
+        return self._read.has_row_index and field.name == ROW_INDEX
+
     def _source(self, file: ScanFile, field: StructField) -> str | pa.Array:
         """Return the column's name in the file, or its one value."""
         if self._read.is_feed and file.change is not None and field.name in _FEED:
@@ -110,7 +136,7 @@ class FileColumns:
             return typed_column(pa.array([text], pa.string()), field.type, self._read.zone).cast(
                 arrow_type(field.type)
             )
-        place = column_in_file(self._in_file, field, self._read.mapping_mode)
+        place = column_in_file(self._in_file, field, self._read.table.column_mapping_mode)
         if place is None:
             return pa.nulls(1, arrow_type(field.type))
         name: str = self._in_file.field(place).name

@@ -110,7 +110,7 @@ def _rows_of(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a row group, whose first row is row `first` of the file."""
     for batch in batches:
-        data = columns.data(batch)
+        data = columns.data(batch, first)
         for member in members:
             made = columns.completed(member.rows(data, first), member.constants)
             if where is not None and made.num_rows:

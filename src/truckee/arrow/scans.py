@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from truckee.arrow.file_columns import TableRead
 from truckee.arrow.rows import ArrowRows
 from truckee.arrow.where import Where, parsed_where
-from truckee.changes.feed_pruning import constant_fields, may_match_by_constants
+from truckee.changes.feed_pruning import may_match_by_constants
 from truckee.changes.missing_files import missing_file_error
 from truckee.changes.plan import ChangeFeed
 from truckee.errors.alter import ColumnNotFoundError
@@ -26,9 +26,7 @@ def snapshot_rows(
     read = TableRead(
         url=snapshot.storage.root,
         store_options=_NO_OPTIONS,
-        schema=snapshot.schema,
-        partition_columns=snapshot.partition_columns,
-        mapping_mode=snapshot.properties.column_mapping_mode,
+        table=snapshot.configuration,
         columns=_known(columns, snapshot.schema),
     )
     condition = _condition(where, read)
@@ -44,23 +42,18 @@ def feed_rows(
     read = TableRead(
         url=feed.storage.root,
         store_options=_NO_OPTIONS,
-        schema=plan.schema,
-        partition_columns=plan.partition_columns,
-        mapping_mode=plan.column_mapping_mode,
+        table=plan.read.configuration,
         is_feed=True,
         columns=_known(columns, feed.schema),
     )
     condition = _condition(where, read)
     files = list(plan.files)
     if condition is not None:
-        fields = constant_fields(read.schema, read.partition_columns, read.mapping_mode)
-        may_match = may_match_by_constants(condition.predicate, fields, read.zone)
+        may_match = may_match_by_constants(condition.predicate, read.table, read.zone)
         files = pruned_scan_files(
             [file for file in files if may_match(file)],
-            plan.schema,
-            plan.partition_columns,
+            read.table,
             condition.predicate,
-            mode=plan.column_mapping_mode,
         )
 
     return ArrowRows(

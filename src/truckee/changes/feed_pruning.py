@@ -1,19 +1,20 @@
 """Files of a feed that cannot matter to a query, told from what is the same for all their rows.
 
-Spark filters the rows exactly. Here files are left out before they are read, as far as Python
-understands a filter.
+Spark leaves out such files exactly, after it was told of them all. Here it is done before, and only
+as far as Python understands a filter, so that no vector is read for nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta, timezone
 
 from truckee.changes.columns import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION
 from truckee.errors.protocol import InvalidPartitionValueError
 from truckee.protocol.partition_values import parse
 from truckee.protocol.predicates import Predicate, may_be_true
-from truckee.protocol.schema import StructField, StructType
+from truckee.protocol.schema import StructField
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.scan_file import ScanFile
 
 MayMatch = Callable[[ScanFile], bool]
@@ -21,29 +22,20 @@ MayMatch = Callable[[ScanFile], bool]
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
-def constant_fields(
-    schema: StructType, partition_columns: Iterable[str], mapping_mode: str
-) -> dict[str, StructField]:
-    """Return the partition columns, by the names that they have in the log."""
-    found = (schema.field(name) for name in partition_columns)
-    physical = mapping_mode != "none"
-    return {(f.physical_name if physical else f.name): f for f in found if f is not None}
-
-
 def may_match_by_constants(
-    predicate: Predicate, partition_fields: Mapping[str, StructField], session_zone: str
+    predicate: Predicate, table: TableConfiguration, session_zone: str
 ) -> MayMatch:
     """Return whether a file of a feed may have rows that a predicate is true of.
 
-    `partition_fields` are those of `constant_fields`. Files of a snapshot always may: there,
-    statistics and partition values have been asked before.
+    Files of a snapshot always may: there, statistics and partition values have been asked before.
     """
+    fields = {table.stored_name(field): field for field in table.partition_fields}
 
     def may_match(file: ScanFile) -> bool:
         if file.change is None:
             return True
         try:
-            return may_be_true(predicate, _constants(file, partition_fields, session_zone))
+            return may_be_true(predicate, _constants(file, fields, session_zone))
         except InvalidPartitionValueError:
             return True  # reading the file will say what is wrong with it
 

@@ -42,6 +42,17 @@ def missing_file_error(
     return None
 
 
+def missing_paths(storage: Storage, files: Iterable[ScanFile]) -> Iterator[str]:
+    """Yield the data files, change files and files of vectors that are gone, each once."""
+    looked_for = _newest_first(files)
+    with ThreadPoolExecutor(_THREADS) as pool:
+        while batch := list(islice(looked_for, _AT_ONCE)):
+            found = pool.map(lambda item: _exists(storage, item[1]), batch)
+            for (_, path), is_there in zip(batch, found, strict=True):
+                if not is_there:
+                    yield path
+
+
 def _newest_first(files: Iterable[ScanFile]) -> Iterator[tuple[int, str]]:
     """Yield each path once, with the newest version that needs it."""
     seen: set[str] = set()

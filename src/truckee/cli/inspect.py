@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from truckee.cli.render import cell, moment, print_json, print_json_array, print_table, words
+from truckee.cli.render import (
+    cell,
+    moment,
+    print_json,
+    print_json_array,
+    print_table,
+    shown_time,
+    words,
+)
 from truckee.errors.printable import printable_json
 from truckee.protocol.json_text import NOT_JSON
 
@@ -26,15 +34,19 @@ Version = Annotated[
 Limit = Annotated[
     int | None, typer.Option("--limit", min=1, metavar="N", help="Only the last N commits.")
 ]
+Long = Annotated[bool, typer.Option("--long", help="Show all that each commit says of itself.")]
 Verify = Annotated[bool, typer.Option("--verify", help="Fail if the version's checksum disagrees.")]
 
 
-def history(path: TablePath, limit: Limit = None, as_json: AsJson = False) -> None:
-    """Show who did what to a table, newest first.
+def history(
+    path: TablePath, limit: Limit = None, long: Long = False, as_json: AsJson = False
+) -> None:
+    """Show who did what to a table, newest first, one commit a line.
 
     Example: truckee history /data/orders --limit 10
     """
     from truckee.log import history as log_history
+    from truckee.log.commit_summary import commit_summary
     from truckee.storage import open_storage
 
     entries = log_history.history(open_storage(path), limit)
@@ -44,20 +56,33 @@ def history(path: TablePath, limit: Limit = None, as_json: AsJson = False) -> No
     if as_json:
         print_json_array(map(_history_record, entries))
         return
+    if long:
+        for entry in entries:
+            _print_commit(entry)
+        return
     print_table(
-        ("#version", "timestamp", "operation", "parameters", "metrics", "user"),
+        ("#version", "timestamp", "operation", "what it did"),
         (
             (
                 entry.version,
-                moment(entry.timestamp_ms),
+                shown_time(entry.timestamp_ms),
                 entry.operation,
-                entry.operation_parameters,
-                entry.operation_metrics,
-                entry.user_name,
+                commit_summary(entry),
             )
             for entry in entries
         ),
+        cut="what it did",
     )
+
+
+def _print_commit(entry: HistoryEntry) -> None:
+    """Print a commit as a block of lines, without what it does not say."""
+    record = _history_record(entry)
+    print(f"version {record.pop('version')}")
+    record["timestamp"] = shown_time(entry.timestamp_ms)
+    for name, value in record.items():
+        if value is not None:
+            print(f"  {name:<20} {cell(value)}".rstrip())
 
 
 def _history_record(entry: HistoryEntry) -> dict[str, Any]:
@@ -83,18 +108,19 @@ def _history_record(entry: HistoryEntry) -> dict[str, Any]:
 def detail(
     path: TablePath, version: Version = None, verify: Verify = False, as_json: AsJson = False
 ) -> None:
-    """Show what a table is: its size, its columns by role, its properties and its protocol.
+    """Show what a table is: its rows and size, its columns, its properties and its protocol.
 
     Example: truckee detail /data/orders --json
     """
     from truckee.log.detail import table_detail
     from truckee.log.snapshot import load_snapshot
+    from truckee.report.distributions import num_rows
     from truckee.storage import open_storage
 
     snapshot = load_snapshot(open_storage(path), version)
     _check(snapshot, must_agree=verify)
     found = table_detail(snapshot)
-    record = {
+    record: dict[str, Any] = {
         "format": found.format,
         "id": found.id,
         "name": found.name,
@@ -105,18 +131,39 @@ def detail(
         "lastModified": moment(found.last_modified_ms),
         "partitionColumns": found.partition_columns,
         "clusteringColumns": found.clustering_columns,
+        "numRows": num_rows(snapshot),
         "numFiles": found.num_files,
         "sizeInBytes": found.size_in_bytes,
         "properties": found.properties,
         "minReaderVersion": found.min_reader_version,
         "minWriterVersion": found.min_writer_version,
         "tableFeatures": found.table_features,
+        "columns": _columns(snapshot),
     }
     if as_json:
         print_json(record)
         return
+    record["createdAt"] = shown_time(found.created_at_ms)
+    record["lastModified"] = shown_time(found.last_modified_ms)
+    columns = record.pop("columns")
     for name, value in record.items():
         print(f"{name:<18} {cell(value)}".rstrip())
+    print("columns")
+    for column in columns:
+        rule = "" if column["nullable"] else " not null"
+        print(f"  {cell(column['name']):<16} {cell(column['type'])}{rule}".rstrip())
+
+
+def _columns(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """Return the columns of a table, none if its schema is not set yet."""
+    from truckee.protocol.schema import type_text
+
+    if snapshot.metadata.schema_string is None:
+        return []
+    return [
+        {"name": field.name, "type": type_text(field.type), "nullable": field.nullable}
+        for field in snapshot.schema.fields
+    ]
 
 
 def _check(snapshot: Snapshot, *, must_agree: bool) -> None:
@@ -152,6 +199,7 @@ def log(path: TablePath, version: Version = None, as_json: AsJson = False) -> No
         else:
             _print_actions(lines)
         return
+    entries = list(log_entries(storage))
     records = [
         {
             "version": entry.version,
@@ -160,14 +208,18 @@ def log(path: TablePath, version: Version = None, as_json: AsJson = False) -> No
             "size": entry.size,
             "modified": moment(entry.modified_ms),
         }
-        for entry in log_entries(storage)
+        for entry in entries
     ]
     if as_json:
         print_json_array(records)
     else:
+        times = (shown_time(entry.modified_ms) for entry in entries)
         print_table(
             ("#version", "kind", "name", "#size", "modified"),
-            (tuple(record.values()) for record in records),
+            (
+                (*list(record.values())[:-1], time)
+                for record, time in zip(records, times, strict=True)
+            ),
         )
 
 
@@ -198,7 +250,7 @@ def files(path: TablePath, version: Version = None, as_json: AsJson = False) -> 
             (
                 record["path"],
                 record["size"],
-                moment(record["modificationTime"]),
+                shown_time(record["modificationTime"]),
                 record["partitionValues"],
                 (record["stats"] or {}).get("numRecords"),
                 (record.get("deletionVector") or {}).get("cardinality"),

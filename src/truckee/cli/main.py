@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from truckee.cli import care, changes, demo, inspect, optimize, report
-from truckee.cli.render import words
+from truckee.cli.render import in_utc, words
 from truckee.errors.base import DeltaError
 
 app = typer.Typer(
@@ -36,17 +36,21 @@ app.command()(care.clone)
 app.command()(demo.demo)
 
 _DEBUG = "--debug"
+_UTC = "--utc"
+_ANYWHERE = (_DEBUG, _UTC)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return what the process should exit with.
 
     0 is success, 1 a `DeltaError` (told in one sentence), 2 arguments that make no sense, 3 what
-    Spark refused or nobody foresaw. `--debug` shows the traceback of either.
+    Spark refused or nobody foresaw. `--debug` shows the traceback of either; it and `--utc` may
+    stand anywhere.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    in_utc.set(_UTC in given)
     try:
-        app([argument for argument in given if argument != _DEBUG], prog_name="truckee")
+        app([argument for argument in given if argument not in _ANYWHERE], prog_name="truckee")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except DeltaError as error:
@@ -88,5 +92,6 @@ def _options(
         ),
     ] = False,
     debug: Annotated[bool, typer.Option(_DEBUG, help="Show where an error came from.")] = False,
+    utc: Annotated[bool, typer.Option(_UTC, help="Show times in UTC, not local ones.")] = False,
 ) -> None:
     """Look at Delta tables, their history and their changes, and keep them in order."""

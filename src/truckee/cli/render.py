@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from datetime import datetime
 from itertools import repeat
 from typing import Any, Literal
 
@@ -13,6 +15,9 @@ from truckee.errors.log import utc_text
 from truckee.errors.printable import printable, printable_json
 
 _PIPE_WIDTH = 10_000
+
+in_utc = ContextVar("in_utc", default=False)
+"""Whether tables show times in UTC rather than in the local zone. JSON is always in UTC."""
 
 
 def print_json(value: Any) -> None:
@@ -39,10 +44,12 @@ def print_table(
     rows: Iterable[Sequence[Any]],
     *,
     styles: Iterable[str | None] | None = None,
+    cut: str | None = None,
 ) -> None:
     """Print rows below a line of column names; columns named with a `#` before stand right.
 
-    `styles` colour the rows, one each, where stdout shows colours.
+    `styles` colour the rows, one each, where stdout shows colours. The column `cut` is cut short
+    where a row would need a second line of the terminal.
     """
     from rich.console import Console
     from rich.table import Table
@@ -53,7 +60,8 @@ def print_table(
         table.add_column(
             printable(column.removeprefix("#")),
             justify="right" if is_number else "left",
-            overflow="fold",
+            overflow="ellipsis" if column == cut else "fold",
+            no_wrap=cut is not None,
         )
     for row, style in zip(rows, repeat(None) if styles is None else styles, strict=False):
         table.add_row(*map(cell, row), style=style)
@@ -90,6 +98,18 @@ def quoted(column: str) -> str:
 def moment(timestamp_ms: int | None) -> str | None:
     """Return a timestamp as UTC text, as it is printed everywhere."""
     return None if timestamp_ms is None else utc_text(timestamp_ms)
+
+
+def shown_time(timestamp_ms: int | None) -> str | None:
+    """Return a timestamp as a table shows it: in the local zone, or in UTC with `--utc`."""
+    text = moment(timestamp_ms)
+    if text is None or not text.endswith("Z") or in_utc.get():
+        return text
+    try:
+        local = datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone()
+    except (OverflowError, ValueError):
+        return text
+    return local.isoformat(sep=" ", timespec="milliseconds")
 
 
 def words(text: str) -> None:

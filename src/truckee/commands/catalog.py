@@ -13,15 +13,24 @@ from truckee.protocol.actions import Metadata
 from truckee.protocol.schema import StructType
 from truckee.spark.columns import bare_schema
 from truckee.spark.read.named_tables import enable_names
-from truckee.spark.session.catalog import DELTA_PROVIDERS, drop_table, named_table, register_table
+from truckee.spark.session.catalog import (
+    DELTA_PROVIDERS,
+    drop_table,
+    named_table,
+    path_in_name,
+    register_table,
+)
 from truckee.spark.types import to_spark
 
 
 def delta_location(spark: SparkSession, name: str) -> str:
-    """Return where the table of a name lies.
+    """Return where the table of a name lies; ``delta.`/data/t` `` lies where it says.
 
     Raises TableNotFoundError if there is none, and NotATruckeeTableError if it is no Delta table.
     """
+    path = path_in_name(spark, name)
+    if path is not None:
+        return path
     found = named_table(spark, name)
     if found is None:
         raise TableNotFoundError(

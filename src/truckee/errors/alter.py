@@ -14,6 +14,7 @@ DeltaError
 ├── ColumnExistsError               a column that the table has
 ├── DependentColumnError            something else depends on the column
 ├── ColumnChangeError               a change that data files do not allow
+├── ColumnsNotReplaceableError      a list of columns that data files do not allow
 ├── HistoryTruncationError          history is cut off for features of readers only
 ├── CheckpointProtectionDropError   history has to be cut off to drop this one
 ├── FeatureRetentionError           a version that needs the feature is too young to be deleted
@@ -223,6 +224,20 @@ class ColumnChangeError(DeltaError):
 
     def __str__(self) -> str:
         return f"column {self.column} cannot be changed: {self.reason}\nhint: {self.hint}"
+
+
+@dataclass(eq=False, kw_only=True)
+class ColumnsNotReplaceableError(DeltaError):
+    """REPLACE COLUMNS with columns that the files of the table do not have."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_ALTER_TABLE_REPLACE_COL_OP"
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"the columns of the table cannot be replaced: {self.reason}\n"
+            "hint: name all columns of the table, and new ones that may be null"
+        )
 
 
 @dataclass(eq=False, kw_only=True)

@@ -3,6 +3,8 @@
 DeltaError
 ├── NonEmptyCloneError               the target is a table with files
 ├── ClonePathError                   a target that is not an absolute path
+├── CloneSourceError                 a source that is not a Delta table
+├── CloneTargetError                 a target with two places
 ├── CloneColumnMappingError          another column mapping mode than the source has
 ├── ManifestModeError                a manifest of a kind that there is none of
 ├── ManifestVectorsError             a manifest of files with deletion vectors
@@ -42,6 +44,36 @@ class ClonePathError(DeltaError):
 
     def __str__(self) -> str:
         return f"the target {self.path!r} is not an absolute path\nhint: pass /data/copy or a URL"
+
+
+@dataclass(eq=False, kw_only=True)
+class CloneSourceError(DeltaError):
+    """The source of a clone is a table of another format."""
+
+    code: ClassVar[str] = "DELTA_CLONE_UNSUPPORTED_SOURCE"
+    source: str
+    provider: str
+
+    def __str__(self) -> str:
+        return (
+            f"the source {self.source} is not a Delta table, but one of {self.provider}\n"
+            "hint: convert it with CONVERT TO DELTA first, or create the table AS SELECT"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class CloneTargetError(DeltaError):
+    """The target of a clone is a path, and another path is given as its location."""
+
+    code: ClassVar[str] = "DELTA_CLONE_AMBIGUOUS_TARGET"
+    location: str
+    path: str
+
+    def __str__(self) -> str:
+        return (
+            f"the target is {self.path}, but the location is {self.location}\n"
+            "hint: leave LOCATION out"
+        )
 
 
 @dataclass(eq=False, kw_only=True)

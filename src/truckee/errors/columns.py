@@ -8,6 +8,8 @@ DeltaError
 ├── PartitionColumnTypeError      a partition column whose values have no text
 ├── AllColumnsPartitionedError    nothing is left for the data files
 ├── ClusteringColumnError         a clustering column that is no column, or has no statistics
+├── ClusteringOfPartitionedTableError  a partitioned table is not clustered
+├── NotAnIdentityColumnError      SYNC IDENTITY of another column
 ├── InvalidIdentityColumnError    an identity column of a wrong type or step
 └── InvalidGeneratedColumnError   an expression that cannot generate a column
 """
@@ -120,6 +122,34 @@ class ClusteringColumnError(DeltaError):
         return (
             f"the table cannot be clustered by {self.column}: {self.reason}\n"
             "hint: cluster by at most four columns that have statistics, of an unpartitioned table"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ClusteringOfPartitionedTableError(DeltaError):
+    """A partitioned table was to be clustered."""
+
+    code: ClassVar[str] = "DELTA_ALTER_TABLE_CLUSTER_BY_ON_PARTITIONED_TABLE_NOT_ALLOWED"
+    partition_columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"the table is partitioned by [{', '.join(self.partition_columns)}], and cannot be "
+            "clustered\nhint: write its rows to a new table that is clustered"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class NotAnIdentityColumnError(DeltaError):
+    """SYNC IDENTITY was asked for a column that numbers no rows."""
+
+    code: ClassVar[str] = "DELTA_IDENTITY_COLUMNS_ALTER_NON_IDENTITY_COLUMN"
+    column: str
+
+    def __str__(self) -> str:
+        return (
+            f"ALTER TABLE ALTER COLUMN SYNC IDENTITY needs an identity column, which {self.column} "
+            "is not\nhint: see the columns with DESCRIBE TABLE"
         )
 
 

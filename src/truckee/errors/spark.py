@@ -9,6 +9,22 @@ from truckee.errors.base import DeltaError
 
 
 @dataclass(eq=False, kw_only=True)
+class UntestedSparkError(DeltaError):
+    """The running Spark is of a version that truckee was never tested on."""
+
+    code: ClassVar[str] = "TRUCKEE_UNTESTED_SPARK"
+    found: str
+    tested: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"this is Spark {self.found}, and truckee was tested on {' and '.join(self.tested)}\n"
+            "hint: install one of these, or set spark.truckee.allowUntestedSpark to true to try "
+            "it all the same"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
 class JavaNotFoundError(DeltaError):
     """There is no Java on this machine that Spark could run on."""
 

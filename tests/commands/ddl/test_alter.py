@@ -170,7 +170,7 @@ def test_a_constraint_is_kept_from_then_on(spark: SparkSession, table: LocalStor
     }
     with pytest.raises(ConstraintNotFoundError):
         drop_constraint(table, "positive")
-    assert drop_constraint(table, "positive", if_exists=True) == 2
+    assert drop_constraint(table, "positive", if_exists=True) == 3
 
 
 def test_rows_must_keep_a_new_constraint(spark: SparkSession, table: LocalStorage) -> None:

@@ -32,7 +32,9 @@ def test_threads_descriptors_and_callbacks_do_not_grow_with_what_was_done(tmp_pa
 
     assert done.returncode == 0, done.stderr
     before, after = map(json.loads, done.stdout.splitlines())
-    assert after == before
+    # A thread or two of the JVM may be on their way; what grew did so with each of 54 rounds.
+    assert set(after) == set(before)
+    assert all(after[name] <= before[name] + 3 for name in before), (before, after)
 
 
 def test_queries_in_new_threads_of_the_jvm_share_their_connections(

@@ -95,6 +95,17 @@ _METRICS = pa.struct(
         ("numTableColumnsWithStats", _LONG),
     ]
 )
+_SQL_NAMES = {_LONG: "bigint", pa.float64(): "double", pa.bool_(): "boolean"}
+
+
+def _sql_type(kind: pa.DataType) -> str:
+    if not pa.types.is_struct(kind):
+        return _SQL_NAMES.get(kind, "string")
+    return f"struct<{','.join(f'{each.name}:{_sql_type(each.type)}' for each in kind)}>"
+
+
+METRICS_TYPE = _sql_type(_METRICS)
+"""The type of the column `metrics` as SQL writes it."""
 
 
 @dataclass

@@ -32,6 +32,11 @@ from truckee.errors.alter import (
 )
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import Metadata
+from truckee.protocol.column_metadata import (
+    COMMENT_KEY,
+    CURRENT_DEFAULT_KEY,
+    GENERATION_EXPRESSION_KEY,
+)
 from truckee.protocol.properties import TableProperties, parse_column_names
 from truckee.protocol.schema import (
     DataType,
@@ -45,8 +50,7 @@ from truckee.spark.columns import quoted
 from truckee.spark.types import from_spark
 from truckee.spark.write.char_columns import declared_field
 from truckee.spark.write.conditions import parse_expression
-from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
-from truckee.spark.write.table_sql import DEFAULT_KEY, check_default
+from truckee.spark.write.table_sql import check_default
 from truckee.storage.base import Storage
 
 _STATS_COLUMNS_KEY = TableProperties.data_skipping_stats_columns.key
@@ -79,10 +83,10 @@ def add_columns(storage: Storage, columns: Sequence[NewColumn]) -> int:
                 reason="it is NOT NULL, and rows that are there have no value for it",
                 hint="add it as a column that may be null",
             )
-        field = _new_field(path[-1], column)
+        field = new_field(path[-1], column)
         schema = with_column(schema, path, field, column.position)
         shown.append(_shown(path, field, column.position))
-    return _commit(snapshot, schema, "ADD COLUMNS", {"columns": shown})
+    return commit_schema(snapshot, schema, "ADD COLUMNS", {"columns": shown})
 
 
 def rename_column(spark: SparkSession, storage: Storage, column: str, new_name: str) -> int:
@@ -90,7 +94,7 @@ def rename_column(spark: SparkSession, storage: Storage, column: str, new_name: 
     snapshot = load_snapshot(storage)
     _require_mapping(snapshot, "renamed")
     path = _path(column)
-    _check_independent(spark, snapshot, path, "renamed")
+    check_independent(spark, snapshot, path, "renamed")
     schema = changed_column(snapshot.schema, path, lambda field: replace(field, name=new_name))
     new_path = (*path[:-1], new_name)
     metadata = replace(
@@ -102,7 +106,7 @@ def rename_column(spark: SparkSession, storage: Storage, column: str, new_name: 
         configuration=_with_renamed_stats(snapshot, path, new_path),
     )
     parameters = {"oldColumnPath": ".".join(path), "newColumnPath": ".".join(new_path)}
-    return _commit(snapshot, schema, "RENAME COLUMN", parameters, metadata)
+    return commit_schema(snapshot, schema, "RENAME COLUMN", parameters, metadata)
 
 
 def drop_columns(spark: SparkSession, storage: Storage, columns: Iterable[str]) -> int:
@@ -112,10 +116,10 @@ def drop_columns(spark: SparkSession, storage: Storage, columns: Iterable[str]) 
     schema = snapshot.schema
     names = list(columns)
     for path in map(_path, names):
-        _check_not_in_layout(snapshot, path)
-        _check_independent(spark, snapshot, path, "dropped")
+        check_not_in_layout(snapshot, path)
+        check_independent(spark, snapshot, path, "dropped")
         schema = without_column(schema, path)
-    return _commit(snapshot, schema, "DROP COLUMNS", {"columns": names})
+    return commit_schema(snapshot, schema, "DROP COLUMNS", {"columns": names})
 
 
 def change_column(
@@ -139,8 +143,8 @@ def change_column(
 
     def change(field: StructField) -> StructField:
         if type is not None:
-            _check_independent(spark, snapshot, path, "changed")
-            wanted = _new_field(field.name, NewColumn(name=field.name, type=type)).type
+            check_independent(spark, snapshot, path, "changed")
+            wanted = new_field(field.name, NewColumn(name=field.name, type=type)).type
             field = with_type(field, wanted, widening=snapshot.properties.enable_type_widening)
         field = replace(field, nullable=_nullable(field, nullable))
         return replace(field, metadata=_metadata(field, comment, default))
@@ -149,9 +153,9 @@ def change_column(
     if position is not None:
         schema = moved_column(schema, path, position)
     chain = find_column(schema, path)
-    shown = None if chain is None else _shown_field(chain.field)
+    shown = None if chain is None else shown_field(chain.field)
     parameters = {"column": shown, "position": None if position is None else position.upper()}
-    return _commit(snapshot, schema, "CHANGE COLUMN", parameters)
+    return commit_schema(snapshot, schema, "CHANGE COLUMN", parameters)
 
 
 def _path(column: str) -> Path:
@@ -162,12 +166,13 @@ def _path(column: str) -> Path:
     return paths[0] if len(paths) == 1 else (column,)
 
 
-def _new_field(name: str, column: NewColumn) -> StructField:
+def new_field(name: str, column: NewColumn) -> StructField:
+    """Return a column as the schema of a table has it."""
     given = SparkField(name, spark_type_of(column.type), column.nullable)
     field = from_spark(SparkStruct([declared_field(given)])).fields[0]
     if column.comment is None:
         return field
-    return replace(field, metadata={**field.metadata, "comment": column.comment})
+    return replace(field, metadata={**field.metadata, COMMENT_KEY: column.comment})
 
 
 def _nullable(field: StructField, wanted: bool | None) -> bool:
@@ -183,12 +188,12 @@ def _nullable(field: StructField, wanted: bool | None) -> bool:
 def _metadata(field: StructField, comment: str | None, default: str | None) -> dict[str, Any]:
     metadata = dict(field.metadata)
     if comment is not None:
-        metadata["comment"] = comment
+        metadata[COMMENT_KEY] = comment
     if default == "":
-        metadata.pop(DEFAULT_KEY, None)
+        metadata.pop(CURRENT_DEFAULT_KEY, None)
     elif default is not None:
         check_default(field.name, default)
-        metadata[DEFAULT_KEY] = default
+        metadata[CURRENT_DEFAULT_KEY] = default
     return metadata
 
 
@@ -197,7 +202,8 @@ def _require_mapping(snapshot: Snapshot, action: str) -> None:
         raise ColumnMappingRequiredError(action=action)
 
 
-def _check_not_in_layout(snapshot: Snapshot, path: Path) -> None:
+def check_not_in_layout(snapshot: Snapshot, path: Path) -> None:
+    """Raise if a table is partitioned or clustered by a column, or by a field of it."""
     chain = find_column(snapshot.schema, path)
     if chain is None:
         return
@@ -211,7 +217,7 @@ def _check_not_in_layout(snapshot: Snapshot, path: Path) -> None:
         raise DependentColumnError(action="dropped", column=".".join(path), dependents=tuple(used))
 
 
-def _check_independent(spark: SparkSession, snapshot: Snapshot, path: Path, action: str) -> None:
+def check_independent(spark: SparkSession, snapshot: Snapshot, path: Path, action: str) -> None:
     """Raise if a constraint or a generated column reads the column, or any field of it."""
     expressions = {
         f"the constraint {name} ({sql})": sql
@@ -254,13 +260,14 @@ def _with_renamed_stats(snapshot: Snapshot, path: Path, new_path: Path) -> dict[
     return configuration
 
 
-def _commit(
+def commit_schema(
     snapshot: Snapshot,
     schema: StructType,
     operation: str,
     parameters: Mapping[str, Any],
     metadata: Metadata | None = None,
 ) -> int:
+    """Commit another schema of a table, if it can have it; return the version."""
     storage = snapshot.storage
     mode = snapshot.properties.column_mapping_mode
     check_columns(schema, mapping_mode=mode, table=storage.root)
@@ -271,11 +278,12 @@ def _commit(
 
 
 def _shown(path: Path, field: StructField, position: str | None) -> dict[str, Any]:
-    column = {**_shown_field(field), "name": ".".join(path)}
+    column = {**shown_field(field), "name": ".".join(path)}
     return {"column": column} | ({} if position is None else {"position": position.upper()})
 
 
-def _shown_field(field: StructField) -> dict[str, Any]:
+def shown_field(field: StructField) -> dict[str, Any]:
+    """Return a column as commitInfo shows it."""
     kind = field.type
     return {
         "name": field.name,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
@@ -14,7 +16,8 @@ from truckee.errors.alter import (
     ConstraintNotFoundError,
 )
 from truckee.log.running import running
-from truckee.log.snapshot import load_snapshot
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.protocol.actions import Metadata
 from truckee.protocol.properties import CONSTRAINT_PREFIX
 from truckee.protocol.schema import PrimitiveType, StructType, type_text
 from truckee.spark.read.frames import snapshot_frame
@@ -66,14 +69,17 @@ def _check_condition(spark: SparkSession, name: str, expression: str, schema: St
 
 
 def drop_constraint(storage: Storage, name: str, *, if_exists: bool = False) -> int:
-    """Drop a constraint, and return the version that no longer has it."""
+    """Drop a constraint, and return the version that no longer has it.
+
+    With `if_exists`, a constraint that the table does not have is noted in a commit all the same.
+    """
     snapshot = load_snapshot(storage)
     known = snapshot.properties.constraints
     expression = known.get(name.lower())
     if expression is None:
-        if if_exists:
-            return snapshot.version
-        raise ConstraintNotFoundError(name=name, known=tuple(sorted(known)))
+        if not if_exists:
+            raise ConstraintNotFoundError(name=name, known=tuple(sorted(known)))
+        return _commit_drop(snapshot, snapshot.metadata, {"name": name, "existed": "false"})
     key = f"{CONSTRAINT_PREFIX}{name.lower()}"
     configuration = {
         other: value
@@ -81,7 +87,11 @@ def drop_constraint(storage: Storage, name: str, *, if_exists: bool = False) -> 
         if other.lower() != key
     }
     metadata = replace(snapshot.metadata, configuration=configuration)
-    table = planned_table(storage, snapshot, metadata)
-    table.check("DROP CONSTRAINT")
     parameters = {"name": name, "expr": expression, "existed": "true"}
-    return table.transaction().commit("DROP CONSTRAINT", parameters=parameters)
+    return _commit_drop(snapshot, metadata, parameters)
+
+
+def _commit_drop(snapshot: Snapshot, metadata: Metadata, parameters: Mapping[str, str]) -> int:
+    table = planned_table(snapshot.storage, snapshot, metadata)
+    table.check("DROP CONSTRAINT")
+    return table.transaction().commit("DROP CONSTRAINT", parameters=parameters, allow_empty=True)

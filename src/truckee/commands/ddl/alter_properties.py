@@ -77,7 +77,7 @@ def _commit(
     metadata = _with_row_tracking(snapshot, _with_mapping(snapshot, metadata))
     table = planned_table(snapshot.storage, snapshot, metadata)
     table.check(operation)
-    return table.transaction().commit(operation, parameters=parameters)
+    return table.transaction().commit(operation, parameters=parameters, allow_empty=True)
 
 
 def _with_mapping(snapshot: Snapshot, metadata: Metadata) -> Metadata:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from truckee.errors.alter import ColumnChangeError, ColumnExistsError, ColumnNotFoundError
+from truckee.protocol.column_metadata import TYPE_CHANGES_KEY
 from truckee.protocol.schema import (
     ArrayType,
     DataType,
@@ -22,22 +23,14 @@ from truckee.protocol.schema import (
     StructType,
     type_text,
 )
+from truckee.protocol.type_widening import is_wider
 
 Path: TypeAlias = tuple[str, ...]
 Fields: TypeAlias = tuple[StructField, ...]
 
-TYPE_CHANGES_KEY = "delta.typeChanges"
 
-_WIDER = {
-    "byte": ("short", "integer", "long", "double"),
-    "short": ("integer", "long", "double"),
-    "integer": ("long", "double"),
-    "float": ("double",),
-    "date": ("timestamp_ntz",),
-}
 # Parquet holds all of these in 32 bits, so files need no rewrite and readers no feature.
 _SAME_IN_FILES = {"byte": ("short", "integer"), "short": ("integer",)}
-_DIGITS = {"byte": 10, "short": 10, "integer": 10, "long": 20}
 
 
 def with_column(
@@ -191,13 +184,3 @@ def _name(data_type: DataType) -> str:
 
 def _holds_alike(old: DataType, new: DataType) -> bool:
     return _name(new) in _SAME_IN_FILES.get(_name(old), ())
-
-
-def is_wider(old: DataType, new: DataType) -> bool:
-    """Return whether every value of one type is one of another (protocol: Type Widening)."""
-    if isinstance(new, DecimalType):
-        if isinstance(old, DecimalType):
-            whole = new.precision - new.scale >= old.precision - old.scale
-            return whole and new.scale >= old.scale
-        return new.precision - new.scale >= _DIGITS.get(_name(old), 99)
-    return _name(new) in _WIDER.get(_name(old), ())

@@ -38,10 +38,13 @@ WRITE_OPTIONS = (
     "txnVersion",
     "compression",
     "maxRecordsPerFile",
+    "optimizeWrite",
 )
 """What a write understands, beside properties of the table."""
 
-_REPLACING = ("replaceOn", "replaceUsing", "targetAlias")
+REFUSED_WRITE_OPTIONS = ("replaceOn", "replaceUsing", "targetAlias")
+"""What says which rows are replaced, and is refused rather than warned of."""
+
 _CODECS = ("none", "uncompressed", "snappy", "gzip", "lzo", "brotli", "lz4", "lz4_raw", "zstd")
 
 
@@ -80,7 +83,7 @@ def write_options(options: Options, settings: Mapping[str, str]) -> WriteOptions
     `settings` are the session's. Raises what is wrong with a value or with several together, and
     UnsupportedOptionError for those of Delta that say which rows to replace and do nothing here.
     """
-    for name in _REPLACING:
+    for name in REFUSED_WRITE_OPTIONS:
         if name in options:
             hint = "use replaceWhere, or DeltaTable.merge for rows that match those of the data"
             raise UnsupportedOptionError(option=name, operation="a write", hint=hint)

@@ -19,8 +19,10 @@ from truckee.errors.spark import SessionStoppedError
 from truckee.spark.jvm.classes import maker
 from truckee.spark.jvm.jvm_errors import install_translation, marked
 from truckee.spark.jvm.jvm_errors import translate_with as translate_with
+from truckee.spark.jvm.spark_version import ALLOW_UNTESTED, check_spark_version
 
 _numbers = count()
+_checked: set[int] = set()
 _classes: dict[str, tuple[Any, Any]] = {}
 _opening = Lock()
 _calls: dict[int, Any] = {}
@@ -34,6 +36,9 @@ def gateway(spark: SparkSession) -> Any:
     if context._jsc is None:
         raise SessionStoppedError
     found = context._gateway
+    if id(found) not in _checked:
+        check_spark_version(spark.version, context.getConf().get(ALLOW_UNTESTED))
+        _checked.add(id(found))
     ensure_callback_server_started(found)  # type: ignore[no-untyped-call]
     install_translation()
     _adopt_thread(found)

@@ -25,7 +25,7 @@ from pyspark.sql.types import (
 )
 
 from truckee.changes.columns import feed_schema
-from truckee.changes.feed_pruning import constant_fields, may_match_by_constants
+from truckee.changes.feed_pruning import may_match_by_constants
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import physical_schema
 from truckee.scan.scan_file import ScanFile, check_paths
@@ -77,7 +77,6 @@ def scan_frame(spark: SparkSession, scan: Scan, *, row_ids: bool = False) -> Dat
 
 def _listing(spark: SparkSession, scan: Scan) -> Listing:
     schema = feed_schema(scan.schema) if scan.is_feed else scan.schema
-    partitions = constant_fields(scan.schema, scan.partition_columns, scan.mapping_mode)
     last: tuple[Sequence[ScanFile], Predicate | None, Sequence[FileRead]] = ((), None, ())
 
     def files(filters: Sequence[str], query: str | None) -> Sequence[FileRead]:
@@ -88,7 +87,7 @@ def _listing(spark: SparkSession, scan: Scan) -> Listing:
         planned = scan.files(predicate, query)
         known, answered, reads = last
         if planned is not known or predicate != answered:
-            may_match = may_match_by_constants(predicate, partitions, zone)
+            may_match = may_match_by_constants(predicate, scan.table, zone)
             chosen = [file for file in planned if may_match(file)]
             reads = file_reads(chosen, scan.storage.root)
             check_paths(scan.storage, chosen)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from truckee.errors.base import DeltaError
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import StructType
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.file_registry import FileRegistry
 from truckee.scan.scan_file import ScanFile
 from truckee.storage.base import Storage
@@ -29,9 +30,7 @@ class Scan:
 
     storage: Storage
     version: int
-    schema: StructType
-    partition_columns: tuple[str, ...]
-    mapping_mode: str
+    table: TableConfiguration
     files: Callable[[Predicate, str | None], Sequence[ScanFile]]
     num_files: int
     num_vectors: int
@@ -42,6 +41,21 @@ class Scan:
     registry: FileRegistry = field(init=False, default_factory=FileRegistry)
     # What Spark was last told to read, for errors that name a file.
     listed: deque[Sequence[ScanFile]] = field(init=False, default_factory=lambda: deque(maxlen=8))
+
+    @property
+    def schema(self) -> StructType:
+        """The columns that are read, without those of the feed."""
+        return self.table.schema
+
+    @property
+    def partition_columns(self) -> tuple[str, ...]:
+        """The logical names of the partition columns, in order."""
+        return self.table.partition_columns
+
+    @property
+    def mapping_mode(self) -> str:
+        """How columns are found in data files: `none`, `name` or `id`."""
+        return self.table.column_mapping_mode
 
     @property
     def name(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -14,14 +14,14 @@ from truckee.log.snapshot import Snapshot
 from truckee.protocol.json_text import LAST_MOMENT_MS
 
 _JOB = ("jobId", "jobName", "jobRunId", "runId", "jobOwnerId", "triggerType")
-_DETAIL = (
+DETAIL_COLUMNS = (
     "format string, id string, name string, description string, location string, "
     "createdAt timestamp, lastModified timestamp, partitionColumns array<string>, "
     "clusteringColumns array<string>, numFiles bigint, sizeInBytes bigint, "
     "properties map<string,string>, minReaderVersion int, minWriterVersion int, "
     "tableFeatures array<string>"
 )
-_HISTORY = (
+HISTORY_COLUMNS = (
     "version bigint, timestamp timestamp, userId string, userName string, operation string, "
     "operationParameters map<string,string>, "
     f"job struct<{','.join(f'{name}:string' for name in _JOB)}>, "
@@ -32,13 +32,13 @@ _HISTORY = (
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
-def detail_frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
-    """Return one row that describes a version of a table."""
+def detail_frame(spark: SparkSession, snapshot: Snapshot, *, name: str | None = None) -> DataFrame:
+    """Return one row that describes a version of a table; `name` is what the catalog calls it."""
     detail = table_detail(snapshot)
     row = (
         "delta",
         detail.id,
-        detail.name,
+        name or detail.name,
         detail.description,
         # Spark spells local paths as URLs.
         f"file:{detail.location}" if detail.location.startswith("/") else detail.location,
@@ -53,7 +53,13 @@ def detail_frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
         detail.min_writer_version,
         list(detail.table_features),
     )
-    return spark.createDataFrame([row], _DETAIL)
+    return spark.createDataFrame([row], DETAIL_COLUMNS)
+
+
+def foreign_detail_frame(spark: SparkSession, known: Mapping[str, Any]) -> DataFrame:
+    """Return one row that says what is known of a table of another format, null otherwise."""
+    empty = spark.createDataFrame([], DETAIL_COLUMNS)
+    return spark.createDataFrame([tuple(map(known.get, empty.columns))], empty.schema)
 
 
 def history_frame(spark: SparkSession, entries: Sequence[HistoryEntry]) -> DataFrame:
@@ -78,7 +84,7 @@ def history_frame(spark: SparkSession, entries: Sequence[HistoryEntry]) -> DataF
         )
         for entry in entries
     ]
-    return spark.createDataFrame(rows, _HISTORY)
+    return spark.createDataFrame(rows, HISTORY_COLUMNS)
 
 
 def _moment(timestamp_ms: int | None) -> datetime | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
 from pyspark.errors import ParseException
@@ -9,6 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType as SparkStruct
 
 from truckee.errors.create import InvalidTableNameError
+from truckee.protocol.paths import is_absolute
 from truckee.spark.columns import quoted
 from truckee.spark.jvm.bridge import gateway
 from truckee.spark.jvm.jvm_errors import unlogged
@@ -42,6 +44,35 @@ def named_table(spark: SparkSession, name: str) -> NamedTable | None:
         location=_path(spark, location.get()) if location.isDefined() else None,
         is_managed=str(found.tableType().name()) == "MANAGED",
     )
+
+
+def foreign_table(spark: SparkSession, name: str) -> dict[str, Any]:
+    """Return what DESCRIBE DETAIL says of a table that is none of Delta's."""
+    found = _catalog(spark).getTableMetadata(_identifier(spark, name))
+    provider, location = found.provider(), found.storage().locationUri()
+    comment, columns = found.comment(), found.partitionColumnNames()
+    properties = found.properties().toSeq()
+    pairs = [properties.apply(index) for index in range(properties.size())]
+    return {
+        "format": str(provider.get()) if provider.isDefined() else None,
+        "name": str(found.identifier().unquotedString()),
+        "description": str(comment.get()) if comment.isDefined() else None,
+        "location": str(location.get().toString()) if location.isDefined() else None,
+        "createdAt": datetime.fromtimestamp(found.createTime() / 1000, tz=timezone.utc),
+        "partitionColumns": [str(columns.apply(index)) for index in range(columns.size())],
+        "properties": {str(pair._1()): str(pair._2()) for pair in pairs},
+    }
+
+
+def path_in_name(spark: SparkSession, name: str) -> str | None:
+    """Return the path in a name such as ``delta.`/data/t` ``, None if it is not such a name.
+
+    A table of the catalog that has just this name comes first.
+    """
+    parts = name_parts(spark, name)
+    if len(parts) != 2 or parts[0].lower() not in DELTA_PROVIDERS or not is_absolute(parts[1]):
+        return None
+    return parts[1] if named_table(spark, name) is None else None
 
 
 def default_location(spark: SparkSession, name: str) -> str:
@@ -86,10 +117,11 @@ def _text(value: str) -> str:
 
 def quoted_name(spark: SparkSession, name: str) -> str:
     """Return the name of a table as SQL takes it; InvalidTableNameError if it is none."""
-    return ".".join(quoted(part) for part in _parts(spark, name))
+    return ".".join(quoted(part) for part in name_parts(spark, name))
 
 
-def _parts(spark: SparkSession, name: str) -> list[str]:
+def name_parts(spark: SparkSession, name: str) -> list[str]:
+    """Return the parts of a name; InvalidTableNameError if it is none of the session catalog."""
     try:
         with unlogged():
             parts = spark._jsparkSession.sessionState().sqlParser().parseMultipartIdentifier(name)

@@ -1,0 +1,152 @@
+"""The rows that differ between two versions, read by pyarrow and compared in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from truckee.arrow.columns import arrow_schema
+from truckee.arrow.file_columns import ROW_INDEX, TableRead
+from truckee.arrow.row_comparison import paired_pool, uncancelled_pool
+from truckee.arrow.rows import ArrowRows
+from truckee.arrow.where import parsed_where
+from truckee.changes.columns import (
+    CHANGE_TYPE,
+    CHANGE_TYPE_FIELD,
+    DELETE,
+    INSERT,
+    UPDATE_POSTIMAGE,
+)
+from truckee.changes.diff_columns import BASE_ROW_ID
+from truckee.changes.missing_diff_files import missing_diff_files
+from truckee.changes.snapshot_diff import DiffRead, SnapshotDiff
+from truckee.errors.alter import ColumnNotFoundError
+from truckee.protocol.schema import StructType
+
+_ROW_ID = "__truckee_row_id"
+
+
+@dataclass(frozen=True, eq=False)
+class ComputedRows:
+    """Rows that are worked out when someone asks for them, from what is read then.
+
+    Whoever speaks Arrow's PyCapsule interface takes them as they are.
+    """
+
+    schema: pa.Schema
+    computed: Callable[[], Iterator[pa.Table]]
+
+    def to_batches(self) -> pa.RecordBatchReader:
+        """Return the rows as a stream of batches."""
+        batches = (batch for table in self.computed() for batch in table.to_batches())
+        return pa.RecordBatchReader.from_batches(self.schema, batches)
+
+    def to_arrow(self) -> pa.Table:
+        """Return all rows."""
+        return self.to_batches().read_all()
+
+    def to_pandas(self) -> Any:
+        """Return all rows as a DataFrame of pandas."""
+        return self.to_arrow().to_pandas()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_batches().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self.schema.__arrow_c_schema__()
+
+
+def diff_rows(
+    plan: SnapshotDiff, *, columns: Sequence[str] | None = None, where: str | None = None
+) -> ComputedRows:
+    """Return the rows of a diff that a condition is true of.
+
+    Rows that are on one side for certain pass in batches; what has to be compared is held in
+    memory as a whole.
+    """
+    shown = StructType((*plan.schema.fields, CHANGE_TYPE_FIELD))
+    names = shown.names if columns is None else _known(columns, shown)
+    condition = None if where is None else parsed_where(where, shown)
+    schema = arrow_schema(shown)
+    wanted = pa.schema([schema.field(name) for name in names])
+
+    def computed() -> Iterator[pa.Table]:
+        for table in _tables(plan):
+            whole = table.select(schema.names).cast(schema)
+            if condition is not None:
+                kept = [condition.rows(batch) for batch in whole.to_batches()]
+                whole = pa.Table.from_batches(kept, schema)
+            yield whole.select(list(names))
+
+    return ComputedRows(wanted, computed)
+
+
+def _known(columns: Sequence[str], schema: StructType) -> list[str]:
+    found = []
+    for name in columns:
+        field = schema.field(name)
+        if field is None:
+            raise ColumnNotFoundError(column=name, columns=schema.names)
+        found.append(field.name)
+    return found
+
+
+def _tables(plan: SnapshotDiff) -> Iterator[pa.Table]:
+    for read in plan.alone:
+        for batch in _read(plan, read).to_batches():
+            yield pa.Table.from_batches([batch])
+    if plan.compared:
+        yield _compared(plan)
+
+
+def _compared(plan: SnapshotDiff) -> pa.Table:
+    pools = [_pool(plan, read) for read in plan.compared]
+    pool = pa.concat_tables(pools)
+    columns = plan.schema.names
+    if plan.has_row_ids:
+        return _compared_by_ids(pool, plan)
+    if not plan.keys:
+        return uncancelled_pool(pool, columns)
+    if plan.is_recorded:
+        # A feed may show a row many times, of which the first and the last image count.
+        pool = uncancelled_pool(pool, columns)
+    return paired_pool(pool, columns, plan.keys, plan.sides)
+
+
+def _compared_by_ids(pool: pa.Table, plan: SnapshotDiff) -> pa.Table:
+    """Return rows paired by id; what has no partner is compared as a whole."""
+    columns = plan.schema.names
+    paired = paired_pool(pool, columns, [_ROW_ID], plan.sides)
+    single = pc.is_in(paired[CHANGE_TYPE], value_set=pa.array([INSERT, DELETE]))
+    left = uncancelled_pool(paired.filter(single), columns)
+    return pa.concat_tables([paired.filter(pc.invert(single)), left])
+
+
+def _pool(plan: SnapshotDiff, read: DiffRead) -> pa.Table:
+    rows = _read(plan, read).to_arrow()
+    if plan.is_reversed:
+        place = rows.column_names.index(CHANGE_TYPE)
+        after = pc.is_in(rows[CHANGE_TYPE], value_set=pa.array([INSERT, UPDATE_POSTIMAGE]))
+        opposite = pc.if_else(after, DELETE, INSERT)
+        rows = rows.set_column(place, rows.schema.field(place), opposite)
+    names = [*plan.schema.names, CHANGE_TYPE]
+    if not plan.has_row_ids:
+        return rows.select(names)
+    counted = pc.add(rows[BASE_ROW_ID], rows[ROW_INDEX])
+    ids = pc.coalesce(rows[read.columns.row_id], counted)
+    return rows.select(names).append_column(_ROW_ID, ids)
+
+
+def _read(plan: SnapshotDiff, read: DiffRead) -> ArrowRows:
+    table = TableRead(
+        url=read.storage.root,
+        store_options={},
+        table=read.columns.of(plan.after.configuration),
+        is_feed=True,
+        has_row_index=plan.has_row_ids,
+    )
+    return ArrowRows(read.storage, table, read.files, None, lambda: missing_diff_files(plan))

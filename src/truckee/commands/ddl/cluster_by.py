@@ -1,0 +1,38 @@
+"""ALTER TABLE ... CLUSTER BY: the columns that OPTIMIZE orders a table by; no file changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from truckee.commands.schema.clustering import clustering_domain, clustering_features, no_clustering
+from truckee.commands.table_plan import planned_table
+from truckee.errors.columns import ClusteringOfPartitionedTableError
+from truckee.log.detail import clustering_columns
+from truckee.log.snapshot import load_snapshot
+from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
+from truckee.storage.base import Storage
+
+
+def cluster_by(storage: Storage, columns: Sequence[tuple[str, ...]]) -> int:
+    """Cluster a table by columns from now on, by none if there are none; return the version.
+
+    A table that was never clustered gets the features for it. It stays at its version if it is to
+    be clustered by nothing.
+    """
+    snapshot = load_snapshot(storage)
+    if columns and snapshot.partition_columns:
+        raise ClusteringOfPartitionedTableError(partition_columns=snapshot.partition_columns)
+    if not columns and CLUSTERING_DOMAIN not in snapshot.domain_metadata:
+        return snapshot.version
+    domain = no_clustering()
+    if columns:
+        domain = clustering_domain(snapshot.schema, columns, snapshot.metadata)
+    table = planned_table(
+        storage, snapshot, snapshot.metadata, features=clustering_features(), domains=[domain]
+    )
+    table.check("CLUSTER BY")
+    parameters = {
+        "oldClusteringColumns": ",".join(clustering_columns(snapshot)),
+        "newClusteringColumns": ",".join(".".join(path) for path in columns),
+    }
+    return table.transaction().commit("CLUSTER BY", parameters=parameters)

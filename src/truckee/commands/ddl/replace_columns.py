@@ -1,0 +1,68 @@
+"""ALTER TABLE ... REPLACE COLUMNS: a new list of columns, of which no data file has to change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+from pyspark.sql import SparkSession
+
+from truckee.commands.ddl.alter_columns import (
+    NewColumn,
+    check_independent,
+    check_not_in_layout,
+    commit_schema,
+    new_field,
+    shown_field,
+)
+from truckee.commands.schema.edits import with_type
+from truckee.errors.alter import ColumnsNotReplaceableError
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.protocol.column_metadata import IDENTITY_STEP_KEY
+from truckee.protocol.schema import StructField, StructType
+from truckee.storage.base import Storage
+
+
+def replace_columns(spark: SparkSession, storage: Storage, columns: Sequence[NewColumn]) -> int:
+    """Give a table these columns in this order; return the version that has them.
+
+    Columns that it has keep what is recorded of them and may become wider; others are added, null
+    in the rows that are there. Columns that are left out are dropped, which needs column mapping.
+    """
+    snapshot = load_snapshot(storage)
+    if any(IDENTITY_STEP_KEY in field.metadata for field in snapshot.schema.fields):
+        raise ColumnsNotReplaceableError(reason="the table has an identity column")
+    fields = tuple(_replaced(spark, snapshot, column) for column in columns)
+    _check_dropped(spark, snapshot, fields)
+    shown = [shown_field(field) for field in fields]
+    return commit_schema(snapshot, StructType(fields), "REPLACE COLUMNS", {"columns": shown})
+
+
+def _replaced(spark: SparkSession, snapshot: Snapshot, column: NewColumn) -> StructField:
+    new = new_field(column.name, column)
+    old = snapshot.schema.field(column.name)
+    if not column.nullable and (old is None or old.nullable):
+        raise ColumnsNotReplaceableError(
+            reason=f"{column.name} is NOT NULL, and rows that are there may have no value for it"
+        )
+    if old is None:
+        return new
+    if new.type != old.type:
+        check_independent(spark, snapshot, (old.name,), "changed")
+    metadata = dict(old.metadata)
+    if column.comment is not None:
+        metadata["comment"] = column.comment
+    kept = replace(old, nullable=column.nullable, metadata=metadata)
+    return with_type(kept, new.type, widening=snapshot.properties.enable_type_widening)
+
+
+def _check_dropped(spark: SparkSession, snapshot: Snapshot, fields: Sequence[StructField]) -> None:
+    kept = {field.name.casefold() for field in fields}
+    dropped = [f.name for f in snapshot.schema.fields if f.name.casefold() not in kept]
+    if dropped and snapshot.properties.column_mapping_mode == "none":
+        raise ColumnsNotReplaceableError(
+            reason=f"[{', '.join(dropped)}] would be dropped, which needs column mapping"
+        )
+    for name in dropped:
+        check_not_in_layout(snapshot, (name,))
+        check_independent(spark, snapshot, (name,), "dropped")

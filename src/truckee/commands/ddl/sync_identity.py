@@ -1,0 +1,63 @@
+"""ALTER TABLE ... SYNC IDENTITY: the numbers of a column go on behind those that rows have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as sf
+
+from truckee.commands.ddl.alter_columns import shown_field
+from truckee.commands.schema.edits import changed_column
+from truckee.commands.table_plan import planned_table
+from truckee.errors.columns import NotAnIdentityColumnError
+from truckee.log.snapshot import load_snapshot
+from truckee.protocol.column_metadata import (
+    IDENTITY_HIGH_WATER_MARK_KEY,
+    IDENTITY_START_KEY,
+    IDENTITY_STEP_KEY,
+)
+from truckee.protocol.schema import StructField, find_column
+from truckee.spark.columns import column as column_of
+from truckee.spark.read.frames import snapshot_frame
+from truckee.storage.base import Storage
+
+
+def sync_identity(spark: SparkSession, storage: Storage, column: Sequence[str]) -> int:
+    """Note the farthest number that rows have as the last one given; return the version.
+
+    The mark is never set back, and stays on the way from `start` in steps of `step`: with start 1,
+    step 10 and rows up to 15, it becomes 21.
+    """
+    snapshot = load_snapshot(storage)
+    path = tuple(column)
+    chain = find_column(snapshot.schema, path)
+    if chain is None or len(path) != 1 or IDENTITY_STEP_KEY not in chain.field.metadata:
+        raise NotAnIdentityColumnError(column=".".join(path))
+    farthest = sf.max if int(chain.field.metadata[IDENTITY_STEP_KEY]) > 0 else sf.min
+    row = snapshot_frame(spark, snapshot).select(farthest(column_of(chain.field.name))).first()
+    found = None if row is None else row[0]
+    schema = changed_column(snapshot.schema, path, lambda field: synced_field(field, found))
+    metadata = replace(snapshot.metadata, schema_string=schema.to_json())
+    table = planned_table(storage, snapshot, metadata)
+    table.check("CHANGE COLUMN")
+    synced = find_column(schema, path)
+    assert synced is not None
+    transaction = table.transaction()
+    transaction.read_whole_table()
+    parameters = {"column": shown_field(synced.field)}
+    return transaction.commit("CHANGE COLUMN", parameters=parameters, allow_empty=True)
+
+
+def synced_field(field: StructField, farthest: int | None) -> StructField:
+    """Return an identity column whose mark is not behind a number that rows have."""
+    start, step = (int(field.metadata[key]) for key in (IDENTITY_START_KEY, IDENTITY_STEP_KEY))
+    if farthest is None or (farthest - start) * step < 0:
+        return field
+    steps = -(-(farthest - start) // step)  # up to the next number, if it is between two
+    mark = start + steps * step
+    old = field.metadata.get(IDENTITY_HIGH_WATER_MARK_KEY)
+    if old is not None and (int(old) - mark) * step >= 0:
+        return field
+    return replace(field, metadata={**field.metadata, IDENTITY_HIGH_WATER_MARK_KEY: mark})

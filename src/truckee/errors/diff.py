@@ -1,0 +1,112 @@
+"""Errors of a diff of two versions, and of a row's history.
+
+DeltaError
+  KeysNotUniqueError        several rows of one version have the same keys
+  NoKeysError               keys were given, and there are none among them
+  UnrelatedTablesError      two tables that share no file
+  DiffSchemaError           a column has types that no one type can hold
+  DiffFileNotFoundError     a file that the diff needs was deleted
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from truckee.errors.base import DeltaError
+
+
+@dataclass(eq=False, kw_only=True)
+class KeysNotUniqueError(DeltaError):
+    """Several rows have the same keys where one was expected.
+
+    `where` says among which rows: those of a version, or those that a version changed.
+    """
+
+    code: ClassVar[str] = "DELTA_KEYS_NOT_UNIQUE"
+    keys: tuple[str, ...]
+    where: str
+    example: str
+    count: int
+
+    def __str__(self) -> str:
+        return (
+            f"{', '.join(self.keys)} do not identify a row: {self.count} rows {self.where} have "
+            f"{self.example}\n"
+            "hint: name more columns as keys, or none; with row tracking, ids pair rows by "
+            "themselves"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class NoKeysError(DeltaError):
+    """An empty list of keys."""
+
+    code: ClassVar[str] = "DELTA_NO_KEYS"
+
+    def __str__(self) -> str:
+        return "keys has no column\nhint: name at least one column, or leave keys out"
+
+
+@dataclass(eq=False, kw_only=True)
+class UnrelatedTablesError(DeltaError):
+    """Two tables of which neither is a clone of the other, as far as their files tell."""
+
+    code: ClassVar[str] = "DELTA_TABLES_NOT_RELATED"
+    table: str
+    table_id: str
+    other: str
+    other_id: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table} (id {self.table_id}) and {self.other} (id {self.other_id}) share no "
+            "data file, so neither is a clone of the other\n"
+            "hint: to compare all their rows all the same, give the keys that identify a row"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class DiffSchemaError(DeltaError):
+    """A column whose type at one version cannot be read as its type at the other."""
+
+    code: ClassVar[str] = "DELTA_DIFF_INCOMPATIBLE_SCHEMA"
+    column: str
+    type: str
+    version: int
+    wanted: str
+    wanted_version: int
+
+    def __str__(self) -> str:
+        return (
+            f"column {self.column} is {self.type} at version {self.version} and {self.wanted} at "
+            f"version {self.wanted_version}, so rows of the two cannot be compared\n"
+            "hint: compare versions on the same side of the change"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class DiffFileNotFoundError(DeltaError):
+    """Files that a diff needs are gone; most likely VACUUM deleted them.
+
+    `readable_from` is the first version from which on they are not needed, None if the latest
+    version needs them.
+    """
+
+    code: ClassVar[str] = "DELTA_DIFF_FILE_NOT_FOUND"
+    table: str
+    start: int
+    end: int
+    path: str
+    count: int
+    readable_from: int | None
+
+    def __str__(self) -> str:
+        files = "file is" if self.count == 1 else "files are"
+        gone = (
+            f"{self.count} {files} gone that the diff of versions {self.start} and {self.end} of "
+            f"{self.table} needs, the first of them '{self.path}'"
+        )
+        if self.readable_from is None:
+            return f"{gone}\nhint: the latest version needs it too; restore it from a copy"
+        return f"{gone}\nhint: versions from {self.readable_from} on can still be compared"

@@ -1,0 +1,80 @@
+"""Statements of Delta that cannot be read, or that are refused.
+
+DeltaError
+├── StatementSyntaxError       text that is none of Delta's statements, with the place marked
+├── IllegalTableNameError      a name of more than three parts
+├── ConvertedTypeError         a type that a partition column of CONVERT cannot have
+└── StatementNotAllowedError   a statement that is known, and not done here
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from truckee.errors.base import DeltaError
+
+
+@dataclass(eq=False, kw_only=True)
+class StatementSyntaxError(DeltaError):
+    """A statement of Delta has something else than its grammar expects.
+
+    `position` is where, counted in characters from the start of `statement`.
+    """
+
+    code: ClassVar[str] = "PARSE_SYNTAX_ERROR"
+    statement: str
+    position: int
+    near: str
+    expected: str
+
+    def __str__(self) -> str:
+        before = self.statement[: self.position]
+        line, column = before.count("\n"), self.position - (before.rfind("\n") + 1)
+        lines = self.statement.split("\n")
+        lines.insert(line + 1, "-" * column + "^^^")
+        return (
+            f"Syntax error at or near {self.near}: {self.expected} is expected. "
+            f"(line {line + 1}, pos {column})\n\n== SQL ==\n" + "\n".join(lines)
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class IllegalTableNameError(DeltaError):
+    """The name of a table has more than three parts."""
+
+    code: ClassVar[str] = "DELTA_PARSING_ILLEGAL_TABLE_NAME"
+    table: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table} has more parts than a catalog, a schema and a table\n"
+            "hint: write table, schema.table, catalog.schema.table or delta.`/path`"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ConvertedTypeError(DeltaError):
+    """CONVERT was given a type that no partition column has."""
+
+    code: ClassVar[str] = "DELTA_PARSING_UNSUPPORTED_DATA_TYPE"
+    column: str
+    type: str
+
+    def __str__(self) -> str:
+        return (
+            f"the partition column {self.column} cannot have the type {self.type}\n"
+            "hint: use a type such as string, int, bigint, date or decimal(p, s)"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class StatementNotAllowedError(DeltaError):
+    """A statement that Delta's grammar knows, and that is not done here."""
+
+    code: ClassVar[str] = "DELTA_OPERATION_NOT_ALLOWED"
+    operation: str
+    hint: str
+
+    def __str__(self) -> str:
+        return f"Operation not allowed: `{self.operation}` is not supported\nhint: {self.hint}"

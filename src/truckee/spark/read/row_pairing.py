@@ -1,0 +1,247 @@
+"""Deleted and inserted rows compared: copies cancel, and what is left is paired as updates.
+
+The rows come as a DataFrame with `_change_type`; each function is one aggregation.
+
+| function           | rows are the same if      | two of them, one deleted, one inserted        |
+|--------------------|---------------------------|-----------------------------------------------|
+| `uncancelled_rows` | all columns are equal     | cancel, each copy once                        |
+| `paired_rows`      | their identity is equal   | cancel if equal, else are an update's images  |
+
+Rows are equal as Spark groups them: null equals null, NaN equals NaN, -0.0 equals 0.0. Maps are
+compared as sets of entries, variants by type and JSON, texts byte by byte whatever their collation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import reduce
+
+import msgspec
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    MapType,
+    StringType,
+    StructType,
+    VariantType,
+)
+
+from truckee.changes.columns import (
+    CHANGE_TYPE,
+    DELETE,
+    INSERT,
+    UPDATE_POSTIMAGE,
+    UPDATE_PREIMAGE,
+)
+from truckee.errors.diff import KeysNotUniqueError
+from truckee.spark.columns import column
+from truckee.spark.jvm.jvm_errors import install_translation, translate_with
+
+_SUM = "__truckee_sum"
+_KEY = "__truckee_key_"
+_BEFORE, _AFTER = "__truckee_before", "__truckee_after"
+_DELETED, _INSERTED = "__truckee_deleted", "__truckee_inserted"
+_IMAGE, _VERSION = "image", "version"
+_MARK = "truckee-keys:"
+_MESSAGE = re.compile(rf"{_MARK}([0-9A-F]*),(\d+),([0-9A-F]*);")
+
+
+def is_after() -> Column:
+    """Return whether a row is there after the change, as inserted rows and postimages are."""
+    return column(CHANGE_TYPE).isin(INSERT, UPDATE_POSTIMAGE)
+
+
+def uncancelled_rows(
+    changes: DataFrame, columns: Sequence[str], *, within: Sequence[str] = ()
+) -> DataFrame:
+    """Return what is left once equal deleted and inserted rows have cancelled each other.
+
+    Of each row, as many copies cancel as there are on both sides. Only rows that are equal in the
+    columns `within` are compared, such as the version. The result has `columns`, `_change_type`
+    (insert or delete) and `within`.
+    """
+    types = {field.name: field.dataType for field in changes.schema.fields}
+    plain = [name for name in columns if _is_plain(types[name])]
+    others = [name for name in columns if name not in plain]
+    keys = [comparable(column(name), types[name]) for name in others]
+    grouped = changes.groupBy(
+        *(column(name) for name in (*within, *plain)),
+        *(key.alias(f"{_KEY}{place}") for place, key in enumerate(keys)),
+    )
+    sign = F.when(is_after(), 1).otherwise(-1)
+    summed = grouped.agg(
+        F.sum(sign).alias(_SUM), *(F.first(column(name)).alias(name) for name in others)
+    ).where(column(_SUM) != 0)
+    kind = F.when(column(_SUM) > 0, INSERT).otherwise(DELETE)
+    copies = F.array_repeat(kind, F.abs(column(_SUM)).cast("int"))
+    return summed.select(
+        *(column(name) for name in columns),
+        F.explode(copies).alias(CHANGE_TYPE),
+        *(column(name) for name in within),
+    )
+
+
+def paired_rows(
+    changes: DataFrame,
+    columns: Sequence[str],
+    *,
+    identity: Sequence[str],
+    within: Sequence[str] = (),
+    row_version: str | None = None,
+    drop_unchanged: bool = True,
+    where: tuple[str, str] = ("before", "after"),
+) -> DataFrame:
+    """Return deleted and inserted rows of the same identity as the two images of an update.
+
+    `identity` are columns such as keys or a row id; null is a value like any other there. A pair
+    is dropped if both rows have the same `row_version`, a column that says in which version a row
+    last changed; with `drop_unchanged`, also if they are equal in all of `columns`. Only rows that
+    are equal in the columns `within` are compared. The result has `columns`, `_change_type` and
+    `within`; running it raises `KeysNotUniqueError` where several rows of one side share an
+    identity, and `where` names the two sides for it.
+    """
+    install_translation()
+    translate_with(_keys_not_unique)
+    types = {field.name: field.dataType for field in changes.schema.fields}
+    image = F.struct(
+        F.struct(*(column(name) for name in columns)).alias(_IMAGE),
+        *([column(row_version).alias(_VERSION)] if row_version is not None else ()),
+    )
+    keys = [comparable(column(name), types[name]) for name in identity]
+    after = is_after()
+    grouped = changes.groupBy(
+        *(column(name) for name in within),
+        *(key.alias(f"{_KEY}{place}") for place, key in enumerate(keys)),
+    ).agg(
+        F.count_if(~after).alias(_DELETED),
+        F.count_if(after).alias(_INSERTED),
+        F.first(F.when(~after, image), ignorenulls=True).alias(_BEFORE),
+        F.first(F.when(after, image), ignorenulls=True).alias(_AFTER),
+    )
+    names = [f"{_KEY}{place}" for place in range(len(keys))]
+    pair = _images(columns, types, row_version is not None, drop_unchanged)
+    found = F.when(
+        (column(_DELETED) > 1) | (column(_INSERTED) > 1), _refusal(identity, names, where)
+    ).otherwise(pair)
+    exploded = grouped.select(F.explode(found).alias("row"), *(column(name) for name in within))
+    row = column("row").getField(_IMAGE)
+    return exploded.select(
+        *(row.getField(name).alias(name) for name in columns),
+        column("row").getField(CHANGE_TYPE).alias(CHANGE_TYPE),
+        *(column(name) for name in within),
+    )
+
+
+def _images(
+    columns: Sequence[str], types: dict[str, DataType], has_version: bool, drop_unchanged: bool
+) -> Column:
+    """Return an array of what is shown of a pair of rows, of which one may be missing."""
+    before, after = column(_BEFORE), column(_AFTER)
+    same = F.lit(False)
+    if has_version:
+        same = F.coalesce(before.getField(_VERSION) == after.getField(_VERSION), F.lit(False))
+    if drop_unchanged:
+        one, other = before.getField(_IMAGE), after.getField(_IMAGE)
+        equal = (
+            comparable(one.getField(name), types[name]).eqNullSafe(
+                comparable(other.getField(name), types[name])
+            )
+            for name in columns
+        )
+        same = same | reduce(Column.__and__, equal, F.lit(True))
+    deleted = F.array(_shown(before, DELETE))
+    return (
+        F.when(after.isNull(), deleted)
+        .when(before.isNull(), F.array(_shown(after, INSERT)))
+        .when(same, F.slice(deleted, 1, 0))
+        .otherwise(F.array(_shown(before, UPDATE_PREIMAGE), _shown(after, UPDATE_POSTIMAGE)))
+    )
+
+
+def _shown(row: Column, kind: str) -> Column:
+    return F.struct(row.getField(_IMAGE).alias(_IMAGE), F.lit(kind).alias(CHANGE_TYPE))
+
+
+def _refusal(identity: Sequence[str], names: Sequence[str], where: tuple[str, str]) -> Column:
+    """Return an expression that raises, with a message that `_keys_not_unique` reads."""
+    told = [msgspec.json.encode([list(identity), side]).hex().upper() for side in where]
+    example = F.to_json(
+        F.struct(*(column(k).alias(n) for k, n in zip(names, identity, strict=True))),
+        {"ignoreNullFields": "false"},
+    )
+    is_before = column(_DELETED) > 1
+    return F.raise_error(
+        F.concat(
+            F.lit(_MARK),
+            F.when(is_before, told[0]).otherwise(told[1]),
+            F.lit(","),
+            F.when(is_before, column(_DELETED)).otherwise(column(_INSERTED)).cast("string"),
+            F.lit(","),
+            F.hex(F.coalesce(example, F.lit("{}"))),
+            F.lit(";"),
+        )
+    )
+
+
+def _keys_not_unique(messages: Sequence[str]) -> KeysNotUniqueError | None:
+    """Return the error that the messages of a failed Spark job stand for, None if it is another."""
+    found = next(filter(None, map(_MESSAGE.search, messages)), None)
+    if found is None:
+        return None
+    keys, where = msgspec.json.decode(bytes.fromhex(found[1]))
+    return KeysNotUniqueError(
+        keys=tuple(keys),
+        where=where,
+        example=bytes.fromhex(found[3]).decode(errors="replace"),
+        count=int(found[2]),
+    )
+
+
+def comparable(value: Column, data_type: DataType) -> Column:
+    """Return a value as one that Spark can group by, equal where the values are the same."""
+    if _is_plain(data_type):
+        return value
+    match data_type:
+        case StructType():
+            fields = (
+                comparable(value.getField(field.name), field.dataType).alias(field.name)
+                for field in data_type.fields
+            )
+            return F.when(value.isNotNull(), F.struct(*fields))
+        case ArrayType():
+            element = data_type.elementType
+            return F.transform(value, lambda each: comparable(each, element))
+        case MapType():
+            return F.array_sort(
+                F.transform(F.map_entries(value), lambda entry: _entry(entry, data_type))
+            )
+        case VariantType():
+            kind = F.schema_of_variant(value)
+            return F.when(value.isNotNull(), F.struct(kind, F.to_json(value)))
+        case _:
+            return value.cast(StringType())
+
+
+def _entry(entry: Column, data_type: MapType) -> Column:
+    return F.struct(
+        comparable(entry.getField("key"), data_type.keyType).alias("key"),
+        comparable(entry.getField("value"), data_type.valueType).alias("value"),
+    )
+
+
+def _is_plain(data_type: DataType) -> bool:
+    """Return whether Spark groups by a type as we compare it."""
+    match data_type:
+        case StructType():
+            return all(_is_plain(field.dataType) for field in data_type.fields)
+        case ArrayType():
+            return _is_plain(data_type.elementType)
+        case MapType() | VariantType():
+            return False
+        case StringType():
+            return data_type == StringType()
+        case _:
+            return True

@@ -1,0 +1,91 @@
+r"""SQL text -> lexemes, by the rules of Delta's lexer, each with its place in the text.
+
+| text                          | kind   | value                                      |
+|-------------------------------|--------|--------------------------------------------|
+| `vacuum`, `t1`, `2024_sales`  | word   | itself; keywords are words                 |
+| `` `a b` ``                   | name   | without the quotes                         |
+| `'it\'s'`, `"x"`, `r'\d'`     | text   | escapes resolved                           |
+| `5`, `1.5`, `.5`, `1e3`, `5L` | number | itself                                     |
+| `<=>`, `<>`, `(`, `$` ...     | symbol | itself, a single character if unknown      |
+
+Blanks and comments (`--` to the end of the line, `/* */`) are skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+_LEXEME = re.compile(
+    r"""
+    (?P<skipped>\s+|--[^\r\n]*|/\*.*?\*/)
+  | (?P<raw>[rR](?:'[^']*'|"[^"]*"))
+  | (?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
+  | (?P<name>`(?:[^`]|``)*`)
+  | (?P<number>(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?(?:BD|[LSYFD])?(?![A-Z0-9_]))
+  | (?P<word>[A-Z0-9_]+)
+  | (?P<symbol><=>|<=|>=|<>|!=|==|!<|!>|\|\||->|=>|::|.)
+    """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE | re.ASCII,
+)
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", re.DOTALL)
+_ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
+
+
+class Lexeme(Struct, frozen=True):
+    """One word, name, text, number or symbol: where it starts, where it ends, and as written."""
+
+    kind: str
+    value: str
+    start: int
+    end: int
+    written: str = ""
+
+    def is_keyword(self, *words: str) -> bool:
+        """Return whether this is one of some keywords, in any case."""
+        return self.kind == "word" and self.value.upper() in words
+
+    def is_mark(self, *marks: str) -> bool:
+        """Return whether this is one of some symbols."""
+        return self.kind == "symbol" and self.value in marks
+
+
+def lexemes(statement: str) -> list[Lexeme]:
+    """Return the lexemes of a statement, with one of kind `end` last; every text has some."""
+    return [*_lexemes(statement), Lexeme("end", "", len(statement), len(statement))]
+
+
+def _lexemes(statement: str) -> Iterator[Lexeme]:
+    position = 0
+    while position < len(statement):
+        match = _LEXEME.match(statement, position)
+        assert match is not None, "a symbol is any character"
+        kind, found = match.lastgroup, match[0]
+        assert kind is not None
+        if kind == "raw":
+            yield Lexeme("text", found[2:-1], position, match.end(), found)
+        elif kind == "text":
+            yield Lexeme(kind, _unescaped(found[1:-1]), position, match.end(), found)
+        elif kind == "name":
+            value = found[1:-1].replace("``", "`")
+            yield Lexeme(kind, value, position, match.end(), found)
+        elif kind != "skipped":
+            yield Lexeme(kind, found, position, match.end(), found)
+        position = match.end()
+
+
+def _unescaped(inner: str) -> str:
+    return _ESCAPE.sub(_resolved, inner) if "\\" in inner else inner
+
+
+def _resolved(match: re.Match[str]) -> str:
+    code = match[1]
+    if code[0] in "uU" and len(code) > 1:
+        return chr(int(code[1:], 16))
+    if len(code) == 3:
+        return chr(int(code, 8))
+    if code in "%_":
+        return match[0]
+    return _ESCAPED.get(code, code)

@@ -1,0 +1,158 @@
+"""What a diff promises, whatever happened to a table: histories of the DML model, on both engines.
+
+`TRUCKEE_DIFF_EXAMPLES` asks for more histories.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+import truckee
+from commands.dml.test_dml_model import ROWS, histories, run
+from dml_model import Command, Model, Row, frame
+from dml_tables import FEED, VECTORS, Table, create_table
+from truckee.errors import KeysNotUniqueError
+from truckee.table import DeltaTable
+
+pytestmark = [pytest.mark.property, pytest.mark.slow]
+
+EXAMPLES = int(os.environ.get("TRUCKEE_DIFF_EXAMPLES", "5"))
+TRACKED = {"delta.enableRowTracking": "true"}
+SIGNS = {"insert": 1, "update_postimage": 1, "delete": -1, "update_preimage": -1}
+
+Shown = tuple[Any, Any, Any, str]
+
+
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(
+    start=st.lists(ROWS, min_size=4, max_size=12, unique_by=lambda row: row[0]),
+    commands=histories(),
+    features=st.lists(st.sampled_from([VECTORS, FEED, TRACKED]), unique_by=str),
+    mapping=st.sampled_from(["none", "name", "id"]),
+    partitioned=st.booleans(),
+    luck=st.randoms(use_true_random=False),
+)
+def test_the_laws_of_diffs(
+    spark: SparkSession,
+    start: list[Row],
+    commands: list[Command],
+    features: list[dict[str, str]],
+    mapping: str,
+    partitioned: bool,
+    luck: Any,
+) -> None:
+    properties = {"delta.columnMapping.mode": mapping} if mapping != "none" else {}
+    for feature in features:
+        properties |= feature
+    with tempfile.TemporaryDirectory() as folder:
+        table = create_table(
+            spark,
+            Path(folder) / "t",
+            frame(spark, start),
+            properties=properties,
+            partition_by=["part"] if partitioned else [],
+        )
+        model = Model(list(start))
+        for command in commands:
+            run(command, table, model)
+
+        check_all_pairs(table, model, has_feed=FEED in features)
+        a, b = luck.randrange(len(model.past)), luck.randrange(len(model.past))
+        check_on_spark(table, model, a, b)
+
+
+def check_all_pairs(table: Table, model: Model, *, has_feed: bool) -> None:
+    opened = truckee.open(str(table.path))
+    versions = range(len(model.past))
+    found = {(a, b): local(opened, a, b) for a in versions for b in versions}
+    for (a, b), rows in found.items():
+        check_rows(model, a, b, rows)
+        assert canon(rows) == negative(canon(found[b, a]))
+        for c in versions:
+            both = canon([*rows, *found[b, c]])
+            assert canon(found[a, c]) == both
+    last = versions[-1]
+    if has_feed and last:
+        feed = opened.changes(startingVersion=1, endingVersion=last).to_arrow()
+        shown = [tuple(row.values())[:4] for row in feed.to_pylist()]
+        assert canon(shown) == canon(found[0, last])
+
+
+def check_on_spark(table: Table, model: Model, a: int, b: int) -> None:
+    opened = DeltaTable.forPath(table.spark, str(table.path))
+    check_rows(model, a, b, [tuple(row) for row in opened.diff(a, b).collect()])
+    try:
+        keyed = [tuple(row) for row in opened.diff(a, b, keys=["id"]).collect()]
+    except KeysNotUniqueError:
+        assert has_same_ids(model.past[a]) or has_same_ids(model.past[b])
+        return
+    assert canon(keyed) == expected(model, a, b)
+    check_keyed(keyed)
+    assert sorted(keyed, key=str) == sorted(
+        local(truckee.open(str(table.path)), a, b, keys=["id"]), key=str
+    )
+
+
+def check_rows(model: Model, a: int, b: int, rows: list[Shown]) -> None:
+    assert canon(rows) == expected(model, a, b)
+    # Nothing is shown that is on both sides.
+    plain = Counter(row for row in rows if row[3] in ("insert", "delete"))
+    twice = [row for row in plain if (*row[:3], "delete") in plain and row[3] == "insert"]
+    assert twice == []
+
+
+def check_keyed(rows: list[Shown]) -> None:
+    """Each key once: as an insert, as a delete, or as the two images of an update."""
+    kinds: dict[Any, list[str]] = {}
+    for row in rows:
+        kinds.setdefault(row[0], []).append(row[3])
+    pair = ["update_postimage", "update_preimage"]
+    assert all(sorted(of) in (["insert"], ["delete"], pair) for of in kinds.values())
+    images = {(*row[:3], row[3]) for row in rows}
+    assert not any(
+        (*row[:3], "update_preimage") in images for row in rows if row[3] == "update_postimage"
+    )
+
+
+def has_same_ids(rows: list[Row]) -> bool:
+    return any(count > 1 for count in Counter(row[0] for row in rows).values())
+
+
+def expected(model: Model, a: int, b: int) -> Counter[Row]:
+    found = Counter(model.past[b])
+    found.subtract(Counter(model.past[a]))
+    return nonzero(found)
+
+
+def local(opened: truckee.LocalTable, a: int, b: int, **options: Any) -> list[Shown]:
+    return [tuple(row.values()) for row in opened.diff(a, b, **options).to_arrow().to_pylist()]
+
+
+def canon(rows: Iterable[tuple[Any, ...]]) -> Counter[Row]:
+    found: Counter[Row] = Counter()
+    for id_, v, part, kind in rows:
+        found[id_, v, part] += SIGNS[kind]
+    return nonzero(found)
+
+
+def negative(counts: Counter[Row]) -> Counter[Row]:
+    return Counter({row: -count for row, count in counts.items()})
+
+
+def nonzero(counts: Counter[Row]) -> Counter[Row]:
+    return Counter({row: count for row, count in counts.items() if count})
