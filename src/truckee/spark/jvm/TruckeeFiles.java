@@ -5,11 +5,7 @@ import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.BitSet;
 import java.util.HexFormat;
 import java.util.function.BiFunction;
 import org.apache.hadoop.conf.Configuration;
@@ -41,8 +37,6 @@ import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
-import org.roaringbitmap.BitSetUtil;
-import org.roaringbitmap.RoaringBitmap;
 import org.roaringbitmap.longlong.Roaring64NavigableMap;
 import scala.Function1;
 import scala.collection.immutable.ArraySeq;
@@ -52,7 +46,7 @@ import scala.collection.immutable.Seq;
 import scala.runtime.AbstractPartialFunction;
 
 /**
- * The JVM's half of the file index, and of making plans. It lives on the driver alone, and decides
+ * The JVM's half of the file index, and of making plans. It decides
  * nothing: which files there are is asked of Python, once a query. What is here is what would cost a
  * call a file or a column, or what Spark asks so often (names, equality, sizes) that a call each would
  * be felt.
@@ -243,28 +237,6 @@ public class TruckeeFiles implements FileIndex {
       }
     }
 
-    /**
-     * A bitmap of file id and row index as a plain set of bits: row r of file f is at the position
-     * starts[f] + r. Each start is a multiple of 64, so that bits are copied by the word.
-     */
-    public BitSet dense(byte[] portable, byte[] packedStarts) throws IOException {
-      int[] starts = new int[packedStarts.length / 4];
-      ByteBuffer.wrap(packedStarts).asIntBuffer().get(starts);
-      ByteBuffer in = ByteBuffer.wrap(portable).order(ByteOrder.LITTLE_ENDIAN);
-      long[] words = new long[0];
-      for (long left = in.getLong(); left > 0; left--) {
-        int first = starts[in.getInt()] / 64;
-        RoaringBitmap rows = new RoaringBitmap();
-        rows.deserialize(in);
-        in.position(in.position() + rows.serializedSizeInBytes());
-        long[] found = BitSetUtil.bitsetOf(rows).toLongArray();
-        int end = first + found.length;
-        if (end > words.length) words = Arrays.copyOf(words, Math.max(end, 2 * words.length));
-        System.arraycopy(found, 0, words, first, found.length);
-      }
-      return BitSet.valueOf(words);
-    }
-
     /** All settings of a session: names and values in turn, parted by NUL. */
     public String settings(RuntimeConfig conf) {
       StringBuilder packed = new StringBuilder();
@@ -276,14 +248,7 @@ public class TruckeeFiles implements FileIndex {
       return packed.toString();
     }
 
-    /** Longs, eight bytes each, as a list that Spark's expressions can call. */
-    public ArrayList longs(byte[] packed) {
-      ArrayList found = new ArrayList();
-      ByteBuffer in = ByteBuffer.wrap(packed);
-      while (in.hasRemaining()) found.add(Long.valueOf(in.getLong()));
-      return found;
-    }
-
+    /** A bitmap of file id and row index, from its portable form. */
     public Roaring64NavigableMap sparse(byte[] portable) throws IOException {
       Roaring64NavigableMap bitmap = new Roaring64NavigableMap();
       bitmap.deserializePortable(new DataInputStream(new ByteArrayInputStream(portable)));
@@ -386,7 +351,7 @@ public class TruckeeFiles implements FileIndex {
   }
 
   /** `InSet` becomes `In`. */
-  public static class SpellOut extends AbstractPartialFunction implements java.io.Serializable {
+  public static class SpellOut extends AbstractPartialFunction {
     public boolean isDefinedAt(Object node) { return node instanceof InSet; }
 
     public Object applyOrElse(Object node, Function1 otherwise) {
