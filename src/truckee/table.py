@@ -38,7 +38,12 @@ from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
 from truckee.errors.log import NotADeltaTableError
 from truckee.log.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.options.arguments import checked_argument, checked_feature_name, checked_version
+from truckee.options.arguments import (
+    checked_argument,
+    checked_feature_name,
+    checked_flag,
+    checked_version,
+)
 from truckee.options.feed import feed_options
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.read.diff_frames import diff_frame
@@ -368,7 +373,7 @@ class DeltaTable:
         """Take a feature out of those that the table demands, once nothing uses it."""
         checked_feature_name(featureName)
         if truncateHistory is not None:
-            checked_argument(truncateHistory, bool, what="truncateHistory")
+            checked_flag(truncateHistory, what="truncateHistory")
         drop_feature(self._storage, featureName, truncate_history=bool(truncateHistory))
 
     def _snapshot(self) -> Snapshot:

@@ -19,11 +19,11 @@ from tempfile import TemporaryDirectory
 
 from corpus import corpus_tables
 from hostile.mutations import mutate
+from staging import plan_changes
 from streaming.streams import batches, stream
 from truckee.arrow.file_columns import TableRead
 from truckee.arrow.parts import tasks
 from truckee.arrow.read import read_parts
-from truckee.changes.plan import plan_changes
 from truckee.changes.summary import summary
 from truckee.errors.base import DeltaError
 from truckee.log.detail import table_detail

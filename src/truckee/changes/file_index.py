@@ -15,9 +15,10 @@ No vector is read here: which rows are meant is told by naming vectors.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from heapq import merge
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -117,11 +118,30 @@ class ChangeFiles(ChangeFileIndex):
             yield from change_rows(diff)
 
 
+def file_indexes(
+    diffs: Iterable[VersionDiff], partition_fields: tuple[StructField, ...] = ()
+) -> tuple[ChangeFiles, AddedFiles, RemovedFiles]:
+    """Return the files of some versions, by what became of them."""
+    known = tuple(diffs)
+    return (
+        ChangeFiles(known, partition_fields),
+        AddedFiles(known, partition_fields),
+        RemovedFiles(known, partition_fields),
+    )
+
+
+def feed_files(indexes: Iterable[ChangeFileIndex]) -> Iterator[ScanFile]:
+    """Yield the files of all indexes in order of version: what a feed reads."""
+    return merge(*(index.scan_files() for index in indexes), key=_version)
+
+
 def scan_files(diff: VersionDiff) -> Iterator[ScanFile]:
     """Yield everything that is read for one version."""
-    yield from change_rows(diff)
-    yield from inserted_rows(diff)
-    yield from deleted_rows(diff)
+    return feed_files(file_indexes((diff,)))
+
+
+def _version(file: ScanFile) -> int:
+    return file.version
 
 
 def inserted_rows(diff: VersionDiff) -> Iterator[ScanFile]:

@@ -1,6 +1,7 @@
 """Every error, one tree. Each module below holds the errors of one station of the path."""
 
 from truckee.errors.alter import (
+    AbsentFeatureDropError,
     CheckpointProtectionDropError,
     CheckpointProtectionWaitError,
     ColumnChangeError,
@@ -21,6 +22,7 @@ from truckee.errors.alter import (
     HistoryTruncationError,
     PropertyNotFoundError,
     RowTrackingBackfillError,
+    UnknownFeatureDropError,
 )
 from truckee.errors.arguments import ArgumentTypeError, ArgumentValueError, NoAssignmentsError
 from truckee.errors.base import DeltaError
@@ -209,6 +211,7 @@ from truckee.errors.spark import (
     NoCallbackConnectionError,
     SessionStoppedError,
     UntestedSparkError,
+    WorkersWithoutTruckeeError,
 )
 from truckee.errors.sql import (
     ConvertedTypeError,
@@ -315,6 +318,7 @@ from truckee.errors.write_rows import (
 )
 
 __all__ = [
+    "AbsentFeatureDropError",
     "AggregateNotSupportedError",
     "AllColumnsPartitionedError",
     "AmbiguousColumnError",
@@ -550,6 +554,7 @@ __all__ = [
     "TwoStartsError",
     "TypeTextError",
     "UnexpectedChangeFilesError",
+    "UnknownFeatureDropError",
     "UnknownFeatureRequestError",
     "UnknownSaveModeError",
     "UnknownStorageTypeError",
@@ -570,6 +575,7 @@ __all__ = [
     "ValueDoesNotFitError",
     "VersionNotFoundError",
     "VersionsNotContiguousError",
+    "WorkersWithoutTruckeeError",
     "WriteOptionsError",
     "WriteOutcomeUnknownError",
     "ZOrderColumnNotFoundError",

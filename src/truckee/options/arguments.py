@@ -19,10 +19,10 @@ def checked_argument(given: object, kind: type[Kind], *, what: str) -> Kind:
 
 
 def checked_version(given: object, *, what: str) -> int:
-    """Return a protocol version; ArgumentValueError unless it is an integer."""
+    """Return a version; ArgumentValueError unless it is an integer."""
     if isinstance(given, int) and not isinstance(given, bool):
         return given
-    raise ArgumentValueError(what=what, needs="be an integer", found=type_name(given))
+    raise ArgumentValueError(what=what, needs="be an int", found=class_text(given))
 
 
 def check_format(given: str | None) -> None:
@@ -35,7 +35,19 @@ def checked_feature_name(given: object) -> str:
     """Return the name of a feature; ArgumentValueError unless it is text."""
     if isinstance(given, str):
         return given
-    raise ArgumentValueError(what="featureName", needs="be a string", found=type_name(given))
+    raise ArgumentValueError(what="featureName", needs="be a string", found=class_text(given))
+
+
+def checked_flag(given: object, *, what: str) -> bool:
+    """Return a flag; ArgumentValueError unless it is True or False."""
+    if isinstance(given, bool):
+        return given
+    raise ArgumentValueError(what=what, needs="be a boolean", found=class_text(given))
+
+
+def class_text(given: object) -> str:
+    """Return the class of a value as delta-spark shows it."""
+    return f"'{type(given)}'"
 
 
 def type_name(given: object) -> str:

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime, timedelta, timezone
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import pyarrow.parquet as pq
 
@@ -54,6 +54,31 @@ class Bounds(NamedTuple):
     least: Any
     greatest: Any
     nulls: int | None
+
+
+class ChunkStatistics(Protocol):
+    """What a footer says of one column of one row group; pyarrow's `Statistics` are such.
+
+    `min_raw` and `max_raw` are numbers as they are stored, and the bytes of texts; `min` and `max`
+    are asked for decimals.
+    """
+
+    @property
+    def has_null_count(self) -> bool: ...  # noqa: D102
+    @property
+    def null_count(self) -> int: ...  # noqa: D102
+    @property
+    def num_values(self) -> int: ...  # noqa: D102
+    @property
+    def has_min_max(self) -> bool: ...  # noqa: D102
+    @property
+    def min_raw(self) -> Any: ...  # noqa: D102
+    @property
+    def max_raw(self) -> Any: ...  # noqa: D102
+    @property
+    def min(self) -> Any: ...  # noqa: D102
+    @property
+    def max(self) -> Any: ...  # noqa: D102
 
 
 class FooterColumn(NamedTuple):
@@ -90,7 +115,20 @@ def read_footer(storage: Storage, path: str, columns: Sequence[FooterColumn]) ->
     with storage.open_input(path) as file:
         metadata = pq.read_metadata(file)
     groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
-    return Footer(metadata.num_rows, {column.path: _bounds(groups, column) for column in columns})
+    held = [group for group in groups if group.num_rows]
+    return Footer(
+        metadata.num_rows,
+        {
+            column.path: column_bounds(
+                column,
+                [
+                    [group.column(leaf).statistics for leaf in range(column.first, column.last + 1)]
+                    for group in held
+                ],
+            )
+            for column in columns
+        },
+    )
 
 
 def footer_columns(schema: StructType) -> dict[Path, FooterColumn]:
@@ -139,11 +177,17 @@ def indexed_columns(table: TableConfiguration) -> list[FooterColumn]:
     return [positions[chain.physical_path] for chain in wanted]
 
 
-def _bounds(groups: Sequence[pq.RowGroupMetaData], column: FooterColumn) -> Bounds:
+def column_bounds(
+    column: FooterColumn, chunks: Sequence[Sequence[ChunkStatistics | None]]
+) -> Bounds:
+    """Return what a column of a file holds.
+
+    `chunks` has, for each row group with a row, the statistics of the leaves of the column.
+    """
     if isinstance(column.type, ArrayType | MapType):
-        return Bounds(None, None, _nulls_of_collection(groups, column))
-    parts = [group.column(column.first).statistics for group in groups if group.num_rows]
-    if any(part is None for part in parts):
+        return Bounds(None, None, _nulls_of_collection(chunks))
+    parts = [leaves[0] for leaves in chunks if leaves[0] is not None]
+    if len(parts) < len(chunks):
         return Bounds(None, None, None)
     counted = all(part.has_null_count for part in parts)
     nulls = sum(part.null_count for part in parts) if counted else None
@@ -159,24 +203,22 @@ def _bounds(groups: Sequence[pq.RowGroupMetaData], column: FooterColumn) -> Boun
     )
 
 
-def _nulls_of_collection(groups: Sequence[pq.RowGroupMetaData], column: FooterColumn) -> int | None:
+def _nulls_of_collection(chunks: Sequence[Sequence[ChunkStatistics | None]]) -> int | None:
     """Return 0 where no entry is missing, so no array is; None if there might be null arrays.
 
     A footer counts null arrays, empty arrays and null elements all alike.
     """
-    for group in groups:
-        for index in range(column.first, column.last + 1):
-            part = group.column(index).statistics
-            if part is None or not part.has_null_count or part.null_count:
-                return None
+    for part in (part for leaves in chunks for part in leaves):
+        if part is None or not part.has_null_count or part.null_count:
+            return None
     return 0
 
 
-def _raw(part: pq.Statistics, which: str) -> Any:
+def _raw(part: ChunkStatistics, which: str) -> Any:
     return getattr(part, f"{which}_raw")
 
 
-def _decimal(part: pq.Statistics, which: str) -> Any:
+def _decimal(part: ChunkStatistics, which: str) -> Any:
     return getattr(part, which)
 
 

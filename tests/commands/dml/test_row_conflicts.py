@@ -21,6 +21,7 @@ from truckee.commands.merge.merge import Merge, prepared_merge
 from truckee.errors.transaction import (
     ConcurrentAppendException,
     ConcurrentDeleteReadException,
+    ConcurrentTransactionException,
     MetadataChangedException,
 )
 from truckee.log.snapshot import Snapshot
@@ -92,6 +93,23 @@ def test_rows_that_both_take_are_a_conflict(spark: SparkSession, tmp_path: Path)
     )
     assert table.version == 1
     assert table.files_on_disk() < before
+
+
+def test_a_version_of_the_same_application_is_a_conflict_though_the_rows_are_others(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = make(spark, tmp_path)
+    mine = deleting(table, "id = 1")
+    delete(spark, table.storage, "id = 2")
+    theirs = Transaction(table.storage, table.snapshot)
+    theirs.set_transaction("app", 5)
+    theirs.commit("WRITE")
+
+    with pytest.raises(ConcurrentTransactionException) as error:
+        commit_rows(spark, mine, DmlSettings(txn_app_id="app", txn_version=6))
+
+    assert (error.value.version, error.value.app_id) == (2, "app")
+    assert table.version == 2
 
 
 def test_the_last_rows_of_a_file_taken_by_two_remove_it(

@@ -85,21 +85,22 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     )
 
 
-# Invariant 47.
 @pytest.mark.spark
-def test_executors_in_processes_of_their_own_apply_vectors(tmp_path: Path) -> None:
+def test_executors_may_have_the_classes_on_their_class_path(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     table = DataTable(tmp_path / "t", "id long")
     files = [table.file(f"{n}.parquet", {"id": [n, n + 1, n + 2]}) for n in (0, 10)]
     table.commit(*files)
     (marks,) = write_deletion_vectors(table.storage, [RowBitmap([1])])
     table.commit(*marked(files[1], marks))
-    expected = ["[0, 1, 2, 10, 12]", "[(11, 'delete', 2)]"]
+    jar = classes._classes(spark.sparkContext)
+    settings = ["spark.truckee.classes.onClassPath=true", f"spark.jars={jar}"]
 
-    assert _on_a_cluster(table, tmp_path) == expected
+    found = _on_a_cluster(table, tmp_path / "none", settings)
 
-    (jar,) = tmp_path.glob("*.jar")
-    there = ["spark.truckee.classes.onClassPath=true"]
-    assert _on_a_cluster(table, tmp_path, [*there, f"spark.jars={jar}"]) == expected
+    assert found == ["[0, 1, 2, 10, 12]", "[(11, 'delete', 2)]"]
+    assert not (tmp_path / "none").exists()
 
 
 def test_a_class_path_without_the_classes_is_told(spark: SparkSession) -> None:

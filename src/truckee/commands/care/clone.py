@@ -33,7 +33,7 @@ from truckee.log.history import version_as_of
 from truckee.log.running import running
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
-from truckee.options.arguments import checked_version, type_name
+from truckee.options.arguments import checked_version, class_text
 from truckee.options.timestamps import timestamp_ms
 from truckee.protocol.actions import DomainMetadata
 from truckee.protocol.features import (
@@ -46,6 +46,7 @@ from truckee.protocol.paths import decode_path, is_absolute
 from truckee.protocol.properties import validated
 from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 from truckee.spark.session.job_descriptions import described_jobs
+from truckee.spark.session.python_workers import workers_have_truckee
 from truckee.spark.session.settings import session_storage, session_zone
 from truckee.storage.base import Storage
 from truckee.storage.copying import CopiedFile, copy_file, copy_files
@@ -98,7 +99,7 @@ def clone(
 def check_target(target: str) -> None:
     """Raise unless a target is an absolute path or a URL."""
     if not isinstance(target, str):
-        raise ArgumentValueError(what="target", needs="be a string", found=type_name(target))
+        raise ArgumentValueError(what="target", needs="be a string", found=class_text(target))
     if not is_absolute(target):
         raise ClonePathError(path=target)
 
@@ -258,7 +259,8 @@ def _copying(spark: SparkSession) -> Copy:
         except (PySparkException, AttributeError):  # a session of Spark Connect has none
             copy_in_threads(source, target, files)
             return
-        if not files or isinstance(source, MemoryStorage) or isinstance(target, MemoryStorage):
+        in_memory = isinstance(source, MemoryStorage) or isinstance(target, MemoryStorage)
+        if not files or in_memory or not workers_have_truckee(spark):
             copy_in_threads(source, target, files)
             return
         parts = context.parallelize(files, max(1, -(-len(files) // _FILES_A_TASK)))

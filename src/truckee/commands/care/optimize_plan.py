@@ -42,6 +42,7 @@ from truckee.spark.dml.target import Target
 from truckee.spark.read.partition_conditions import files_of_partitions
 from truckee.spark.read.row_id_columns import check_row_ids
 from truckee.spark.session.settings import session_zone
+from truckee.spark.write.conditions import unresolved_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,7 +214,7 @@ def _considered(
                 columns=tuple(others),
                 partition_columns=snapshot.partition_columns,
             )
-        texts.append(found.sql)
+        texts.append(unresolved_text(spark, condition))
     both = " AND ".join(f"({condition})" for condition in where)
     return files_of_partitions(spark, snapshot, both), tuple(texts)
 

@@ -42,7 +42,7 @@ from truckee.log.history import version_as_of
 from truckee.log.running import running
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
-from truckee.options.arguments import checked_version, type_name
+from truckee.options.arguments import checked_version, class_text
 from truckee.options.text import Options
 from truckee.options.timestamps import timestamp_ms
 from truckee.protocol.actions import Metadata
@@ -109,9 +109,7 @@ def restore_target(
     if timestamp is None:
         return Target(version=checked_version(version, what="version"))
     if not isinstance(timestamp, str | date):
-        raise ArgumentValueError(
-            what="timestamp", needs="be a string or a datetime", found=type_name(timestamp)
-        )
+        raise ArgumentValueError(what="timestamp", needs="be a string", found=class_text(timestamp))
     at = timestamp_ms(timestamp, option="timestamp", time_zone=time_zone)
     try:
         return Target(version=version_as_of(storage, at), text=str(timestamp))

@@ -30,6 +30,7 @@ from truckee.errors.vacuum import InventoryError
 from truckee.log.running import running
 from truckee.options.text import Options
 from truckee.spark.session.job_descriptions import described_jobs
+from truckee.spark.session.python_workers import workers_have_truckee
 from truckee.spark.session.settings import session_settings
 from truckee.storage.base import Storage
 from truckee.storage.memory import MemoryStorage
@@ -138,6 +139,8 @@ def _delete_on_spark(
     try:
         context = spark.sparkContext
     except (PySparkException, AttributeError):  # a session of Spark Connect has none
+        return delete_in_threads(storage, paths)
+    if not workers_have_truckee(spark):
         return delete_in_threads(storage, paths)
     parts = context.parallelize(paths, max(1, tasks))
     return _each_described(spark, parts.mapPartitions(lambda part: [delete_files(storage, part)]))

@@ -30,7 +30,7 @@ import scala.collection.AbstractIterator;
 public class TruckeeBatches extends AbstractIterator implements Closeable {
   private final TruckeeFormat.Reader reader;
   private final PartitionedFile file;
-  private final TruckeeRows rows;
+  private final TruckeeWanted rows;
   private int pass = -1;
   private RecordReaderIterator batches;
   private Groups groups;
@@ -41,7 +41,7 @@ public class TruckeeBatches extends AbstractIterator implements Closeable {
   private int[] events = new int[0];
   private OnHeapColumnVector[] computed;
 
-  TruckeeBatches(TruckeeFormat.Reader reader, PartitionedFile file, TruckeeRows rows) {
+  TruckeeBatches(TruckeeFormat.Reader reader, PartitionedFile file, TruckeeWanted rows) {
     this.reader = reader;
     this.file = file;
     this.rows = rows;
@@ -174,7 +174,7 @@ public class TruckeeBatches extends AbstractIterator implements Closeable {
    */
   public static class Groups implements InvocationHandler {
     long[] indexes;
-    private final TruckeeRows rows;
+    private final TruckeeWanted rows;
     private final int pass;
     private final Object groups;
     private final ParquetFileReader file;
@@ -186,7 +186,7 @@ public class TruckeeBatches extends AbstractIterator implements Closeable {
     private boolean isOver = false;
     private PrimitiveIterator.OfLong each;
 
-    Groups(RecordReaderIterator batches, TruckeeRows rows, int pass) throws Exception {
+    Groups(RecordReaderIterator batches, TruckeeWanted rows, int pass) throws Exception {
       this.rows = rows;
       this.pass = pass;
       Object reader = field(batches, "rowReader").get(batches);

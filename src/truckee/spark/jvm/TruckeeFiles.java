@@ -155,7 +155,7 @@ public class TruckeeFiles implements FileIndex {
 
     /**
      * The files of one packed text. Its fields are parted by NUL, which no path can hold: for each file
-     * its path, size and modification time, what is said of its rows (see `TruckeeRows`; nothing for
+     * its path, size and modification time, what is said of its rows (see `TruckeeWanted`; nothing for
      * all of them), then one field a constant: "-" for null, "+" and the text of the value, or "=" and
      * its bytes in hex if it has a NUL of its own. `types` are those of the
      * constants, a list in JSON; timestamps are read in `zone`. Where a text is not of its type, the
@@ -262,14 +262,6 @@ public class TruckeeFiles implements FileIndex {
      */
     public Dataset select(Dataset rows, String items, Column[] given) throws IOException {
       return (Dataset) rows.select(columns(items, given));
-    }
-
-    /** Rows in groups by the first of the columns, of which the others are aggregates. */
-    public Dataset group(Dataset rows, int keys, String items, Column[] given) throws IOException {
-      Column[] all = columns(items, given);
-      Column[] by = (Column[]) Arrays.copyOf(all, keys);
-      Column[] others = (Column[]) Arrays.copyOfRange(all, keys + 1, all.length);
-      return (Dataset) rows.groupBy(by).agg(all[keys], others);
     }
 
     private static Column[] columns(String items, Column[] given) throws IOException {

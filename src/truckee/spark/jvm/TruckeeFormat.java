@@ -23,7 +23,7 @@ import scala.runtime.AbstractFunction1;
 
 /**
  * Parquet files of which only some rows are read. Spark's own reader reads them; a file that carries a
- * text about its rows (see `TruckeeRows`) goes through `TruckeeBatches` or `TruckeeSingles` afterwards.
+ * text about its rows (see `TruckeeWanted`) goes through `TruckeeBatches` or `TruckeeSingles` afterwards.
  *
  * Some columns are computed here and not read: the position of a row in its file, and what the change
  * feed says of it. `_change_type` is read too, since change files have it.
@@ -154,7 +154,7 @@ public class TruckeeFormat extends ParquetFileFormat {
       PartitionedFile file = (PartitionedFile) of;
       Option text = (Option) file.otherConstantMetadataColumnValues().get(ROWS);
       if (text.isEmpty() && plain != null) return plain.apply(file);
-      TruckeeRows rows = TruckeeRows.of(
+      TruckeeWanted rows = TruckeeWanted.of(
           text.isEmpty() ? null : (String) text.get(), file,
           ((SerializableConfiguration) settings.value()).value());
       if (rows.isAll() && plain != null) return plain.apply(file);

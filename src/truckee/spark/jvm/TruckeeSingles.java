@@ -18,7 +18,7 @@ import scala.collection.Iterator;
 public class TruckeeSingles extends AbstractIterator implements Closeable {
   private final TruckeeFormat.Reader reader;
   private final PartitionedFile file;
-  private final TruckeeRows rows;
+  private final TruckeeWanted rows;
   private final UnsafeProjection projection;
   private final Object[] computed = new Object[4];
   private final JoinedRow joined = new JoinedRow();
@@ -27,7 +27,7 @@ public class TruckeeSingles extends AbstractIterator implements Closeable {
   private Iterator source;
   private InternalRow result;
 
-  TruckeeSingles(TruckeeFormat.Reader reader, PartitionedFile file, TruckeeRows rows) {
+  TruckeeSingles(TruckeeFormat.Reader reader, PartitionedFile file, TruckeeWanted rows) {
     this.reader = reader;
     this.file = file;
     this.rows = rows;

@@ -1,6 +1,6 @@
 """What a file's rows are, as the text that travels with the file to the task that reads it.
 
-`TruckeeRows.java` reads the text, loads the vectors that it names, checks them and applies them.
+`TruckeeWanted.java` reads the text, loads the vectors that it names, checks them and applies them.
 So no vector passes through the driver, and the size of a task does not grow with the table.
 
 A file whose vectors changed in many commits of a feed is read once for all of them: its text has an

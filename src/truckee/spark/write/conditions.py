@@ -92,3 +92,12 @@ def _no_rows(spark: SparkSession, schema: SparkStruct) -> DataFrame:
 def _names(references: Any) -> frozenset[str]:
     found = references.toSeq()
     return frozenset(str(found.apply(index).name()) for index in range(found.size()))
+
+
+def unresolved_text(spark: SparkSession, condition: str) -> str:
+    """Return a condition as Spark prints it before it knows the columns: `('p = a)`.
+
+    That is how delta-spark records the conditions of OPTIMIZE.
+    """
+    parser = spark._jsparkSession.sessionState().sqlParser()
+    return str(parser.parseExpression(condition).toString())
