@@ -45,6 +45,7 @@ from truckee.options.arguments import (
     checked_version,
 )
 from truckee.options.feed import feed_options
+from truckee.report.notebook import table_html
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.read.diff_frames import diff_frame
 from truckee.spark.read.frames import feed_frame, snapshot_frame
@@ -52,6 +53,8 @@ from truckee.spark.read.table_description import detail_frame, history_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
+
+_COMMITS_SHOWN = 5
 
 enable_auto_compaction()
 
@@ -64,6 +67,15 @@ class DeltaTable:
         self._storage = storage
         self._alias = alias
         self._shown = ShownColumns()
+
+    def __repr__(self) -> str:
+        return f"DeltaTable.forPath(spark, {self._storage.root!r})"
+
+    def _repr_html_(self) -> str:
+        """Show the table in a notebook: its columns and last commits, read from the log alone."""
+        return table_html(
+            load_snapshot(self._storage), history(self._storage, limit=_COMMITS_SHOWN)
+        )
 
     @classmethod
     def forPath(

@@ -93,7 +93,7 @@ class AddedFiles(ChangeFileIndex):
     def scan_files(self) -> Iterator[ScanFile]:
         """Yield all files, in order of version."""
         for diff in self.diffs:
-            yield from inserted_rows(diff)
+            yield from added_scan_files(diff)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class RemovedFiles(ChangeFileIndex):
     def scan_files(self) -> Iterator[ScanFile]:
         """Yield all files, in order of version."""
         for diff in self.diffs:
-            yield from deleted_rows(diff)
+            yield from removed_scan_files(diff)
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class ChangeFiles(ChangeFileIndex):
     def scan_files(self) -> Iterator[ScanFile]:
         """Yield all files, in order of version."""
         for diff in self.diffs:
-            yield from change_rows(diff)
+            yield from change_scan_files(diff)
 
 
 def file_indexes(
@@ -135,7 +135,7 @@ def feed_files(indexes: Iterable[ChangeFileIndex]) -> Iterator[ScanFile]:
     return merge(*(index.scan_files() for index in indexes), key=_version)
 
 
-def scan_files(diff: VersionDiff) -> Iterator[ScanFile]:
+def version_files(diff: VersionDiff) -> Iterator[ScanFile]:
     """Yield everything that is read for one version."""
     return feed_files(file_indexes((diff,)))
 
@@ -144,7 +144,7 @@ def _version(file: ScanFile) -> int:
     return file.version
 
 
-def inserted_rows(diff: VersionDiff) -> Iterator[ScanFile]:
+def added_scan_files(diff: VersionDiff) -> Iterator[ScanFile]:
     """Yield the files of a version with the rows that it inserted or restored."""
     if not (diff.added or diff.vector_changes):
         return
@@ -157,7 +157,7 @@ def inserted_rows(diff: VersionDiff) -> Iterator[ScanFile]:
             yield _file_of(changed, change, rows)
 
 
-def deleted_rows(diff: VersionDiff) -> Iterator[ScanFile]:
+def removed_scan_files(diff: VersionDiff) -> Iterator[ScanFile]:
     """Yield the files of a version with the rows that it deleted."""
     if not (diff.removed or diff.vector_changes):
         return
@@ -170,7 +170,7 @@ def deleted_rows(diff: VersionDiff) -> Iterator[ScanFile]:
             yield _file_of(changed, change, rows)
 
 
-def change_rows(diff: VersionDiff) -> Iterator[ScanFile]:
+def change_scan_files(diff: VersionDiff) -> Iterator[ScanFile]:
     """Yield the change files of a version."""
     change = Change(None, diff.version, diff.timestamp_ms)
     for file in diff.change_files:

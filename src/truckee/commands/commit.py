@@ -40,7 +40,7 @@ def discarding(written: Discardable) -> Iterator[None]:
         raise
 
 
-def commit_files(
+def commit_written(
     transaction: Transaction,
     written: Discardable,
     operation: str,

@@ -36,7 +36,7 @@ from truckee.protocol.actions import (
 from truckee.protocol.json_text import NOT_JSON
 from truckee.storage.base import FileInfo, Storage
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Commit:
         """The domains set or removed."""
         return tuple(self._of(DomainMetadata))
 
-    def _of(self, kind: type[T]) -> Iterator[T]:
+    def _of(self, kind: type[_T]) -> Iterator[_T]:
         return (action for action in self.actions if isinstance(action, kind))
 
 

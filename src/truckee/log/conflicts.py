@@ -65,7 +65,7 @@ from truckee.protocol.schema import PrimitiveType
 from truckee.protocol.table_configuration import ROW_TRACKING_DOMAIN, TableConfiguration
 
 ROW_TRACKING_BACKFILL = "ROW TRACKING BACKFILL"
-TIMESTAMP = PrimitiveType("timestamp")
+_TIMESTAMP = PrimitiveType("timestamp")
 
 Conflict: TypeAlias = DeltaConcurrentModificationException
 
@@ -241,7 +241,7 @@ def _typed_partition_values(table: TableConfiguration, add: AddFile) -> Mapping[
     for column in table.partition_fields:
         text = add.partition_values.get(column.physical_name)
         # Without a zone, what a timestamp means depends on where its writer was.
-        if column.type == TIMESTAMP and text and not text.endswith("Z"):
+        if column.type == _TIMESTAMP and text and not text.endswith("Z"):
             continue
         with suppress(InvalidPartitionValueError):
             values[column.name] = partition_values.parse(text, column.type)

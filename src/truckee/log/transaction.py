@@ -25,7 +25,7 @@ from truckee.log.manifest import vector_count
 from truckee.log.race import now_ms, write_commit
 from truckee.log.snapshot import Snapshot
 from truckee.log.upkeep import keep_up
-from truckee.log.verification import verify
+from truckee.log.verification import check_actions
 from truckee.protocol.actions import (
     Action,
     AddCDCFile,
@@ -263,7 +263,7 @@ class Transaction:
         after = staged.table_after(before)
         check_writable(after.protocol, after.metadata, self.storage.root)
         self._check_manifest(after.properties)
-        verify(
+        check_actions(
             staged.actions,
             table=self.storage.root,
             operation=staged.operation,

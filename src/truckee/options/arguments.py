@@ -6,12 +6,12 @@ from typing import TypeVar
 
 from truckee.errors.arguments import ArgumentTypeError, ArgumentValueError
 
-Kind = TypeVar("Kind")
+_Kind = TypeVar("_Kind")
 
 _NAMES = {str: "a string", bool: "true or false", int: "an integer"}
 
 
-def checked_argument(given: object, kind: type[Kind], *, what: str) -> Kind:
+def checked_argument(given: object, kind: type[_Kind], *, what: str) -> _Kind:
     """Return an argument; ArgumentTypeError unless it is of a type: str, bool or int."""
     if isinstance(given, kind) and not (kind is int and isinstance(given, bool)):
         return given

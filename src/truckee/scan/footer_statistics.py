@@ -45,7 +45,7 @@ _READERS = 16
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the zone is put on where there is one
 _EPOCH_DAY = date(1970, 1, 1)
 
-Path = tuple[str, ...]
+LeafPath = tuple[str, ...]
 
 
 class Bounds(NamedTuple):
@@ -87,7 +87,7 @@ class FooterColumn(NamedTuple):
     `first` and `last` number the columns of the file; they differ for arrays and maps of structs.
     """
 
-    path: Path
+    path: LeafPath
     type: DataType
     first: int
     last: int
@@ -97,7 +97,7 @@ class Footer(NamedTuple):
     """What the footer of one file tells."""
 
     num_rows: int
-    bounds: Mapping[Path, Bounds]
+    bounds: Mapping[LeafPath, Bounds]
 
 
 def read_footers(
@@ -131,14 +131,14 @@ def read_footer(storage: Storage, path: str, columns: Sequence[FooterColumn]) ->
     )
 
 
-def footer_columns(schema: StructType) -> dict[Path, FooterColumn]:
+def footer_columns(schema: StructType) -> dict[LeafPath, FooterColumn]:
     """Return where the columns of a table are in files written with exactly this schema.
 
     Keys are the physical paths of all leaves. The columns of a Parquet file are the leaves of its
     schema, in order: with a struct s(x, y) and an array of structs (p, q), they are s.x, s.y,
     p and q, of which the array takes the last two.
     """
-    found: dict[Path, FooterColumn] = {}
+    found: dict[LeafPath, FooterColumn] = {}
     position = 0
     for field_path, data_type in _leaves(schema, ()):
         width = _width(data_type)
@@ -147,7 +147,7 @@ def footer_columns(schema: StructType) -> dict[Path, FooterColumn]:
     return found
 
 
-def _leaves(schema: StructType, above: Path) -> Iterable[tuple[Path, DataType]]:
+def _leaves(schema: StructType, above: LeafPath) -> Iterable[tuple[LeafPath, DataType]]:
     for field in schema.fields:
         path = (*above, field.physical_name)
         if isinstance(field.type, StructType):
@@ -269,7 +269,7 @@ def file_stats(
     )
 
 
-def _put(nested: dict[str, Any], path: Path, value: Any) -> None:
+def _put(nested: dict[str, Any], path: LeafPath, value: Any) -> None:
     if value is None:
         return
     for name in path[:-1]:

@@ -16,7 +16,7 @@ from truckee.commands.dml.plan import Prepared
 from truckee.commands.dml.settings import DmlSettings
 from truckee.commands.dml.update import prepared_update, update
 from truckee.commands.merge.builder import merge_builder
-from truckee.commands.merge.clauses import Clause, Does, Kind
+from truckee.commands.merge.clauses import Clause, ClauseKind, Does
 from truckee.commands.merge.merge import Merge, prepared_merge
 from truckee.errors.transaction import (
     ConcurrentAppendException,
@@ -252,7 +252,7 @@ def test_a_merge_that_inserts_does_not_overlook_a_row_that_came_meanwhile(
     merge = Merge(
         source=source,
         condition="t.id = s.id",
-        clauses=(Clause(Kind.NOT_MATCHED, Does.INSERT),),
+        clauses=(Clause(ClauseKind.NOT_MATCHED, Does.INSERT),),
         alias="t",
     )
     mine = prepared_merge(spark, table.snapshot, merge, settings=SETTINGS)

@@ -35,7 +35,7 @@ from truckee.errors.optimize import (
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.features import check_writable
-from truckee.protocol.properties import parse_column_names
+from truckee.protocol.property_kinds import parse_column_names
 from truckee.protocol.schema import FieldChain, StructField, find_column, nested_fields
 from truckee.protocol.stats import has_bounds, stats_columns
 from truckee.spark.dml.target import Target

@@ -26,7 +26,7 @@ from truckee.protocol.column_metadata import (
     IDENTITY_START_KEY,
     IDENTITY_STEP_KEY,
 )
-from truckee.protocol.properties import parse_column_names
+from truckee.protocol.property_kinds import parse_column_names
 from truckee.protocol.schema import StructField, StructType
 from truckee.spark.jvm.jvm_errors import unlogged
 from truckee.spark.session.arguments import PathLike, checked_path
@@ -53,6 +53,11 @@ class DeltaTableBuilder(Generic[Table]):
     creation: Creation
     opened: Callable[[SparkSession, Storage], Table]
     _definition: TableDefinition = field(default_factory=TableDefinition)
+
+    def __repr__(self) -> str:
+        definition = self._definition
+        place = definition.name or definition.location
+        return f"DeltaTableBuilder({place!r}, {len(definition.schema.fields)} columns)"
 
     def tableName(self, identifier: str) -> DeltaTableBuilder[Table]:
         """Enter the table into Spark's catalog under a name, `table` or `database.table`."""

@@ -34,7 +34,7 @@ from pyspark.sql import functions as F
 
 from truckee.changes.row_diff import changed_rows
 from truckee.commands.dml.later_commits import FileChange, file_changes
-from truckee.commands.dml.marked_files import deleted_rows, marked_files, superseded
+from truckee.commands.dml.marked_files import marked_files, superseded, vector_rows
 from truckee.commands.dml.matched_files import TouchedFile
 from truckee.commands.dml.outcome import RowChanges
 from truckee.commands.dml.plan import Prepared
@@ -196,7 +196,7 @@ def _came_and_went(snapshot: Snapshot, change: FileChange) -> tuple[RowBitmap, R
     assert change.after is not None
     if change.before.deletion_vector == change.after.deletion_vector:
         return RowBitmap(), RowBitmap()
-    before, after = deleted_rows(snapshot, [change.before, change.after])
+    before, after = vector_rows(snapshot, [change.before, change.after])
     diff = changed_rows(before, after)
     return diff.restored, diff.deleted
 

@@ -52,7 +52,7 @@ def is_stopped(spark: SparkSession) -> bool:
     return context is None or bool(context.sc().isStopped())
 
 
-def delete_files(spark: SparkSession, root: str, paths: Sequence[str]) -> None:
+def delete_job_files(spark: SparkSession, root: str, paths: Sequence[str]) -> None:
     """Delete files below a table's root; it is no error if there are none.
 
     Hadoop deletes with a file what it keeps beside it, such as checksums.
@@ -78,7 +78,7 @@ def delete_by_token(
         changes = f"{CHANGE_DATA_DIRECTORY}/cdc-"
         listed = chain(storage.list_from("part-"), storage.list_from(changes))
     found = [file.path for file in listed if token in file.path]
-    delete_files(spark, storage.root, found)
+    delete_job_files(spark, storage.root, found)
 
 
 def end_tasks(spark: SparkSession, tag: str) -> None:

@@ -21,6 +21,7 @@ from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 
+from truckee.changes.columns import CHANGE_TYPE
 from truckee.errors.base import DeltaError
 from truckee.errors.spark import SessionStoppedError
 from truckee.protocol.actions import AddCDCFile, AddFile
@@ -46,12 +47,12 @@ from truckee.spark.write.job_files import (
     TRUCKEE_COMMIT,
     check_folder_writable,
     delete_by_token,
-    delete_files,
+    delete_job_files,
     end_tasks,
     is_stopped,
     job_message,
 )
-from truckee.spark.write.layout import CHANGE_TYPE, LaidOut, laid_out, partition_values
+from truckee.spark.write.layout import LaidOut, laid_out, partition_values
 from truckee.spark.write.optimized import is_optimized, rebalanced, rebalancing_settings
 from truckee.spark.write.plain_session import FILE_SETTINGS, on_session
 from truckee.spark.write.task_footers import TaskFile, task_files, wanted_leaves
@@ -110,7 +111,7 @@ class WrittenFiles:
     def discard(self) -> None:
         """Delete the files, for the commit that was to name them did not happen."""
         paths = [add.path for add in self.adds] + [change.path for change in self.changes]
-        delete_files(self.spark, self.root, [decode_path(path) for path in paths])
+        delete_job_files(self.spark, self.root, [decode_path(path) for path in paths])
 
 
 def write_files(
