@@ -40,12 +40,13 @@ def file_url(root: str, path: str) -> str:
 
 
 def _together(files: Iterable[ScanFile]) -> Iterator[Sequence[ScanFile]]:
-    changed: dict[str, list[ScanFile]] = defaultdict(list)
+    # Whoever derives a feed may have given changes of one file different constants.
+    changed: dict[tuple[str, frozenset[object]], list[ScanFile]] = defaultdict(list)
     for file in files:
         if file.rows.within is None:
             yield (file,)
         else:
-            changed[file.path].append(file)
+            changed[file.path, frozenset(file.partition_values.items())].append(file)
     yield from changed.values()
 
 
