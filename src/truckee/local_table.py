@@ -16,12 +16,22 @@ from truckee.arrow.columns import arrow_schema
 from truckee.arrow.diff_rows import ComputedRows, diff_rows
 from truckee.arrow.rows import ArrowRows
 from truckee.arrow.scans import feed_rows, snapshot_rows
+from truckee.arrow.shaped_rows import shaped_rows
 from truckee.changes.diff_request import VersionOrTime, requested_diff
 from truckee.changes.plan import open_feed
+from truckee.changes.shaped_open import open_shaped_feed
 from truckee.log.detail import TableDetail, table_detail
 from truckee.log.history import HistoryEntry, history
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
+from truckee.options.arguments import (
+    PathLike,
+    check_texts,
+    checked_argument,
+    checked_path,
+    checked_version,
+)
 from truckee.options.feed import feed_options
+from truckee.options.feed_shape import given_options
 from truckee.report.notebook import table_html
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
@@ -29,12 +39,14 @@ from truckee.storage.base import Storage
 _COMMITS_SHOWN = 5
 
 
-def open(path: str, storage_options: Mapping[str, str] | None = None) -> LocalTable:  # noqa: A001
+def open(path: PathLike, storage_options: Mapping[str, str] | None = None) -> LocalTable:  # noqa: A001
     """Return the table at a path or URL; raises `NotADeltaTableError` if there is none.
 
     `storage_options` are credentials and endpoints of S3, GCS or Azure, as Spark names them.
     """
-    table = LocalTable(open_storage(path, storage_options))
+    if storage_options is not None:
+        check_texts(storage_options, what="storage_options")
+    table = LocalTable(open_storage(checked_path(path), storage_options))
     table.snapshot()
     return table
 
@@ -71,6 +83,8 @@ class LocalTable:
 
     def history(self, limit: int | None = None) -> list[HistoryEntry]:
         """Return the commits that the log still has, newest first."""
+        if limit is not None:
+            checked_argument(limit, int, what="limit")
         return history(self._storage, limit)
 
     def detail(self) -> TableDetail:
@@ -126,19 +140,26 @@ class LocalTable:
         *,
         columns: Sequence[str] | None = None,
         where: str | None = None,
-    ) -> ArrowRows:
+        **options: object,
+    ) -> ArrowRows | ComputedRows:
         """Return the rows that were inserted, updated and deleted, both ends included.
 
-        Without an end, the end is the latest version at the time of this call.
+        Without an end, the end is the latest version at the time of this call. `options` are those
+        of a feed by name, such as `changeFeed`, `deduplicationMode`, `computeUpdates` and `keys`;
+        rows that have to be compared are held in memory.
         """
-        given = {
-            "startingVersion": startingVersion,
-            "endingVersion": endingVersion,
-            "startingTimestamp": startingTimestamp,
-            "endingTimestamp": endingTimestamp,
-        }
-        options = feed_options({name: v for name, v in given.items() if v is not None})
-        feed = open_feed(self._storage, options, snapshot=self.snapshot())
+        given = given_options(
+            options,
+            startingVersion=startingVersion,
+            endingVersion=endingVersion,
+            startingTimestamp=startingTimestamp,
+            endingTimestamp=endingTimestamp,
+        )
+        asked = feed_options(given)
+        if not asked.shape.is_plain:
+            shaped = open_shaped_feed(self._storage, asked, snapshot=self.snapshot())
+            return shaped_rows(shaped, columns=columns, where=where)
+        feed = open_feed(self._storage, asked, snapshot=self.snapshot())
         return feed_rows(feed, columns=columns, where=where)
 
     def diff(
@@ -164,7 +185,7 @@ class LocalTable:
     def snapshot(self, version: int | None = None) -> Snapshot:
         """Return a version of the table, the latest unless told otherwise."""
         if version is not None:
-            return load_snapshot(self._storage, version)
+            return load_snapshot(self._storage, checked_version(version, what="version"))
         with self._lock:
             known = self._latest
             found = load_snapshot(self._storage) if known is None else update_snapshot(known)

@@ -108,7 +108,7 @@ def table(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Data
 LEFT = [n for n in range(COUNT) if n not in DELETED and not 3000 <= n < 6000]
 
 
-# Invariant 52.
+# Invariant 56.
 @pytest.mark.parametrize(
     "settings",
     [
@@ -141,7 +141,7 @@ def test_row_groups_without_a_wanted_row_are_not_read(
     assert records_read(spark, frame.collect) == len(LEFT)
 
 
-# Invariant 53.
+# Invariant 57.
 def test_filters_that_skip_pages_and_groups_leave_positions_right(
     spark: SparkSession, tmp_path: Path
 ) -> None:
