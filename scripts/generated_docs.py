@@ -17,7 +17,11 @@ from typing import Any
 import typer.main
 
 import truckee.errors
-from scripts.measured_docs import measurements_markdown, performance_markdown
+from scripts.measured_docs import (
+    headlines_markdown,
+    measurements_markdown,
+    performance_markdown,
+)
 from truckee.cli.main import app
 from truckee.errors.base import DeltaError
 from truckee.protocol.feature_table import FEATURES, features_markdown
@@ -201,6 +205,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "commands": commands_markdown,
     "unused_properties": unused_properties_markdown,
     "errors": errors_markdown,
+    "headlines": headlines_markdown,
     "performance": performance_markdown,
     "measurements": measurements_markdown,
 }
