@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -11,7 +11,8 @@ from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
 from truckee.protocol.actions import Action, AddFile, CommitInfo, Metadata, Protocol, RemoveFile
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
-from truckee.protocol.schema import simple_schema
+from truckee.protocol.schema import StructType, simple_schema
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.storage.base import Storage
 
 VECTORS_ON = {"delta.enableDeletionVectors": "true"}
@@ -29,6 +30,27 @@ def metadata(
         partition_columns=list(partitioned_by),
         configuration=dict(properties or {}),
         created_time=1_700_000_000_000,
+    )
+
+
+def configuration(
+    schema: StructType,
+    partition_columns: Iterable[str] = (),
+    *,
+    mode: str = "none",
+    protocol: Protocol = BASIC,
+    properties: Mapping[str, str] | None = None,
+) -> TableConfiguration:
+    """Return what a table with these columns is."""
+    configured = {"delta.columnMapping.mode": mode, **(properties or {})}
+    return TableConfiguration(
+        Metadata(
+            id="11111111-2222-3333-4444-555555555555",
+            schema_string=schema.to_json(),
+            partition_columns=list(partition_columns),
+            configuration=configured,
+        ),
+        protocol,
     )
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from staging import configuration
 from truckee.arrow.file_columns import TableRead
 from truckee.arrow.parallel import read_files
 from truckee.arrow.rows import ArrowRows
@@ -42,9 +43,7 @@ def reading(folder: Path) -> TableRead:
     return TableRead(
         url=str(folder),
         store_options={},
-        schema=simple_schema("id long"),
-        partition_columns=(),
-        mapping_mode="none",
+        table=configuration(simple_schema("id long")),
     )
 
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from changes.tables import vector
+from staging import configuration
 from truckee.arrow.file_columns import TableRead
 from truckee.arrow.parts import FilePart, tasks
 from truckee.arrow.read import read_parts
@@ -36,12 +37,10 @@ def written(folder: Path, count: int = 10, *, group: int = 100) -> int:
 
 
 def read(folder: Path, *parts: FilePart, schema: StructType = IDS, **fields: Any) -> pa.Table:
-    of = TableRead(
-        url=str(folder),
-        store_options={},
-        schema=schema,
-        **{"partition_columns": (), "mapping_mode": "none", **fields},
+    table = configuration(
+        schema, fields.pop("partition_columns", ()), mode=fields.pop("mapping_mode", "none")
     )
+    of = TableRead(url=str(folder), store_options={}, table=table, **fields)
     batches = list(read_parts(of, parts))
     return pa.Table.from_batches(batches) if batches else pa.table({})
 

@@ -48,9 +48,7 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     read = TableRead(
         url=str(path),
         store_options={},
-        schema=snapshot.schema,
-        partition_columns=snapshot.partition_columns,
-        mapping_mode=snapshot.properties.column_mapping_mode,
+        table=snapshot.configuration,
     )
     parts = tasks(scan_files(snapshot))
     found = [row for part in parts for batch in read_parts(read, part) for row in batch.to_pylist()]

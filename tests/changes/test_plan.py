@@ -66,9 +66,9 @@ def test_a_plan_has_the_files_of_every_version_in_order() -> None:
         "struct<id:bigint,p:string,_change_type:string,_commit_version:bigint,"
         "_commit_timestamp:timestamp>"
     )
-    assert plan.partition_columns == ("p",)
-    assert plan.column_mapping_mode == "none"
-    assert plan.configuration == {"delta.enableChangeDataFeed": "true"}
+    assert plan.configuration.partition_columns == ("p",)
+    assert plan.configuration.column_mapping_mode == "none"
+    assert plan.configuration.metadata.configuration == {"delta.enableChangeDataFeed": "true"}
     assert plan.size_in_bytes == 250
 
 

@@ -7,8 +7,9 @@ from truckee.changes.plan import ChangePlan, open_feed, plan_changes
 from truckee.changes.read_schema import ReadSchema, incompatibility
 from truckee.errors.changes import IncompatibleDataSchemaError, IncompatibleSchemaChangeError
 from truckee.options.feed import Bound, FeedOptions, SchemaMode
-from truckee.protocol.actions import Metadata
+from truckee.protocol.actions import Metadata, Protocol
 from truckee.protocol.schema import type_text
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.storage.base import Storage
 
 ID = mapped("id", "long", 1)
@@ -56,7 +57,7 @@ def test_with_column_mapping_the_schema_at_the_end_is_used() -> None:
     assert type_text(planned(storage, 0, 0).schema) == "struct<id:bigint,value:string>"
     assert type_text(planned(storage, 0, 1).schema) == "struct<id:bigint,value:string>"
     assert type_text(planned(storage, 2, 3).schema) == "struct<id:bigint,v:string>"
-    assert planned(storage, 0, 1).column_mapping_mode == "name"
+    assert planned(storage, 0, 1).configuration.column_mapping_mode == "name"
 
 
 def test_a_rename_within_the_range_is_refused_at_its_start() -> None:
@@ -106,7 +107,7 @@ def test_mapping_switched_on_after_the_range_still_makes_its_end_decide() -> Non
     plan = planned(table.storage, 0, 1)
 
     assert type_text(plan.schema) == "struct<id:bigint,value:string>"
-    assert plan.column_mapping_mode == "none"
+    assert plan.configuration.column_mapping_mode == "none"
 
 
 def test_columns_that_became_not_null_after_the_range_may_be_null_in_it() -> None:
@@ -213,10 +214,15 @@ NOT_NULL = metadata("id long", "x string not null")
 def test_what_one_schema_can_read_of_another(
     read: Metadata, data: Metadata, version: int, reason: str | None
 ) -> None:
-    assert incompatibility(ReadSchema(5, read), data, version) == reason
+    assert incompatibility(at(5, read), at(version, data)) == reason
 
 
 def test_partition_fields_are_found_in_any_case() -> None:
-    read = ReadSchema(0, metadata("Day string", "id long", partition_by=("day",)))
+    read = at(0, metadata("Day string", "id long", partition_by=("day",)))
 
-    assert [field.name for field in read.partition_fields] == ["Day"]
+    assert [field.name for field in read.configuration.partition_fields] == ["Day"]
+
+
+def at(version: int, found: Metadata) -> ReadSchema:
+    protocol = Protocol(min_reader_version=1, min_writer_version=2)
+    return ReadSchema(version, TableConfiguration(found, protocol))

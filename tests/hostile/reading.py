@@ -59,9 +59,7 @@ def rows_of_snapshot(storage: Storage) -> None:
     read = TableRead(
         url=storage.root,
         store_options={},
-        schema=snapshot.schema,
-        partition_columns=snapshot.partition_columns,
-        mapping_mode=snapshot.properties.column_mapping_mode,
+        table=snapshot.configuration,
     )
     for task in tasks(scan_files(snapshot)):
         for _ in read_parts(read, task):
@@ -74,9 +72,7 @@ def rows_of_feed(storage: Storage) -> None:
     read = TableRead(
         url=storage.root,
         store_options={},
-        schema=plan.schema,
-        partition_columns=plan.partition_columns,
-        mapping_mode=plan.column_mapping_mode,
+        table=plan.configuration,
         is_feed=True,
     )
     for task in tasks(plan.files):

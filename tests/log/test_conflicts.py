@@ -27,6 +27,7 @@ from truckee.protocol.actions import (
     SetTransaction,
 )
 from truckee.protocol.predicates import UNKNOWN, Column, Comparison, IsNull, Predicate, all_of
+from truckee.protocol.table_configuration import TableConfiguration
 
 BY_DAY = metadata("id long", "day date", partitioned_by=("day",))
 FIRST = {"day": "2024-01-01"}
@@ -51,8 +52,7 @@ def mine(
         actions=actions,
         isolation=isolation,
         operation=operation,
-        protocol=protocol,
-        metadata=table,
+        before=TableConfiguration(table, protocol),
     )
 
 

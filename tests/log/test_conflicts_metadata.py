@@ -10,6 +10,7 @@ from truckee.errors.transaction import MetadataChangedException
 from truckee.log.conflicts import Candidate, Reads, check
 from truckee.log.metadata_changes import disturbing_changes
 from truckee.protocol.actions import Action, Metadata
+from truckee.protocol.table_configuration import TableConfiguration
 
 BEFORE = metadata("id long", "s string")
 
@@ -20,7 +21,7 @@ def configured(**properties: str) -> Metadata:
 
 
 def mine(*actions: Action, before: Metadata = BEFORE) -> Candidate:
-    return Candidate(reads=Reads(), actions=actions, protocol=BASIC, metadata=before)
+    return Candidate(reads=Reads(), actions=actions, before=TableConfiguration(before, BASIC))
 
 
 def test_change_of_the_schema_is_a_conflict() -> None:

@@ -42,6 +42,7 @@ from truckee.protocol.predicates import (
     all_of,
     any_of,
 )
+from truckee.protocol.table_configuration import TableConfiguration
 
 pytestmark = pytest.mark.property
 
@@ -114,8 +115,7 @@ def candidate(outcome: Outcome, before: Table, level: IsolationLevel) -> Candida
         reads=reads,
         actions=planned,
         isolation=isolation_level(planned, level),
-        protocol=BASIC,
-        metadata=TABLE,
+        before=TableConfiguration(TABLE, BASIC),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from truckee.protocol.properties import TableProperties
+from staging import configuration
 from truckee.protocol.schema import (
     ArrayType,
     MapType,
@@ -40,8 +40,8 @@ def stats_of(
     **properties: str,
 ) -> dict[str, Any]:
     pq.write_table(table, tmp_path / "f.parquet", row_group_size=row_group_size)
-    known = TableProperties({f"delta.{name}": value for name, value in properties.items()})
-    columns = indexed_columns(schema, partition_columns, known)
+    known = {f"delta.{name}": value for name, value in properties.items()}
+    columns = indexed_columns(configuration(schema, partition_columns, properties=known))
     (footer,) = read_footers(LocalStorage(str(tmp_path)), ["f.parquet"], columns)
     found: dict[str, Any] = json.loads(
         encode_stats(file_stats(footer, columns, prefix_length=32, tight_bounds=None))

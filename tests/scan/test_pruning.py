@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from staging import configuration
 from truckee.protocol import partition_values
 from truckee.protocol.predicates import (
     ALWAYS_FALSE,
@@ -41,11 +42,18 @@ from truckee.protocol.schema import (
     simple_schema,
 )
 from truckee.protocol.stats import FileStats, encode_stats, has_bounds, lower_bound, upper_bound
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.pruning import prune, pruned_scan_files
 from truckee.scan.scan_file import ScanFile
 
 UTC = timezone.utc
 NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)
+
+
+def configured(
+    schema: StructType, partition_columns: list[str], mode: str = "name"
+) -> TableConfiguration:
+    return configuration(schema, partition_columns, mode=mode)
 
 
 def files(*rows: tuple[Mapping[str, str | None], str | None]) -> pa.Table:
@@ -75,7 +83,7 @@ def bounds(low: Any, high: Any, *, nulls: int = 0, rows: int = 10) -> dict[str, 
 
 def keeps(stats: Mapping[str, Any] | None, type_name: str, predicate: Predicate) -> bool:
     schema = simple_schema(StructField("c", parse_type(type_name)))
-    kept: bool = prune(with_stats(stats), schema, [], predicate)[0].as_py()
+    kept: bool = prune(with_stats(stats), configured(schema, []), predicate)[0].as_py()
     return kept
 
 
@@ -295,7 +303,9 @@ def test_one_unreadable_value_does_not_cost_the_others_of_the_file() -> None:
     stats["minValues"]["a"] = 17
 
     mask = prune(
-        with_stats(stats), schema, [], all_of(compare("c", "=", 50), IsNotNull(column("a")))
+        with_stats(stats),
+        configured(schema, []),
+        all_of(compare("c", "=", 50), IsNotNull(column("a"))),
     )
 
     assert mask.to_pylist() == [False]
@@ -312,7 +322,7 @@ def test_nested_columns_go_by_their_physical_names() -> None:
     table = files(({"col-3": "1"}, json.dumps(stats)), ({"col-3": "2"}, json.dumps(stats)))
 
     def mask(predicate: Predicate, mode: str) -> list[bool]:
-        found: list[bool] = prune(table, schema, ["p"], predicate, mode=mode).to_pylist()
+        found: list[bool] = prune(table, configured(schema, ["p"], mode), predicate).to_pylist()
         return found
 
     assert mask(compare("S.X", "<", 5), "name") == [False, False]
@@ -324,7 +334,7 @@ def test_a_column_that_was_widened_from_float_has_no_bounds_to_rely_on() -> None
     changes = {"delta.typeChanges": [{"fromType": "float", "toType": "double"}]}
     schema = simple_schema(StructField("c", parse_type("double"), metadata=changes))
 
-    mask = prune(with_stats(bounds(0.1, 0.1)), schema, [], compare("c", ">", 0.1))
+    mask = prune(with_stats(bounds(0.1, 0.1)), configured(schema, []), compare("c", ">", 0.1))
 
     assert mask.to_pylist() == [True]
 
@@ -336,7 +346,7 @@ def test_partition_values_decide_exactly() -> None:
     )
 
     def mask(predicate: Predicate) -> list[bool]:
-        found: list[bool] = prune(table, schema, ["p"], predicate).to_pylist()
+        found: list[bool] = prune(table, configured(schema, ["p"]), predicate).to_pylist()
         return found
 
     day = date(2024, 1, 1)
@@ -356,13 +366,17 @@ def test_old_timestamps_are_read_in_the_zone_of_the_session() -> None:
         ({"p": "2024-01-01 13:00:00"}, None), ({"p": "2024-01-01T12:00:00.000000Z"}, None)
     )
 
-    found = prune(table, schema, ["p"], compare("p", "=", NOON), session_zone="Europe/Berlin")
+    found = prune(
+        table, configured(schema, ["p"]), compare("p", "=", NOON), session_zone="Europe/Berlin"
+    )
 
     assert found.to_pylist() == [True, True]
 
 
 def test_a_partition_value_that_cannot_be_read_is_kept() -> None:
-    found = prune(files(({"p": "x"}, None)), simple_schema("p long"), ["p"], compare("p", "=", 1))
+    found = prune(
+        files(({"p": "x"}, None)), configured(simple_schema("p long"), ["p"]), compare("p", "=", 1)
+    )
 
     assert found.to_pylist() == [True]
 
@@ -375,7 +389,9 @@ def test_partition_values_and_statistics_go_through_or_together() -> None:
         ({"p": "2"}, json.dumps(bounds(10, 19))),
     )
 
-    found = prune(table, schema, ["p"], any_of(compare("p", "=", 1), compare("c", ">", 15)))
+    found = prune(
+        table, configured(schema, ["p"]), any_of(compare("p", "=", 1), compare("c", ">", 15))
+    )
 
     assert found.to_pylist() == [True, False, True]
 
@@ -384,13 +400,13 @@ def test_a_predicate_on_an_unknown_column_or_a_struct_rules_out_nothing() -> Non
     schema = StructType((StructField("s", simple_schema("x long")),))
     table = with_stats({"numRecords": 1, "nullCount": {"s": {"x": 0}}})
 
-    assert prune(table, schema, [], compare("nothing", "=", 1)).to_pylist() == [True]
+    assert prune(table, configured(schema, []), compare("nothing", "=", 1)).to_pylist() == [True]
     both = all_of(IsNull(column("s")), IsNotNull(column("s.x")))
-    assert prune(table, schema, [], both).to_pylist() == [True]
+    assert prune(table, configured(schema, []), both).to_pylist() == [True]
 
 
 def test_no_files_are_no_files() -> None:
-    found = prune(files(), simple_schema("c long"), [], compare("c", "=", 1))
+    found = prune(files(), configured(simple_schema("c long"), []), compare("c", "=", 1))
 
     assert found.to_pylist() == []
 
@@ -409,7 +425,7 @@ def test_scan_files_are_pruned_alike() -> None:
     found = [scan_file("a", "1", 0), scan_file("b", "2", 0), scan_file("c", "2", 10)]
     predicate = all_of(compare("p", "=", 2), compare("c", "<", 5))
 
-    kept = pruned_scan_files(found, simple_schema("p long", "c long"), ["p"], predicate)
+    kept = pruned_scan_files(found, configured(simple_schema("p long", "c long"), ["p"]), predicate)
 
     assert [file.path for file in kept] == ["b"]
 
@@ -511,7 +527,7 @@ def test_a_file_with_a_row_that_matches_is_kept(
         )
     )
 
-    mask = prune(listed, SCHEMA, ["p"], predicate).to_pylist()
+    mask = prune(listed, configured(SCHEMA, ["p"]), predicate).to_pylist()
 
     for kept, (p, found, _) in zip(mask, tables, strict=True):
         matches = any(evaluate(predicate, {**row, "p": p}) is True for row in found[gone:])
@@ -530,7 +546,7 @@ def test_a_file_with_a_value_that_matches_is_kept(name: str, data: st.DataObject
     table = [{**nulls, name: value} for value in found]
     stats = encode_stats(_statistics(table, gone=0, wide=False))
 
-    mask = prune(files(({}, stats)), SCHEMA, ["p"], predicate)
+    mask = prune(files(({}, stats)), configured(SCHEMA, ["p"]), predicate)
 
     assert mask[0].as_py() or not any(evaluate(predicate, row) is True for row in table)
 
@@ -544,7 +560,7 @@ def test_a_predicate_on_partitions_alone_is_decided_exactly(
     listed = files(*(({"p": partition_values.format(p, integer)}, None) for p in values))
     decided = [evaluate(predicate, {"p": p}) for p in values]
 
-    mask = prune(listed, SCHEMA, ["p"], predicate).to_pylist()
+    mask = prune(listed, configured(SCHEMA, ["p"]), predicate).to_pylist()
 
     for kept, expected in zip(mask, decided, strict=True):
         assert expected is None or kept is expected

@@ -112,4 +112,4 @@ def test_no_value_of_the_corpus_is_left_out_by_the_statistics_of_its_file(
             values = list(_values(table.path / file.path, chain))[:: 1 + len(_columns(snapshot))]
             for op, value in product(("=", "<=", ">="), values):
                 predicate = compare(chain.path[0], op, value)
-                assert pruned_scan_files([file], snapshot.schema, (), predicate), (chain, value)
+                assert pruned_scan_files([file], snapshot.configuration, predicate), (chain, value)

@@ -77,9 +77,7 @@ def rows(url: str, options: dict[str, str], *, feed: bool = False) -> list[int]:
     read = TableRead(
         url=url,
         store_options=options,
-        schema=snapshot.schema,
-        partition_columns=(),
-        mapping_mode="none",
+        table=snapshot.configuration,
         is_feed=feed,
         columns=("id",),
     )

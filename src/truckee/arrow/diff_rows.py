@@ -145,9 +145,7 @@ def _read(plan: SnapshotDiff, read: DiffRead) -> ArrowRows:
     table = TableRead(
         url=read.storage.root,
         store_options={},
-        schema=read.columns.schema,
-        partition_columns=read.columns.partition_columns,
-        mapping_mode=read.columns.mapping_mode,
+        table=read.columns.of(plan.after.configuration),
         is_feed=True,
         has_row_index=plan.has_row_ids,
     )

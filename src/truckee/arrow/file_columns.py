@@ -14,6 +14,7 @@ from truckee.arrow.columns import arrow_schema, arrow_type, as_type, column_in_f
 from truckee.changes.columns import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, feed_schema
 from truckee.protocol.partition_values import typed_column
 from truckee.protocol.schema import PrimitiveType, StructField, StructType
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.scan_file import Change, ScanFile
 
 ROW_INDEX = "__truckee_row_index"
@@ -32,13 +33,16 @@ class TableRead(Struct, frozen=True, kw_only=True):
 
     url: str
     store_options: Mapping[str, str]
-    schema: StructType
-    partition_columns: tuple[str, ...]
-    mapping_mode: str
+    table: TableConfiguration
     is_feed: bool = False
     columns: tuple[str, ...] | None = None
     zone: str = "UTC"
     has_row_index: bool = False
+
+    @property
+    def schema(self) -> StructType:
+        """The table's columns."""
+        return self.table.schema
 
     @property
     def all_columns(self) -> StructType:
@@ -73,7 +77,7 @@ class FileColumns:
         self._wanted = wanted
         self._schema = arrow_schema(wanted)
         self._in_file = in_file
-        self._partitions = {name.casefold() for name in read.partition_columns}
+        self._partitions = {name.casefold() for name in read.table.partition_columns}
         fields = (field for field in wanted.fields if not self._is_row_index(field))
         found = ((field, self._source(file, field)) for field in fields)
         self._data = [(field, source) for field, source in found if isinstance(source, str)]
@@ -89,7 +93,7 @@ class FileColumns:
 
         The first row of the batch is row `first` of the file.
         """
-        mode = self._read.mapping_mode
+        mode = self._read.table.column_mapping_mode
         columns = [as_type(batch.column(source), field.type, mode) for field, source in self._data]
         names = [field.name for field, _ in self._data]
         if self._has_row_index:
@@ -132,7 +136,7 @@ class FileColumns:
             return typed_column(pa.array([text], pa.string()), field.type, self._read.zone).cast(
                 arrow_type(field.type)
             )
-        place = column_in_file(self._in_file, field, self._read.mapping_mode)
+        place = column_in_file(self._in_file, field, self._read.table.column_mapping_mode)
         if place is None:
             return pa.nulls(1, arrow_type(field.type))
         name: str = self._in_file.field(place).name

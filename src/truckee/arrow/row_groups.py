@@ -36,7 +36,7 @@ def kept_row_groups(
 
 
 def _data_columns(read: TableRead, predicate: Predicate) -> Iterator[FieldChain]:
-    partitions = {name.casefold() for name in read.partition_columns}
+    partitions = {name.casefold() for name in read.table.partition_columns}
     for column in references(pushed_down(predicate)):
         chain = find_column(read.schema, column.path)
         if chain is not None and chain.path[0].casefold() not in partitions:
@@ -47,7 +47,7 @@ def _statistics(
     file: pq.ParquetFile, read: TableRead, chain: FieldChain, numbers: Sequence[int]
 ) -> ColumnStatistics | None:
     """Return the statistics of one column in row groups, None if the file has none that count."""
-    place = _place(file, chain, read.mapping_mode)
+    place = _place(file, chain, read.table.column_mapping_mode)
     if place is None:
         return None
     index, in_file = place

@@ -26,9 +26,7 @@ def snapshot_rows(
     read = TableRead(
         url=snapshot.storage.root,
         store_options=_NO_OPTIONS,
-        schema=snapshot.schema,
-        partition_columns=snapshot.partition_columns,
-        mapping_mode=snapshot.properties.column_mapping_mode,
+        table=snapshot.configuration,
         columns=_known(columns, snapshot.schema),
     )
     condition = _condition(where, read)
@@ -44,22 +42,18 @@ def feed_rows(
     read = TableRead(
         url=feed.storage.root,
         store_options=_NO_OPTIONS,
-        schema=plan.schema,
-        partition_columns=plan.partition_columns,
-        mapping_mode=plan.column_mapping_mode,
+        table=plan.read.configuration,
         is_feed=True,
         columns=_known(columns, feed.schema),
     )
     condition = _condition(where, read)
     files = list(plan.files)
     if condition is not None:
-        may_match = may_match_by_constants(condition.predicate, read, read.zone)
+        may_match = may_match_by_constants(condition.predicate, read.table, read.zone)
         files = pruned_scan_files(
             [file for file in files if may_match(file)],
-            plan.schema,
-            plan.partition_columns,
+            read.table,
             condition.predicate,
-            mode=plan.column_mapping_mode,
         )
 
     return ArrowRows(

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from truckee.arrow.columns import arrow_type, as_type, column_in_file
 from truckee.errors.streaming import ValueDoesNotFitError
 from truckee.errors.write_rows import NotNullViolationError
+from truckee.protocol.column_metadata import PARQUET_FIELD_ID_KEY
 from truckee.protocol.schema import (
     VOID,
     ArrayType,
@@ -46,7 +47,7 @@ def file_schema(schema: StructType, partition_columns: tuple[str, ...], mode: st
 
 
 def _file_field(field: StructField) -> pa.Field:
-    number = field.metadata.get("parquet.field.id")
+    number = field.metadata.get(PARQUET_FIELD_ID_KEY)
     metadata = None if number is None else {_FIELD_ID: str(number)}
     return pa.field(field.name, _file_type(field.type), metadata=metadata)
 

@@ -17,12 +17,12 @@ import pyarrow.parquet as pq
 from msgspec import Struct
 
 from truckee.arrow.stored_columns import file_schema, table_columns, with_names
-from truckee.protocol.actions import AddFile, Metadata
+from truckee.protocol.actions import AddFile
 from truckee.protocol.partition_values import format as partition_text
 from truckee.protocol.paths import decode_path, encode_path, partition_directory
-from truckee.protocol.properties import TableProperties
-from truckee.protocol.schema import StructField, StructType, parse_schema
+from truckee.protocol.schema import StructField
 from truckee.protocol.stats import encode_stats
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.footer_statistics import (
     Bounds,
     Footer,
@@ -44,8 +44,7 @@ class WriteTarget(Struct, frozen=True, kw_only=True):
     url: str
     store_options: Mapping[str, str]
     folder: str
-    metadata: Metadata
-    tight_bounds: bool | None
+    table: TableConfiguration
     data_change: bool = True
     compression: str = "snappy"
     max_rows: int | None = None
@@ -82,7 +81,7 @@ class _Writer:
     def __init__(self, target: WriteTarget) -> None:
         self._target = target
         self._storage = open_storage(target.url, target.store_options)
-        self._layout = _Layout(target.metadata)
+        self._layout = _Layout(target.table)
         self._open: dict[_Key, _OpenFile] = {}
         self.adds: list[AddFile] = []
 
@@ -133,24 +132,21 @@ def _pieces(
 class _Layout:
     """How rows of a table lie in its files."""
 
-    def __init__(self, metadata: Metadata) -> None:
-        self.schema: StructType = parse_schema(metadata.schema_string)
-        self.partition_columns = tuple(metadata.partition_columns)
-        self.properties = TableProperties.from_configuration(metadata.configuration)
-        mode = self.properties.column_mapping_mode
-        self.file_schema = file_schema(self.schema, self.partition_columns, mode)
-        found = (self.schema.field(name) for name in self.partition_columns)
-        self._partitions: list[StructField] = [field for field in found if field is not None]
-        self.partition_names = [
-            field.name if mode == "none" else field.physical_name for field in self._partitions
-        ]
+    def __init__(self, table: TableConfiguration) -> None:
+        self.table = table
+        self.schema = table.schema
+        self.file_schema = file_schema(
+            table.schema, table.partition_columns, table.column_mapping_mode
+        )
+        self._partitions = table.partition_fields
+        self.partition_names = [table.stored_name(field) for field in self._partitions]
         partitions = {field.name for field in self._partitions}
         self._data = [f.name for f in self.schema.fields if f.name not in partitions]
 
     @cached_property
     def indexed(self) -> list[FooterColumn]:
         """The columns with statistics."""
-        return indexed_columns(self.schema, self.partition_columns, self.properties)
+        return indexed_columns(self.table)
 
     def parted(
         self, columns: Mapping[str, pa.Array], num_rows: int
@@ -243,8 +239,8 @@ def _add(
     stats = file_stats(
         footer,
         layout.indexed,
-        prefix_length=layout.properties.data_skipping_string_prefix_length,
-        tight_bounds=target.tight_bounds,
+        prefix_length=layout.table.properties.data_skipping_string_prefix_length,
+        tight_bounds=target.table.tight_bounds,
     )
     return AddFile(
         path=encode_path(path),

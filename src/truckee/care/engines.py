@@ -13,7 +13,7 @@ from msgspec import Struct
 from truckee.care.findings import Finding, Severity
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.feature_table import FEATURES
-from truckee.protocol.features import active_features, supported_features
+from truckee.protocol.features import active_features
 
 _LEGACY = frozenset(
     {
@@ -89,7 +89,7 @@ def truckee_engine(snapshot: Snapshot) -> Engine:
 
 def engine_findings(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield what the table asks of others, and who can do that."""
-    asked = supported_features(snapshot.protocol)
+    asked = snapshot.configuration.features
     read = set(snapshot.protocol.reader_features or ()) or {
         name for name in asked if name in FEATURES and FEATURES[name].reader_writer
     }

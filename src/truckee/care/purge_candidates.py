@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
+from truckee.protocol.column_metadata import COLUMN_ID_KEY
 from truckee.protocol.paths import decode_path
 from truckee.protocol.schema import ArrayType, DataType, MapType, StructType
 from truckee.storage.base import Storage
 
 _READERS = 16
-_MAPPING_ID = "delta.columnMapping.id"
 _FIELD_ID = b"PARQUET:field_id"
 
 
@@ -67,7 +67,7 @@ def has_other_columns(
     Columns are told by their physical names, in any case, or by their ids.
     """
     by_name = {field.physical_name.lower(): field for field in schema.fields}
-    by_id = {str(field.metadata.get(_MAPPING_ID)): field for field in schema.fields}
+    by_id = {str(field.metadata.get(COLUMN_ID_KEY)): field for field in schema.fields}
     for column in stored:
         if column.name in beside:
             continue

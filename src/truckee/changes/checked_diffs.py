@@ -20,10 +20,9 @@ from truckee.errors.changes import (
 )
 from truckee.log.commits import Commit, read_commits
 from truckee.log.history import latest_version
-from truckee.protocol.actions import Metadata
 from truckee.protocol.features import check_readable
-from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import type_text
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.storage.base import Storage
 
 
@@ -32,18 +31,18 @@ def checked_diffs(
     versions: VersionRange,
     read: ReadSchema,
     *,
-    start_metadata: Metadata,
+    start: TableConfiguration,
     unsafe_schema: bool = False,
     choice: SchemaChoice | None = None,
 ) -> Iterator[VersionDiff]:
     """Yield what each version of a range changed, for the versions that exist now.
 
-    `start_metadata` is the table's at the start of the range. Raises `ChangeDataNotRecordedError`
+    `start` is the table at the start of the range. Raises `ChangeDataNotRecordedError`
     where the feed was off; unless `unsafe_schema`, the errors of schemas that do not fit; those of
     `version_diff`; and those of the log, in which a gap does not pass in silence.
     """
-    check = _Check(storage, versions, read, start_metadata, unsafe_schema, choice)
-    check.recorded(start_metadata, versions.start)
+    check = _Check(storage, versions, read, start, unsafe_schema, choice)
+    check.recorded(start, versions.start)
     for commit in read_commits(storage, versions.start, versions.end):
         check.commit(commit)
         yield version_diff(commit)
@@ -57,7 +56,7 @@ class _Check:
     storage: Storage
     versions: VersionRange
     read: ReadSchema
-    start_metadata: Metadata
+    start: TableConfiguration
     unsafe_schema: bool
     choice: SchemaChoice | None
 
@@ -67,36 +66,36 @@ class _Check:
             check_readable(commit.protocol, self.storage.root)
         if commit.metadata is None:
             return
-        self.recorded(commit.metadata, commit.version)
+        table = self.start.after(commit.metadata, commit.protocol)
+        self.recorded(table, commit.version)
         # The commit that creates a table sets its schema, and so do those that replace it.
         if commit.version > self.versions.start:
-            self.schema(commit.metadata, commit.version)
+            self.schema(ReadSchema(commit.version, table))
 
-    def recorded(self, metadata: Metadata, version: int) -> None:
+    def recorded(self, table: TableConfiguration, version: int) -> None:
         """Raise `ChangeDataNotRecordedError` if the feed was off."""
-        properties = TableProperties.from_configuration(metadata.configuration)
-        if not properties.enable_change_data_feed:
+        if not table.properties.enable_change_data_feed:
             raise ChangeDataNotRecordedError(
                 version=version, start=self.versions.start, end=self.end()
             )
 
-    def schema(self, metadata: Metadata, version: int) -> None:
+    def schema(self, data: ReadSchema) -> None:
         """Raise `IncompatibleSchemaChangeError` if data of this version has another schema."""
-        reason = self._incompatibility(metadata, version)
+        reason = self._incompatibility(data)
         if reason is not None:
             raise IncompatibleSchemaChangeError(
                 start=self.versions.start,
                 end=self.end(),
                 schema=type_text(self.read.schema),
                 schema_version=self.read.version,
-                version=version,
+                version=data.version,
                 reason=reason,
                 ranges=self._readable(),
             )
 
     def start_schema(self) -> None:
         """Raise `IncompatibleDataSchemaError` if data at the start has another schema."""
-        reason = self._incompatibility(self.start_metadata, self.versions.start)
+        reason = self._incompatibility(ReadSchema(self.versions.start, self.start))
         if reason is not None:
             raise IncompatibleDataSchemaError(
                 start=self.versions.start,
@@ -118,13 +117,11 @@ class _Check:
             return ()
         start, end = self.versions.start, self.end()
         later = (
-            ReadSchema(commit.version, commit.metadata)
+            ReadSchema(commit.version, self.start.after(commit.metadata, commit.protocol))
             for commit in read_commits(self.storage, start + 1, end)
             if commit.metadata is not None
         )
-        return readable_ranges([ReadSchema(start, self.start_metadata), *later], end, self.choice)
+        return readable_ranges([ReadSchema(start, self.start), *later], end, self.choice)
 
-    def _incompatibility(self, metadata: Metadata, version: int) -> str | None:
-        if self.unsafe_schema:
-            return None
-        return incompatibility(self.read, metadata, version)
+    def _incompatibility(self, data: ReadSchema) -> str | None:
+        return None if self.unsafe_schema else incompatibility(self.read, data)

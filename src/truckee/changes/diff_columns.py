@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from truckee.changes.read_schema import nullable_everywhere
 from truckee.errors.diff import DiffSchemaError
 from truckee.log.snapshot import Snapshot
+from truckee.protocol.column_metadata import TYPE_CHANGES_KEY
 from truckee.protocol.schema import (
     VOID,
     ArrayType,
@@ -24,6 +25,7 @@ from truckee.protocol.schema import (
     UserDefinedType,
     type_text,
 )
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.protocol.type_widening import is_wider
 
 BASE_ROW_ID = "__truckee_base_row_id"
@@ -31,7 +33,6 @@ DEFAULT_ROW_VERSION = "__truckee_default_row_version"
 """Two constants of a file, from which its rows have their ids where it does not hold them."""
 
 _LONG = PrimitiveType("long")
-_TYPE_CHANGES = "delta.typeChanges"
 
 
 class SideColumns(Struct, frozen=True):
@@ -45,6 +46,10 @@ class SideColumns(Struct, frozen=True):
     partition_columns: tuple[str, ...]
     mapping_mode: str
     row_id: str | None = None
+
+    def of(self, table: TableConfiguration) -> TableConfiguration:
+        """Return what the table is to a reader of these files."""
+        return table.read_as(self.schema, self.partition_columns, self.mapping_mode)
 
     @property
     def partition_fields(self) -> tuple[StructField, ...]:
@@ -87,8 +92,10 @@ class _Merge:
         merged = self._type(ours.type, theirs.type, (*path, ours.name))
         if merged == ours.type:
             return ours
-        changes = theirs.metadata.get(_TYPE_CHANGES)
-        metadata = ours.metadata if changes is None else {**ours.metadata, _TYPE_CHANGES: changes}
+        changes = theirs.metadata.get(TYPE_CHANGES_KEY)
+        metadata = (
+            ours.metadata if changes is None else {**ours.metadata, TYPE_CHANGES_KEY: changes}
+        )
         return replace(ours, type=merged, metadata=metadata)
 
     def _type(self, ours: DataType, theirs: DataType, path: tuple[str, ...]) -> DataType:

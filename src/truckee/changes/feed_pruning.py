@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta, timezone
-from typing import Protocol
 
 from truckee.changes.columns import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION
 from truckee.errors.protocol import InvalidPartitionValueError
 from truckee.protocol.partition_values import parse
 from truckee.protocol.predicates import Predicate, may_be_true
-from truckee.protocol.schema import StructField, StructType
+from truckee.protocol.schema import StructField
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.scan_file import ScanFile
 
 MayMatch = Callable[[ScanFile], bool]
@@ -22,30 +22,14 @@ MayMatch = Callable[[ScanFile], bool]
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
-class Partitioned(Protocol):
-    """The part of a scan that tells what is constant in a file."""
-
-    @property
-    def schema(self) -> StructType:
-        """The columns of the scan."""
-
-    @property
-    def partition_columns(self) -> tuple[str, ...]:
-        """The names of the columns that are the same for all rows of a file."""
-
-    @property
-    def mapping_mode(self) -> str:
-        """How files name columns: none, name or id."""
-
-
-def may_match_by_constants(predicate: Predicate, scan: Partitioned, session_zone: str) -> MayMatch:
+def may_match_by_constants(
+    predicate: Predicate, table: TableConfiguration, session_zone: str
+) -> MayMatch:
     """Return whether a file of a feed may have rows that a predicate is true of.
 
     Files of a snapshot always may: there, statistics and partition values have been asked before.
     """
-    found = (scan.schema.field(name) for name in scan.partition_columns)
-    physical = scan.mapping_mode != "none"
-    fields = {(f.physical_name if physical else f.name): f for f in found if f is not None}
+    fields = {table.stored_name(field): field for field in table.partition_fields}
 
     def may_match(file: ScanFile) -> bool:
         if file.change is None:

@@ -14,7 +14,6 @@ latest version of that time. A feed can be planned many times; later plans show 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from truckee.changes.checked_diffs import checked_diffs
@@ -29,8 +28,8 @@ from truckee.errors.stream_schema import SchemaNotSetError
 from truckee.log.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import FeedOptions
-from truckee.protocol.actions import Metadata
 from truckee.protocol.schema import StructType
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.scan_file import ScanFile
 from truckee.storage.base import Storage
 
@@ -61,19 +60,9 @@ class ChangePlan:
         return feed_schema(self.read.schema)
 
     @property
-    def partition_columns(self) -> tuple[str, ...]:
-        """The logical names of the partition columns, in order."""
-        return self.read.partition_columns
-
-    @property
-    def column_mapping_mode(self) -> str:
-        """How columns are found in data files: none, name or id."""
-        return self.read.column_mapping_mode
-
-    @property
-    def configuration(self) -> Mapping[str, str]:
-        """The table's configuration at the version whose schema is used."""
-        return self.read.metadata.configuration
+    def configuration(self) -> TableConfiguration:
+        """What the table is at the version whose schema is used."""
+        return self.read.configuration
 
     @property
     def size_in_bytes(self) -> int:
@@ -82,7 +71,7 @@ class ChangePlan:
 
     def indexes(self) -> tuple[AddedFiles, RemovedFiles, ChangeFiles]:
         """Return the same files by what became of them."""
-        fields = self.read.partition_fields
+        fields = self.configuration.partition_fields
         return (
             AddedFiles(self.diffs, fields),
             RemovedFiles(self.diffs, fields),
@@ -97,7 +86,7 @@ class ChangeFeed:
     storage: Storage
     range: VersionRange
     read: ReadSchema
-    start_metadata: Metadata
+    start: TableConfiguration
     unsafe_schema: bool = False
     choice: SchemaChoice | None = None
 
@@ -120,7 +109,7 @@ class ChangeFeed:
                     self.storage,
                     self.range,
                     self.read,
-                    start_metadata=self.start_metadata,
+                    start=self.start,
                     unsafe_schema=self.unsafe_schema,
                     choice=self.choice,
                 )
@@ -149,12 +138,12 @@ def open_feed(
     """
     latest = snapshot or load_snapshot(storage)
     analyzed = _analyzed(latest, options)
-    if analyzed.metadata.schema_string is None:
+    if not analyzed.configuration.has_schema:
         raise SchemaNotSetError(table=storage.root)
     versions = resolved_range(storage, options, latest=latest.version)
     if versions.is_empty:
-        read = ReadSchema(analyzed.version, analyzed.metadata)
-        return ChangeFeed(storage, versions, read, analyzed.metadata)
+        read = ReadSchema(analyzed.version, analyzed.configuration)
+        return ChangeFeed(storage, versions, read, analyzed.configuration)
     start = _at(latest, versions.start)
     if options.within_retention and start.version != latest.version:
         _check_retention(start, time.time_ns() // 1_000_000 if now_ms is None else now_ms)
@@ -163,10 +152,10 @@ def open_feed(
     read = read_schema(options.schema_mode, start=start, end=end, analyzed=analyzed)
     choice = SchemaChoice(
         options.schema_mode,
-        ReadSchema(analyzed.version, analyzed.metadata),
+        ReadSchema(analyzed.version, analyzed.configuration),
         is_chosen=options.schema_as_of is not None,
     )
-    return ChangeFeed(storage, versions, read, start.metadata, options.unsafe_schema, choice)
+    return ChangeFeed(storage, versions, read, start.configuration, options.unsafe_schema, choice)
 
 
 def plan_changes(storage: Storage, options: FeedOptions) -> ChangePlan:

@@ -13,14 +13,11 @@ from msgspec.structs import replace
 from truckee.log.snapshot import Snapshot
 from truckee.options.feed import SchemaMode
 from truckee.protocol.actions import Metadata
-from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import (
     ArrayType,
     DataType,
     MapType,
-    StructField,
     StructType,
-    parse_schema,
     type_text,
 )
 from truckee.protocol.schema_compatibility import (
@@ -29,6 +26,7 @@ from truckee.protocol.schema_compatibility import (
     can_read,
     column_mapping_change,
 )
+from truckee.protocol.table_configuration import TableConfiguration
 
 _REASONS = {
     ColumnMappingChange.RENAMED: "column {} has another name",
@@ -39,36 +37,20 @@ _REASONS = {
 
 
 class ReadSchema(Struct, frozen=True):
-    """The table's metadata at one version, as what all files of a feed are read with."""
+    """What the table is at one version, as what all files of a feed are read with."""
 
     version: int
-    metadata: Metadata
+    configuration: TableConfiguration
+
+    @property
+    def metadata(self) -> Metadata:
+        """The table's metadata at this version."""
+        return self.configuration.metadata
 
     @property
     def schema(self) -> StructType:
         """The table's columns, without those of the feed."""
-        return parse_schema(self.metadata.schema_string)
-
-    @property
-    def partition_columns(self) -> tuple[str, ...]:
-        """The logical names of the partition columns, in order."""
-        return tuple(self.metadata.partition_columns)
-
-    @property
-    def partition_fields(self) -> tuple[StructField, ...]:
-        """The partition columns, in order."""
-        fields = (self.schema.field(name) for name in self.partition_columns)
-        return tuple(field for field in fields if field is not None)
-
-    @property
-    def column_mapping_mode(self) -> str:
-        """How columns are found in data files: none, name or id."""
-        return mapping_mode(self.metadata)
-
-
-def mapping_mode(metadata: Metadata) -> str:
-    """Return the column mapping mode that metadata asks for."""
-    return TableProperties.from_configuration(metadata.configuration).column_mapping_mode
+        return self.configuration.schema
 
 
 def read_schema(
@@ -84,31 +66,31 @@ def read_schema(
     snapshot, which is the latest one unless the user chose another. Where columns became NOT NULL
     after the end of the range, which says nothing of its rows, they may be null here.
     """
-    is_mapped = any(mapping_mode(at.metadata) != "none" for at in (start, end, analyzed))
+    is_mapped = any(at.configuration.column_mapping_mode != "none" for at in (start, end, analyzed))
     if is_mapped and mode is SchemaMode.END_VERSION:
-        return ReadSchema(end.version, end.metadata)
-    read = ReadSchema(analyzed.version, analyzed.metadata)
+        return ReadSchema(end.version, end.configuration)
+    read = ReadSchema(analyzed.version, analyzed.configuration)
     if analyzed.version <= end.version:
         return read
-    relaxed = ReadSchema(analyzed.version, _with_nulls(analyzed.metadata))
+    relaxed = ReadSchema(analyzed.version, _with_nulls(analyzed.configuration))
     fits, would_fit = (
-        incompatibility(candidate, start.metadata, start.version) is None
+        incompatibility(candidate, ReadSchema(start.version, start.configuration)) is None
         for candidate in (read, relaxed)
     )
     return relaxed if would_fit and not fits else read
 
 
-def incompatibility(read: ReadSchema, metadata: Metadata, version: int) -> str | None:
-    """Return why data of a version cannot be read with a schema, None if it can.
+def incompatibility(read: ReadSchema, data: ReadSchema) -> str | None:
+    """Return why data of one version cannot be read with the schema of another, None if it can.
 
     Whichever of the two is newer may have added columns. Renamed or dropped columns, other types
     and columns that may be null in the data only are not compatible. A version that had no schema
     yet has no data either.
     """
-    if metadata.schema_string is None:
+    if not data.configuration.has_schema:
         return None
-    is_newer = version > read.version
-    ours, theirs = _mapped(read.metadata), _mapped(metadata)
+    is_newer = data.version > read.version
+    ours, theirs = mapped_schema(read.configuration), mapped_schema(data.configuration)
     change = (
         column_mapping_change(ours, theirs) if is_newer else column_mapping_change(theirs, ours)
     )
@@ -123,10 +105,15 @@ def incompatibility(read: ReadSchema, metadata: Metadata, version: int) -> str |
     return f"it is {found}"
 
 
-def _with_nulls(metadata: Metadata) -> Metadata:
-    schema = nullable_everywhere(parse_schema(metadata.schema_string))
+def mapped_schema(table: TableConfiguration) -> MappedSchema:
+    """Return the schema of a table, with what decides how its columns are found in files."""
+    return MappedSchema(table.schema, table.partition_columns, table.column_mapping_mode)
+
+
+def _with_nulls(table: TableConfiguration) -> TableConfiguration:
+    schema = nullable_everywhere(table.schema)
     assert isinstance(schema, StructType)
-    return replace(metadata, schema_string=schema.to_json())
+    return table.with_schema(schema)
 
 
 def nullable_everywhere(data_type: DataType) -> DataType:
@@ -142,11 +129,3 @@ def nullable_everywhere(data_type: DataType) -> DataType:
             return MapType(nullable_everywhere(key_type), nullable_everywhere(value_type), True)
         case _:
             return data_type
-
-
-def _mapped(metadata: Metadata) -> MappedSchema:
-    return MappedSchema(
-        parse_schema(metadata.schema_string),
-        tuple(metadata.partition_columns),
-        mapping_mode(metadata),
-    )

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from truckee.changes.read_schema import ReadSchema, incompatibility, read_schema
 from truckee.options.feed import SchemaMode
-from truckee.protocol.properties import TableProperties
 
 
 @dataclass(frozen=True)
@@ -61,14 +60,9 @@ def _first_readable(history: Sequence[ReadSchema], end: int, choice: SchemaChoic
 
 
 def _is_readable(history: Sequence[ReadSchema], end: int, choice: SchemaChoice) -> bool:
-    last = ReadSchema(end, history[-1].metadata)
+    last = ReadSchema(end, history[-1].configuration)
     read = read_schema(choice.mode, start=history[0], end=last, analyzed=choice.analyzed)
     return all(
-        _is_recorded(at) and incompatibility(read, at.metadata, at.version) is None
+        at.configuration.properties.enable_change_data_feed and incompatibility(read, at) is None
         for at in history
     )
-
-
-def _is_recorded(at: ReadSchema) -> bool:
-    properties = TableProperties.from_configuration(at.metadata.configuration)
-    return properties.enable_change_data_feed

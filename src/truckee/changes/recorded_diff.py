@@ -37,7 +37,9 @@ def planned_diff(before: Snapshot, after: Snapshot, keys: Sequence[str] = ()) ->
     feed = _feed(newest, start + 1, end)
     if feed is None or feed.schema != newest.schema or _cost(feed) > _cost(plan) // 2:
         return plan
-    columns = SideColumns(plan.schema, newest.partition_columns, feed.column_mapping_mode)
+    columns = SideColumns(
+        plan.schema, newest.partition_columns, feed.configuration.column_mapping_mode
+    )
     read = DiffRead(newest.storage, end, columns, feed.files)
     return SnapshotDiff(
         before=before,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from uuid import uuid4
 
 from msgspec.structs import replace
@@ -17,7 +16,8 @@ from truckee.log.verification import verify
 from truckee.protocol.actions import Action, DomainMetadata, Metadata, Protocol
 from truckee.protocol.features import check_writable, protocol_for, protocol_request, upgraded
 from truckee.protocol.properties import TableProperties
-from truckee.protocol.schema import StructType, parse_schema
+from truckee.protocol.schema import StructType
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.storage.base import Storage
 
 
@@ -53,24 +53,33 @@ def new_metadata(
 class PlannedTable:
     """A table as it will be: `snapshot` is what is there now, None if nothing.
 
-    Properties that ask for features or protocol versions are in `protocol`, not in `metadata`.
+    Properties that ask for features or protocol versions are in its protocol, not in its metadata.
     """
 
     storage: Storage
     snapshot: Snapshot | None
-    metadata: Metadata
-    protocol: Protocol
+    configuration: TableConfiguration
     domains: tuple[DomainMetadata, ...] = field(default=())
 
-    @cached_property
+    @property
+    def metadata(self) -> Metadata:
+        """The metadata that the table will have."""
+        return self.configuration.metadata
+
+    @property
+    def protocol(self) -> Protocol:
+        """The protocol that the table will have."""
+        return self.configuration.protocol
+
+    @property
     def schema(self) -> StructType:
         """The columns that the table will have."""
-        return parse_schema(self.metadata.schema_string)
+        return self.configuration.schema
 
-    @cached_property
+    @property
     def properties(self) -> TableProperties:
         """The properties that the table will have."""
-        return TableProperties.from_configuration(self.metadata.configuration)
+        return self.configuration.properties
 
     @property
     def changes_metadata(self) -> bool:
@@ -85,9 +94,8 @@ class PlannedTable:
             (*self.domains, *actions),
             table=table,
             operation=operation,
-            before=None if self.snapshot is None else self.snapshot.metadata,
-            metadata=self.metadata,
-            protocol=self.protocol,
+            before=None if self.snapshot is None else self.snapshot.configuration,
+            after=self.configuration,
         )
 
     def transaction(self) -> Transaction:
@@ -121,4 +129,7 @@ def planned_table(
         protocol = protocol_for(clean, wanted, versions=versions)
     else:
         protocol = upgraded(snapshot.protocol, clean, wanted, versions=versions)
-    return PlannedTable(storage, snapshot, clean, protocol, tuple(domains))
+    after = TableConfiguration(
+        clean, protocol, {} if snapshot is None else snapshot.domain_metadata
+    )
+    return PlannedTable(storage, snapshot, after, tuple(domains))

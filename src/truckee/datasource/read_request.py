@@ -20,6 +20,7 @@ from truckee.options.time_travel import split_path, time_travel
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.properties import parse_column_names
 from truckee.protocol.schema import StructType
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.scan_file import ScanFile
 from truckee.scan.snapshot_scan import scan_files
 from truckee.storage import open_storage
@@ -152,12 +153,7 @@ def planned_read(
     if request.is_feed:
         return _planned_feed(request, version, predicate)
     snapshot = _snapshot(request, version)
-    read = _table_read(
-        request,
-        schema=snapshot.schema,
-        partition_columns=snapshot.partition_columns,
-        mapping_mode=snapshot.properties.column_mapping_mode,
-    )
+    read = _table_read(request, snapshot.configuration)
     return read, scan_files(snapshot, predicate, session_zone=request.zone)
 
 
@@ -167,30 +163,17 @@ def _planned_feed(
     storage = request.storage()
     options = feed_options(request.options, time_zone=request.zone)
     plan = open_feed(storage, options, snapshot=load_snapshot(storage, version)).plan()
-    read = _table_read(
-        request,
-        schema=plan.schema,
-        partition_columns=plan.partition_columns,
-        mapping_mode=plan.column_mapping_mode,
-    )
-    may_match = may_match_by_constants(predicate, read, request.zone)
+    read = _table_read(request, plan.read.configuration)
+    may_match = may_match_by_constants(predicate, read.table, request.zone)
     return read, [file for file in plan.files if may_match(file)]
 
 
-def _table_read(
-    request: ReadRequest,
-    *,
-    schema: StructType,
-    partition_columns: tuple[str, ...],
-    mapping_mode: str,
-) -> TableRead:
-    shown = feed_schema(schema) if request.is_feed else schema
+def _table_read(request: ReadRequest, table: TableConfiguration) -> TableRead:
+    shown = feed_schema(table.schema) if request.is_feed else table.schema
     return TableRead(
         url=request.storage().root,
         store_options=request.store_options,
-        schema=schema,
-        partition_columns=partition_columns,
-        mapping_mode=mapping_mode,
+        table=table,
         is_feed=request.is_feed,
         columns=request.columns(shown),
         zone=request.zone,

@@ -238,7 +238,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """
         if self._version is not None and opened.options.schema_location is None:
             snapshot = load_snapshot(opened.storage, self._version)
-            read = ReadSchema(snapshot.version, snapshot.metadata)
+            read = ReadSchema(snapshot.version, snapshot.configuration)
             return StreamRead(opened.storage, opened.options, read)
         found = read_schema(request)[1]
         if self._version is not None and self._schema != shown_schema(found):
@@ -254,9 +254,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return TableRead(
             url=stream.storage.root,
             store_options=request.store_options,
-            schema=stream.read.schema,
-            partition_columns=stream.read.partition_columns,
-            mapping_mode=stream.read.column_mapping_mode,
+            table=stream.read.configuration,
             is_feed=stream.options.is_feed,
             columns=request.columns(opened.schema),
             zone=request.zone,

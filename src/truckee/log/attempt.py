@@ -17,11 +17,11 @@ from msgspec.structs import replace
 from truckee.errors.commit import RowIdsWithoutStatisticsError
 from truckee.log.commit_info import commit_info
 from truckee.log.commits import Commit
-from truckee.log.conflicts import ROW_TRACKING_DOMAIN, IsolationLevel
+from truckee.log.conflicts import IsolationLevel
 from truckee.protocol.actions import Action, AddFile, DomainMetadata, Metadata, Protocol
-from truckee.protocol.features import supported_features
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.stats import parse_stats
+from truckee.protocol.table_configuration import ROW_TRACKING_DOMAIN, TableConfiguration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,19 +33,22 @@ class Base:
     """
 
     version: int = -1
-    protocol: Protocol | None = None
-    metadata: Metadata | None = None
+    configuration: TableConfiguration | None = None
     timestamp_ms: int | None = None
     row_id_high_water_mark: int = -1
 
     def after(self, commit: Commit) -> Base:
         """Return the base that a winning commit, the next version, leaves behind."""
         assert commit.version == self.version + 1
+        known = self.configuration
+        if known is not None:
+            known = known.after(commit.metadata, commit.protocol)
+        elif commit.metadata is not None and commit.protocol is not None:
+            known = TableConfiguration(commit.metadata, commit.protocol)
         marks = (row_id_high_water_mark(action) for action in commit.domain_metadata)
         return Base(
             version=commit.version,
-            protocol=commit.protocol or self.protocol,
-            metadata=commit.metadata or self.metadata,
+            configuration=known,
             timestamp_ms=commit.timestamp_ms,
             row_id_high_water_mark=max(self.row_id_high_water_mark, *marks, -1),
         )
@@ -74,20 +77,24 @@ class Staged:
         changes = (self.metadata, self.protocol)
         return (*(change for change in changes if change is not None), *self.actions)
 
+    def table_after(self, before: TableConfiguration | None) -> TableConfiguration:
+        """Return what the table will be after this commit; `before` is None for a new table."""
+        if before is not None:
+            return before.after(self.metadata, self.protocol)
+        assert self.metadata is not None
+        assert self.protocol is not None
+        return TableConfiguration(self.metadata, self.protocol)
+
 
 def commit_actions(staged: Staged, base: Base, now_ms: int) -> tuple[Action, ...]:
     """Return the lines of the commit that follows `base`, commitInfo first."""
-    metadata = staged.metadata or base.metadata
-    protocol = staged.protocol or base.protocol
-    assert metadata is not None
-    assert protocol is not None
-    properties = TableProperties.from_configuration(metadata.configuration)
+    table = staged.table_after(base.configuration)
     changed, actions = staged.metadata, staged.actions
     timestamp_ms = None
-    if properties.enable_in_commit_timestamps:
+    if table.properties.enable_in_commit_timestamps:
         timestamp_ms = max(now_ms, -1 if base.timestamp_ms is None else base.timestamp_ms + 1)
         changed = _with_enablement(changed, base, timestamp_ms)
-    if "rowTracking" in supported_features(protocol) and not properties.row_tracking_suspended:
+    if "rowTracking" in table.features and not table.properties.row_tracking_suspended:
         actions = tuple(_with_row_ids(staged, base))
     info = commit_info(
         staged.operation,
@@ -110,13 +117,13 @@ def _with_enablement(changed: Metadata | None, base: Base, timestamp_ms: int) ->
 
     A table that has had them from its first version on does not say.
     """
-    if changed is None or base.metadata is None:
+    if changed is None or base.configuration is None:
         return changed
-    if TableProperties.from_configuration(base.metadata.configuration).enable_in_commit_timestamps:
+    if base.configuration.properties.enable_in_commit_timestamps:
         return changed
     since = {
-        "delta.inCommitTimestampEnablementVersion": str(base.version + 1),
-        "delta.inCommitTimestampEnablementTimestamp": str(timestamp_ms),
+        TableProperties.in_commit_timestamp_enablement_version.key: str(base.version + 1),
+        TableProperties.in_commit_timestamp_enablement_timestamp.key: str(timestamp_ms),
     }
     return replace(changed, configuration={**changed.configuration, **since})
 

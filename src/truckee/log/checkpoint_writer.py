@@ -41,7 +41,6 @@ from truckee.log.snapshot import Snapshot
 from truckee.log.typed_columns import (
     parsed_partition_values,
     parsed_stats,
-    partition_fields,
     stats_type,
 )
 from truckee.protocol.actions import (
@@ -54,7 +53,6 @@ from truckee.protocol.actions import (
     Sidecar,
     encode_actions,
 )
-from truckee.protocol.features import supported_features
 from truckee.protocol.paths import (
     LAST_CHECKPOINT_PATH,
     checkpoint_path,
@@ -97,7 +95,7 @@ class LastCheckpoint(msgspec.Struct, kw_only=True, rename="camel", omit_defaults
 def write_checkpoint(snapshot: Snapshot) -> None:
     """Write the checkpoint of a snapshot's version, of the kind that the table asks for."""
     wants_v2 = snapshot.properties.checkpoint_policy == "v2"
-    if wants_v2 and "v2Checkpoint" in supported_features(snapshot.protocol):
+    if wants_v2 and "v2Checkpoint" in snapshot.configuration.features:
         hint = write_v2_checkpoint(snapshot)
     else:
         hint = write_classic_checkpoint(snapshot)
@@ -195,8 +193,8 @@ class _FileActions:
         properties = snapshot.properties
         self._as_json = properties.checkpoint_write_stats_as_json
         self._as_struct = properties.checkpoint_write_stats_as_struct
-        self._stats_type = stats_type(snapshot.metadata)
-        self._partitions = partition_fields(snapshot.metadata)
+        self._stats_type = stats_type(snapshot.configuration)
+        self._partitions = snapshot.configuration.partition_fields
         self._files = snapshot.files_table()
         self._tombstones = _unexpired_tombstones(snapshot)
         self.types: dict[str, pa.DataType] = {

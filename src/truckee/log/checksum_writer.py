@@ -87,7 +87,7 @@ def write_checksum(
 def counted(snapshot: Snapshot) -> VersionChecksum:
     """Return the totals of a snapshot, counted over all of its files."""
     vectors = snapshot.files_table().column("deletion_vector")
-    has_vectors = "deletionVectors" in supported_features(snapshot.protocol)
+    has_vectors = "deletionVectors" in snapshot.configuration.features
     deleted = pc.sum(pc.struct_field(vectors, "cardinality")).as_py() or 0
     return VersionChecksum(
         table_size_bytes=snapshot.size_in_bytes,

@@ -26,7 +26,6 @@ from truckee.log.file_times import monotonic
 from truckee.log.segment import CheckpointFiles, LogListing, list_log
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
-from truckee.protocol.features import supported_features
 from truckee.protocol.paths import (
     LOG_DIRECTORY,
     SIDECAR_DIRECTORY,
@@ -64,7 +63,7 @@ def clean_log(
     files = list(_log_files(storage))
     expired = [file for name, file in files if name.end_version < first]
     count = _delete(storage, expired)
-    if "v2Checkpoint" in supported_features(snapshot.protocol):
+    if "v2Checkpoint" in snapshot.configuration.features:
         kept = [(name, file) for name, file in files if name.version >= first]
         count += _delete_sidecars(storage, kept, cutoff_ms)
     return count
@@ -110,7 +109,7 @@ def first_version_kept(listing: LogListing, cutoff_ms: int) -> int | None:
 
 def _is_protected(snapshot: Snapshot, first_kept: int) -> bool:
     before = snapshot.properties.require_checkpoint_protection_before_version
-    return "checkpointProtection" in supported_features(snapshot.protocol) and first_kept < before
+    return "checkpointProtection" in snapshot.configuration.features and first_kept < before
 
 
 def _is_whole(storage: Storage, checkpoint: Checkpoint) -> bool:

@@ -59,9 +59,9 @@ from truckee.protocol.actions import (
 from truckee.protocol.features import check_writable, supported_features
 from truckee.protocol.paths import decode_path
 from truckee.protocol.predicates import Predicate, may_be_true
-from truckee.protocol.schema import PrimitiveType, parse_schema
+from truckee.protocol.schema import PrimitiveType
+from truckee.protocol.table_configuration import ROW_TRACKING_DOMAIN, TableConfiguration
 
-ROW_TRACKING_DOMAIN = "delta.rowTracking"
 ROW_TRACKING_BACKFILL = "ROW TRACKING BACKFILL"
 TIMESTAMP = PrimitiveType("timestamp")
 
@@ -97,16 +97,15 @@ class Reads:
 class Candidate:
     """A transaction as the rules see it: what it read, and what it is about to write.
 
-    `protocol` and `metadata` are the table's as of the last version that was checked; None for a
-    table that is about to be created.
+    `before` is the table as of the last version that was checked; None for a table that is about
+    to be created.
     """
 
     reads: Reads
     actions: tuple[Action, ...]
     isolation: IsolationLevel = IsolationLevel.SERIALIZABLE
     operation: str = ""
-    protocol: Protocol | None = None
-    metadata: Metadata | None = None
+    before: TableConfiguration | None = None
     table: str = field(default="", compare=False)
 
 
@@ -135,17 +134,17 @@ def _operation(winner: Commit) -> str | None:
 
 
 def _check_protocol(mine: Candidate, winner: Commit) -> None:
-    if mine.protocol is None or mine.metadata is None:
+    if mine.before is None:
         raise _protocol_conflict(winner, "this transaction creates the table")
     if winner.protocol is None:
         return
     if _written(mine, Protocol):
         raise _protocol_conflict(winner, "this transaction changes it too")
-    dropped = supported_features(mine.protocol) - supported_features(winner.protocol)
+    dropped = mine.before.features - supported_features(winner.protocol)
     if dropped:
         raise _protocol_conflict(winner, f"dropped {', '.join(sorted(dropped))} from it")
     try:
-        check_writable(winner.protocol, winner.metadata or mine.metadata, mine.table)
+        check_writable(winner.protocol, winner.metadata or mine.before.metadata, mine.table)
     except DeltaError as cause:
         raise _protocol_conflict(winner, "this writer cannot meet what it demands now") from cause
 
@@ -159,9 +158,10 @@ def _protocol_conflict(winner: Commit, reason: str) -> ProtocolChangedException:
 def _check_metadata(mine: Candidate, winner: Commit) -> None:
     if winner.metadata is None:
         return
-    assert mine.metadata is not None
-    changes = disturbing_changes(mine.metadata, winner.metadata)
-    if not changes and enables_row_tracking(mine.metadata, winner.metadata) and _moves_rows(mine):
+    assert mine.before is not None
+    before = mine.before.metadata
+    changes = disturbing_changes(before, winner.metadata)
+    if not changes and enables_row_tracking(before, winner.metadata) and _moves_rows(mine):
         changes = ("rows have to keep their ids now, and this transaction moves rows",)
     if not changes and _written(mine, Metadata):
         changes = ("this transaction changes it too",)
@@ -211,7 +211,7 @@ def _check_added_files(mine: Candidate, winner: Commit, settled: frozenset[str])
                 version=winner.version,
                 operation=_operation(winner),
                 path=add.path,
-                partition=_partition_text(mine.metadata, add.partition_values),
+                partition=_partition_text(mine.before, add.partition_values),
             )
 
 
@@ -230,23 +230,21 @@ def _should_have_read(mine: Candidate, add: AddFile) -> bool:
     """Whether the file lies in a part of the table that was read; when in doubt, it does."""
     if mine.reads.whole_table:
         return True
-    assert mine.metadata is not None
-    values = _typed_partition_values(mine.metadata, add)
+    assert mine.before is not None
+    values = _typed_partition_values(mine.before, add)
     return any(may_be_true(predicate, values) for predicate in mine.reads.predicates)
 
 
-def _typed_partition_values(metadata: Metadata, add: AddFile) -> Mapping[str, object]:
+def _typed_partition_values(table: TableConfiguration, add: AddFile) -> Mapping[str, object]:
     """Return the partition values of a file; those that cannot be told are left out."""
-    schema = parse_schema(metadata.schema_string)
     values: dict[str, object] = {}
-    for name in metadata.partition_columns:
-        column = schema.field(name)
-        text = None if column is None else add.partition_values.get(column.physical_name)
+    for column in table.partition_fields:
+        text = add.partition_values.get(column.physical_name)
         # Without a zone, what a timestamp means depends on where its writer was.
-        if column is None or (column.type == TIMESTAMP and text and not text.endswith("Z")):
+        if column.type == TIMESTAMP and text and not text.endswith("Z"):
             continue
         with suppress(InvalidPartitionValueError):
-            values[name] = partition_values.parse(text, column.type)
+            values[column.name] = partition_values.parse(text, column.type)
     return values
 
 
@@ -275,20 +273,18 @@ def _removal(
         version=winner.version,
         operation=_operation(winner),
         path=remove.path,
-        partition=_partition_text(mine.metadata, remove.partition_values),
+        partition=_partition_text(mine.before, remove.partition_values),
     )
 
 
 def _partition_text(
-    metadata: Metadata | None, values: Mapping[str, str | None] | None
+    table: TableConfiguration | None, values: Mapping[str, str | None] | None
 ) -> str | None:
     """Return the partition as `day=2024-01-01, kind=null`, or None where there is none."""
-    if metadata is None or not metadata.partition_columns or values is None:
+    if table is None or not table.partition_fields or values is None:
         return None
-    schema = parse_schema(metadata.schema_string)
     texts = []
-    for name in metadata.partition_columns:
-        column = schema.field(name)
-        value = None if column is None else values.get(column.physical_name)
-        texts.append(f"{name}={'null' if value is None else value}")
+    for column in table.partition_fields:
+        value = values.get(column.physical_name)
+        texts.append(f"{column.name}={'null' if value is None else value}")
     return ", ".join(texts)

@@ -11,8 +11,7 @@ from truckee.log.snapshot import Snapshot
 from truckee.protocol.features import supported_features
 from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.schema import leaf_columns
-
-CLUSTERING_DOMAIN = "delta.clustering"
+from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 
 
 class TableDetail(Struct, frozen=True, kw_only=True):

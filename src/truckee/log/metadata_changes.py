@@ -23,9 +23,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from truckee.protocol.actions import Metadata
-from truckee.protocol.schema import (
+from truckee.protocol.column_metadata import (
     COLUMN_ID_KEY,
+    IDENTITY_HIGH_WATER_MARK_KEY,
     PHYSICAL_NAME_KEY,
+)
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.schema import (
     ArrayType,
     DataType,
     MapType,
@@ -34,21 +38,24 @@ from truckee.protocol.schema import (
     parse_schema,
 )
 
-ROW_TRACKING_KEY = "delta.enableRowTracking"
-_COLUMN_MAPPING_KEY = "delta.columnMapping.mode"
-_IDENTITY_HIGH_WATER_MARK_KEY = "delta.identity.highWaterMark"
+ROW_TRACKING_KEY = TableProperties.enable_row_tracking.key
+_COLUMN_MAPPING_KEY = TableProperties.column_mapping_mode.key
 
 _MAY_BE_SWITCHED_ON = frozenset(
-    {"delta.enableDeletionVectors", "delta.enableInCommitTimestamps", ROW_TRACKING_KEY}
+    {
+        TableProperties.enable_deletion_vectors.key,
+        TableProperties.enable_in_commit_timestamps.key,
+        ROW_TRACKING_KEY,
+    }
 )
 _MAY_CHANGE = frozenset(
     {
-        "delta.checkpointPolicy",
-        "delta.columnMapping.maxColumnId",
-        "delta.inCommitTimestampEnablementVersion",
-        "delta.inCommitTimestampEnablementTimestamp",
-        "delta.rowTracking.materializedRowIdColumnName",
-        "delta.rowTracking.materializedRowCommitVersionColumnName",
+        TableProperties.checkpoint_policy.key,
+        TableProperties.max_column_id.key,
+        TableProperties.in_commit_timestamp_enablement_version.key,
+        TableProperties.in_commit_timestamp_enablement_timestamp.key,
+        TableProperties.materialized_row_id_column_name.key,
+        TableProperties.materialized_row_commit_version_column_name.key,
     }
 )
 
@@ -117,7 +124,7 @@ def _comparable(data_type: DataType) -> DataType:
 
 def _comparable_field(field: StructField) -> StructField:
     metadata: dict[str, Any] = dict(field.metadata)
-    metadata.pop(_IDENTITY_HIGH_WATER_MARK_KEY, None)
+    metadata.pop(IDENTITY_HIGH_WATER_MARK_KEY, None)
     # A column that is called in data files what it is called in the table is as good as unmapped.
     # One with another physical name keeps both keys, so that a rename is seen.
     if field.physical_name == field.name:

@@ -201,8 +201,7 @@ def _candidate(staged: Staged, base: Base, reads: Reads) -> Candidate:
         actions=staged.all_actions,
         isolation=staged.isolation,
         operation=staged.operation,
-        protocol=base.protocol,
-        metadata=base.metadata,
+        before=base.configuration,
         table=staged.table,
     )
 

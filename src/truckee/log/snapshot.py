@@ -44,7 +44,8 @@ from truckee.protocol.actions import (
 )
 from truckee.protocol.features import check_readable
 from truckee.protocol.properties import TableProperties
-from truckee.protocol.schema import StructType, parse_schema
+from truckee.protocol.schema import StructType
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.storage.base import FileInfo, Storage
 
 _log = logging.getLogger(__name__)
@@ -69,21 +70,26 @@ class Snapshot:
         return self.segment.version
 
     @cached_property
+    def configuration(self) -> TableConfiguration:
+        """What the table is at this version, apart from its files."""
+        return TableConfiguration(self.metadata, self.protocol, self.domain_metadata)
+
+    @property
     def schema(self) -> StructType:
         """The table's columns, by their logical names; `SchemaNotSetError` if it has none yet."""
-        if self.metadata.schema_string is None:
+        if not self.configuration.has_schema:
             raise SchemaNotSetError(table=self.storage.root)
-        return parse_schema(self.metadata.schema_string)
+        return self.configuration.schema
 
     @property
     def partition_columns(self) -> tuple[str, ...]:
         """The logical names of the partition columns, in order."""
-        return tuple(self.metadata.partition_columns)
+        return self.configuration.partition_columns
 
-    @cached_property
+    @property
     def properties(self) -> TableProperties:
         """The table's `delta.*` properties."""
-        return TableProperties.from_configuration(self.metadata.configuration)
+        return self.configuration.properties
 
     @cached_property
     def timestamp_ms(self) -> int:

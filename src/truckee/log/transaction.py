@@ -20,7 +20,7 @@ from truckee.errors.clone import ManifestPropertyError
 from truckee.errors.commit import MissingMetadataError, ProtocolDowngradeError
 from truckee.log.attempt import Base, Staged, row_id_high_water_mark
 from truckee.log.commit_record import record_commit
-from truckee.log.conflicts import ROW_TRACKING_DOMAIN, IsolationLevel, Reads
+from truckee.log.conflicts import IsolationLevel, Reads
 from truckee.log.manifest import vector_count
 from truckee.log.race import Resolve, now_ms, write_commit
 from truckee.log.snapshot import Snapshot
@@ -46,6 +46,7 @@ from truckee.protocol.features import (
 from truckee.protocol.paths import decode_path
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.properties import TableProperties
+from truckee.protocol.table_configuration import ROW_TRACKING_DOMAIN
 from truckee.storage.base import Storage
 
 MAX_ATTEMPTS = 10_000_000
@@ -266,25 +267,20 @@ class Transaction:
         )
 
     def _verify(self, staged: Staged) -> None:
-        before = None if self.snapshot is None else self.snapshot.metadata
-        protocol = staged.protocol or (None if self.snapshot is None else self.snapshot.protocol)
-        metadata = staged.metadata or before
-        assert protocol is not None
-        assert metadata is not None
-        check_writable(protocol, metadata, self.storage.root)
-        self._check_manifest(metadata)
+        before = None if self.snapshot is None else self.snapshot.configuration
+        after = staged.table_after(before)
+        check_writable(after.protocol, after.metadata, self.storage.root)
+        self._check_manifest(after.properties)
         verify(
             staged.actions,
             table=self.storage.root,
             operation=staged.operation,
             before=before,
-            metadata=metadata,
-            protocol=protocol,
+            after=after,
         )
 
-    def _check_manifest(self, metadata: Metadata) -> None:
+    def _check_manifest(self, properties: TableProperties) -> None:
         """Refuse to keep a manifest where files have deletion vectors, or may get some."""
-        properties = TableProperties.from_configuration(metadata.configuration)
         if not properties.symlink_format_manifest:
             return
         if properties.enable_deletion_vectors:
@@ -299,13 +295,11 @@ class Transaction:
         snapshot = self.snapshot
         if snapshot is None:
             return Base()
-        metadata = staged.metadata or snapshot.metadata
-        properties = TableProperties.from_configuration(metadata.configuration)
+        properties = staged.table_after(snapshot.configuration).properties
         tracked = snapshot.domain_metadata.get(ROW_TRACKING_DOMAIN)
         return Base(
             version=snapshot.version,
-            protocol=snapshot.protocol,
-            metadata=snapshot.metadata,
+            configuration=snapshot.configuration,
             timestamp_ms=snapshot.timestamp_ms if properties.enable_in_commit_timestamps else None,
             row_id_high_water_mark=-1 if tracked is None else row_id_high_water_mark(tracked),
         )

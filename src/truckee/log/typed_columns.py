@@ -21,17 +21,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
-from truckee.protocol.actions import Metadata
 from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.partition_values import arrow_type, typed_column
-from truckee.protocol.properties import TableProperties
-from truckee.protocol.schema import StructField, parse_schema
+from truckee.protocol.schema import StructField
 from truckee.protocol.stats import has_bounds, stats_columns
+from truckee.protocol.table_configuration import TableConfiguration
 
 _BATCH_ROWS = 16_384
 
 
-def stats_type(metadata: Metadata) -> pa.StructType:
+def stats_type(table: TableConfiguration) -> pa.StructType:
     """Return the type of `stats_parsed`: what statistics of this table may hold.
 
     Bounds are of the column's own type, where it has an order; null counts are there for every
@@ -39,9 +38,7 @@ def stats_type(metadata: Metadata) -> pa.StructType:
     """
     bounds: dict[str, Any] = {}
     counts: dict[str, Any] = {}
-    properties = TableProperties.from_configuration(metadata.configuration)
-    schema = parse_schema(metadata.schema_string)
-    for chain in stats_columns(schema, metadata.partition_columns, properties):
+    for chain in stats_columns(table.schema, table.partition_columns, table.properties):
         if has_bounds(chain.field.type):
             _insert(bounds, chain.physical_path, arrow_type(chain.field.type))
         _insert(counts, chain.physical_path, pa.int64())
@@ -172,13 +169,6 @@ def _converter(data_type: pa.DataType) -> Callable[[Any], Any]:
     if pa.types.is_timestamp(data_type):
         return lambda value: pa.scalar(value, pa.string()).cast(data_type).as_py()
     return lambda value: value
-
-
-def partition_fields(metadata: Metadata) -> tuple[StructField, ...]:
-    """Return the partition columns, in order."""
-    schema = parse_schema(metadata.schema_string)
-    fields = (schema.field(name) for name in metadata.partition_columns)
-    return tuple(field for field in fields if field is not None)
 
 
 def parsed_partition_values(values: pa.MapArray, columns: Sequence[StructField]) -> pa.StructArray:

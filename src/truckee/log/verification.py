@@ -26,15 +26,12 @@ from truckee.protocol.actions import (
     AddCDCFile,
     AddFile,
     DomainMetadata,
-    Metadata,
-    Protocol,
     RemoveFile,
 )
-from truckee.protocol.features import supported_features
 from truckee.protocol.paths import decode_path
-from truckee.protocol.properties import TableProperties
-from truckee.protocol.schema import nested_fields, parse_schema
+from truckee.protocol.schema import nested_fields
 from truckee.protocol.stats import parse_stats
+from truckee.protocol.table_configuration import TableConfiguration
 
 CHANGE_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
 
@@ -50,73 +47,78 @@ def verify(
     *,
     table: str,
     operation: str,
-    before: Metadata | None,
-    metadata: Metadata,
-    protocol: Protocol,
+    before: TableConfiguration | None,
+    after: TableConfiguration,
 ) -> None:
     """Raise the first rule that these actions break; return if they may be committed.
 
-    `before` is the metadata that was read, None for a table that is being created; `metadata` and
-    `protocol` are those that will be in force after the commit.
+    `before` is the table as it was read, None for one that is being created; `after` is what it
+    will be with this commit.
     """
-    _check_change_columns(before, metadata, table)
-    _check_column_mapping(actions, before, metadata, table=table, operation=operation)
-    _check_partition_values(actions, metadata, table)
-    _check_append_only(actions, before or metadata, table=table, operation=operation)
+    _check_change_columns(before, after, table)
+    _check_column_mapping(actions, before, after, table=table, operation=operation)
+    _check_partition_values(actions, after, table)
+    _check_append_only(actions, before or after, table=table, operation=operation)
     _check_duplicates(actions, table)
-    _check_domains(actions, protocol, table)
-    _check_vectors(actions, metadata, protocol, table=table, operation=operation)
+    _check_domains(actions, after, table)
+    _check_vectors(actions, after, table=table, operation=operation)
     _check_change_files(actions, table)
 
 
-def _check_change_columns(before: Metadata | None, metadata: Metadata, table: str) -> None:
-    if metadata is before or not _properties(metadata).enable_change_data_feed:
+def _check_change_columns(
+    before: TableConfiguration | None, after: TableConfiguration, table: str
+) -> None:
+    if _same_metadata(before, after) or not after.properties.enable_change_data_feed:
         return
-    names = {column.name for column in parse_schema(metadata.schema_string).fields}
+    names = {column.name for column in after.schema.fields}
     reserved = tuple(name for name in CHANGE_COLUMNS if name in names)
     if not reserved:
         return
-    if before is not None and _properties(before).enable_change_data_feed:
+    if before is not None and before.properties.enable_change_data_feed:
         raise ReservedChangeColumnsError(table=table, columns=reserved)
     raise TableContainsChangeColumnsError(table=table, columns=reserved)
 
 
 def _check_column_mapping(
     actions: Iterable[Action],
-    before: Metadata | None,
-    metadata: Metadata,
+    before: TableConfiguration | None,
+    after: TableConfiguration,
     *,
     table: str,
     operation: str,
 ) -> None:
-    if before is None or before is metadata or operation in _REPLACE_THE_TABLE:
+    if before is None or _same_metadata(before, after) or operation in _REPLACE_THE_TABLE:
         return
-    if not _properties(metadata).enable_change_data_feed:
+    if not after.properties.enable_change_data_feed:
         return
-    if _maps_columns_anew(before, metadata) and any(
+    if _maps_columns_anew(before, after) and any(
         isinstance(action, AddFile | RemoveFile | AddCDCFile) for action in actions
     ):
         raise ColumnMappingChangeWithFilesError(table=table, operation=operation)
 
 
-def _maps_columns_anew(before: Metadata, metadata: Metadata) -> bool:
+def _same_metadata(before: TableConfiguration | None, after: TableConfiguration) -> bool:
+    return before is not None and before.metadata is after.metadata
+
+
+def _maps_columns_anew(before: TableConfiguration, after: TableConfiguration) -> bool:
     """Whether column mapping is switched on, or a mapped column was dropped or renamed."""
-    old, new = _properties(before).column_mapping_mode, _properties(metadata).column_mapping_mode
+    old, new = before.column_mapping_mode, after.column_mapping_mode
     if old == "none" or new == "none":
         return old != new
-    after = _names_by_physical_path(metadata)
-    return any(after.get(path) != name for path, name in _names_by_physical_path(before).items())
+    names = _names_by_physical_path(after)
+    return any(names.get(path) != name for path, name in _names_by_physical_path(before).items())
 
 
-def _names_by_physical_path(metadata: Metadata) -> dict[tuple[str, ...], str]:
-    chains = nested_fields(parse_schema(metadata.schema_string))
+def _names_by_physical_path(table: TableConfiguration) -> dict[tuple[str, ...], str]:
+    chains = nested_fields(table.schema)
     return {chain.physical_path: chain.field.name for chain in chains}
 
 
-def _check_partition_values(actions: Iterable[Action], metadata: Metadata, table: str) -> None:
-    schema = parse_schema(metadata.schema_string)
-    columns = [schema.field(name) for name in metadata.partition_columns]
-    names = tuple(column.physical_name for column in columns if column is not None)
+def _check_partition_values(
+    actions: Iterable[Action], after: TableConfiguration, table: str
+) -> None:
+    names = tuple(column.physical_name for column in after.partition_fields)
     expected = set(names)
     for action in actions:
         if isinstance(action, AddFile | AddCDCFile) and action.partition_values.keys() != expected:
@@ -129,9 +131,9 @@ def _check_partition_values(actions: Iterable[Action], metadata: Metadata, table
 
 
 def _check_append_only(
-    actions: Iterable[Action], metadata: Metadata, *, table: str, operation: str
+    actions: Iterable[Action], rules: TableConfiguration, *, table: str, operation: str
 ) -> None:
-    if not _properties(metadata).append_only:
+    if not rules.properties.append_only:
         return
     for action in actions:
         if isinstance(action, RemoveFile) and action.data_change:
@@ -159,12 +161,12 @@ def _vector_id(action: AddFile | RemoveFile) -> str | None:
     return None if action.deletion_vector is None else action.deletion_vector.unique_id
 
 
-def _check_domains(actions: Iterable[Action], protocol: Protocol, table: str) -> None:
+def _check_domains(actions: Iterable[Action], after: TableConfiguration, table: str) -> None:
     seen: set[str] = set()
     for action in actions:
         if not isinstance(action, DomainMetadata):
             continue
-        if "domainMetadata" not in supported_features(protocol):
+        if "domainMetadata" not in after.features:
             raise DomainMetadataNotSupportedError(table=table, domain=action.domain)
         if action.domain in seen:
             raise DuplicateDomainMetadataError(table=table, domain=action.domain)
@@ -172,18 +174,13 @@ def _check_domains(actions: Iterable[Action], protocol: Protocol, table: str) ->
 
 
 def _check_vectors(
-    actions: Iterable[Action],
-    metadata: Metadata,
-    protocol: Protocol,
-    *,
-    table: str,
-    operation: str,
+    actions: Iterable[Action], after: TableConfiguration, *, table: str, operation: str
 ) -> None:
     adds = [a for a in actions if isinstance(a, AddFile) and a.deletion_vector is not None]
     if not adds:
         return
-    writable = "deletionVectors" in supported_features(protocol) and (
-        _properties(metadata).enable_deletion_vectors or operation in _CARRY_FILES_OVER
+    writable = "deletionVectors" in after.features and (
+        after.properties.enable_deletion_vectors or operation in _CARRY_FILES_OVER
     )
     for add in adds:
         if not writable:
@@ -202,7 +199,3 @@ def _check_change_files(actions: Sequence[Action], table: str) -> None:
     files = [action for action in actions if isinstance(action, AddFile | RemoveFile)]
     if files and not any(file.data_change for file in files):
         raise UnexpectedChangeFilesError(table=table, paths=changes)
-
-
-def _properties(metadata: Metadata) -> TableProperties:
-    return TableProperties.from_configuration(metadata.configuration)

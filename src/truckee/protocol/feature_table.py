@@ -10,6 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
+from truckee.protocol.column_metadata import (
+    CURRENT_DEFAULT_KEY,
+    GENERATION_EXPRESSION_KEY,
+    IDENTITY_PREFIX,
+    INVARIANTS_KEY,
+    TYPE_CHANGES_KEY,
+)
 from truckee.protocol.properties import TableProperties
 
 MAX_READER_VERSION = 3
@@ -68,13 +75,11 @@ def _by_configuration(key: str) -> Callable[[Declared], bool]:
 
 
 def _widens_types(declared: Declared) -> bool:
-    return declared.properties.enable_type_widening or "delta.typeChanges" in (
-        declared.field_metadata
-    )
+    return declared.properties.enable_type_widening or TYPE_CHANGES_KEY in (declared.field_metadata)
 
 
 def _has_identity_columns(declared: Declared) -> bool:
-    return any(key.startswith("delta.identity.") for key in declared.field_metadata)
+    return any(key.startswith(IDENTITY_PREFIX) for key in declared.field_metadata)
 
 
 _BY_CATALOG = "its commits are in the hands of a catalog, and the log alone does not show them"
@@ -84,7 +89,7 @@ _ICEBERG = "truckee does not keep the promises that Iceberg readers rely on"
 def _features() -> Iterable[Feature]:
     legacy = [
         ("appendOnly", 2, "`delta.appendOnly`", _by_property("append_only")),
-        ("invariants", 2, "`delta.invariants` on a column", _by_field("delta.invariants")),
+        ("invariants", 2, "`delta.invariants` on a column", _by_field(INVARIANTS_KEY)),
         ("checkConstraints", 3, "`delta.constraints.*`", _by_property("constraints")),
         (
             "changeDataFeed",
@@ -96,7 +101,7 @@ def _features() -> Iterable[Feature]:
             "generatedColumns",
             4,
             "`delta.generationExpression` on a column",
-            _by_field("delta.generationExpression"),
+            _by_field(GENERATION_EXPRESSION_KEY),
         ),
         ("identityColumns", 6, "`delta.identity.*` on a column", _has_identity_columns),
     ]
@@ -197,7 +202,7 @@ def _writer_features() -> Iterable[Feature]:
     yield Feature(
         name="allowColumnDefaults",
         when="`CURRENT_DEFAULT` on a column",
-        active=_by_field("CURRENT_DEFAULT"),
+        active=_by_field(CURRENT_DEFAULT_KEY),
         automatic=False,
     )
     yield Feature(name="domainMetadata", when="always")

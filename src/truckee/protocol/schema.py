@@ -20,12 +20,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from truckee.errors.protocol import DuplicateColumnsError, InvalidSchemaError
+from truckee.protocol.column_metadata import (
+    CHAR_VARCHAR_KEY,
+    COLUMN_ID_KEY,
+    PARQUET_FIELD_ID_KEY,
+    PHYSICAL_NAME_KEY,
+)
 from truckee.protocol.json_text import NOT_JSON
-
-PHYSICAL_NAME_KEY = "delta.columnMapping.physicalName"
-COLUMN_ID_KEY = "delta.columnMapping.id"
-PARQUET_FIELD_ID_KEY = "parquet.field.id"
-CHAR_VARCHAR_KEY = "__CHAR_VARCHAR_TYPE_STRING"
 
 
 class PrimitiveType(Struct, frozen=True):

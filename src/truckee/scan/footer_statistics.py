@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 
-from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import (
     ArrayType,
     DataType,
@@ -39,6 +38,7 @@ from truckee.protocol.stats import (
     stats_columns,
     upper_bound,
 )
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.storage.base import Storage
 
 _READERS = 16
@@ -130,14 +130,12 @@ def _width(data_type: DataType) -> int:
             return 1
 
 
-def indexed_columns(
-    schema: StructType, partition_columns: Iterable[str], properties: TableProperties
-) -> list[FooterColumn]:
+def indexed_columns(table: TableConfiguration) -> list[FooterColumn]:
     """Return the columns that a table wants statistics of, as its data files hold them."""
-    partitions = {name.casefold() for name in partition_columns}
-    data = StructType(tuple(f for f in schema.fields if f.name.casefold() not in partitions))
+    partitions = {name.casefold() for name in table.partition_columns}
+    data = StructType(tuple(f for f in table.schema.fields if f.name.casefold() not in partitions))
     positions = footer_columns(data)
-    wanted = stats_columns(schema, partition_columns, properties)
+    wanted = stats_columns(table.schema, table.partition_columns, table.properties)
     return [positions[chain.physical_path] for chain in wanted]
 
 

@@ -34,6 +34,7 @@ from truckee.protocol.predicates import (
     references,
 )
 from truckee.protocol.schema import StructField, StructType, find_column
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.file_statistics import (
     ColumnStatistics,
     DataColumn,
@@ -48,54 +49,45 @@ _STRING_MAP = pa.map_(pa.string(), pa.string())
 
 
 def prune(
-    files: pa.Table,
-    schema: StructType,
-    partition_columns: Sequence[str],
-    predicate: Predicate,
-    *,
-    mode: str = "name",
-    session_zone: str = "UTC",
+    files: pa.Table, table: TableConfiguration, predicate: Predicate, *, session_zone: str = "UTC"
 ) -> pa.BooleanArray:
     """Return for each file whether it has to be read for the rows that match a predicate.
 
     `files` needs the columns `partition_values` (by physical name) and `stats` of a snapshot's
-    files. `mode` is that of column mapping; with `name` or `id`, columns that have no physical
-    name go by their logical one. `session_zone` is for old texts of timestamps.
+    files. `session_zone` is for old texts of timestamps.
     """
-    table = _Table(schema, partition_columns, mode, session_zone)
-    kept = _kept(files.select(["partition_values", "stats"]), table, predicate)
+    names = _Names(table.schema, table.partition_columns, table.column_mapping_mode, session_zone)
+    kept = _kept(files.select(["partition_values", "stats"]), names, predicate)
     if _log.isEnabledFor(logging.DEBUG):
         num_kept = kept.true_count
         _log.debug("%d of %d files are read, %d pruned", num_kept, len(kept), len(kept) - num_kept)
     return kept
 
 
-def _kept(files: pa.Table, table: _Table, predicate: Predicate) -> pa.BooleanArray:
+def _kept(files: pa.Table, names: _Names, predicate: Predicate) -> pa.BooleanArray:
     exact: list[Predicate] = []
     rest: list[Predicate] = []
     for conjunct in conjuncts(pushed_down(predicate)):
-        (exact if table.is_about_partitions(conjunct) else rest).append(conjunct)
-    kept = _as_array(_mask(all_of(*exact), _Files(files, table, ())), files.num_rows)
+        (exact if names.is_about_partitions(conjunct) else rest).append(conjunct)
+    kept = _as_array(_mask(all_of(*exact), _Files(files, names, ())), files.num_rows)
     if not rest or not pc.any(kept).as_py():
         return kept
     # Statistics are dear to decode, so they are asked only of what partition values have left.
     by_statistics = all_of(*rest)
-    survivors = _Files(files.filter(kept), table, table.data_columns(by_statistics))
+    survivors = _Files(files.filter(kept), names, names.data_columns(by_statistics))
     mask = _as_array(_mask(by_statistics, survivors), survivors.count)
     return pc.replace_with_mask(kept, kept, mask)
 
 
 def pruned_scan_files(
     files: Sequence[ScanFile],
-    schema: StructType,
-    partition_columns: Sequence[str],
+    table: TableConfiguration,
     predicate: Predicate,
     *,
-    mode: str = "name",
     session_zone: str = "UTC",
 ) -> list[ScanFile]:
     """Return the files that have to be read for the rows that match a predicate, in order."""
-    table = pa.table(
+    columns = pa.table(
         {
             "partition_values": pa.array(
                 [list(file.partition_values.items()) for file in files], _STRING_MAP
@@ -103,7 +95,7 @@ def pruned_scan_files(
             "stats": pa.array([file.stats for file in files], pa.string()),
         }
     )
-    mask = prune(table, schema, partition_columns, predicate, mode=mode, session_zone=session_zone)
+    mask = prune(columns, table, predicate, session_zone=session_zone)
     return [file for file, kept in zip(files, mask.to_pylist(), strict=True) if kept]
 
 
@@ -118,9 +110,9 @@ def kept_by_statistics(
     `statistics` are by the logical path of their column, one row a piece. What a predicate says of
     other columns may be true of any piece.
     """
-    table = _Table(schema, (), "none", "UTC")
+    names = _Names(schema, (), "none", "UTC")
     known = _only_about(pushed_down(predicate), statistics.keys())
-    return _as_array(_mask(known, _Pieces(table, count, statistics)), count)
+    return _as_array(_mask(known, _Pieces(names, count, statistics)), count)
 
 
 def _only_about(predicate: Predicate, paths: Collection[tuple[str, ...]]) -> Predicate:
@@ -135,7 +127,7 @@ def _only_about(predicate: Predicate, paths: Collection[tuple[str, ...]]) -> Pre
             return predicate if {c.path for c in references(predicate)} <= set(paths) else UNKNOWN
 
 
-class _Table:
+class _Names:
     """What the names in a predicate mean: partition columns, data columns, or nothing known."""
 
     def __init__(
@@ -179,11 +171,11 @@ class _Pieces:
 
     def __init__(
         self,
-        table: _Table,
+        names: _Names,
         count: int,
         statistics: Mapping[tuple[str, ...], ColumnStatistics],
     ) -> None:
-        self.table = table
+        self.names = names
         self.count = count
         self._statistics = statistics
 
@@ -195,10 +187,10 @@ class _Pieces:
 class _Files(_Pieces):
     """Some files, and the statistics of those of their columns that a predicate needs."""
 
-    def __init__(self, files: pa.Table, table: _Table, columns: Sequence[DataColumn]) -> None:
+    def __init__(self, files: pa.Table, names: _Names, columns: Sequence[DataColumn]) -> None:
         found = column_statistics(files.column("stats"), columns) if columns else []
         known = {c.path: s for c, s in zip(columns, found, strict=True)}
-        super().__init__(table, files.num_rows, known)
+        super().__init__(names, files.num_rows, known)
         self._partition_values = files.column("partition_values")
 
     def partition_texts(self, name: str) -> pa.Array:
@@ -248,10 +240,10 @@ def _combined(
 
 
 def _leaf_mask(leaf: Leaf | Not, column: Column, files: _Pieces) -> Mask:
-    field = files.table.partition_field(column)
+    field = files.names.partition_field(column)
     if field is not None and isinstance(files, _Files):
         return _partition_mask(leaf, field, files)
-    data_column = files.table.data_column(column)
+    data_column = files.names.data_column(column)
     if data_column is None:
         return True
     excluded = ruled_out(leaf, files.statistics(data_column), data_column.type)
@@ -260,8 +252,8 @@ def _leaf_mask(leaf: Leaf | Not, column: Column, files: _Pieces) -> Mask:
 
 def _partition_mask(leaf: Leaf | Not, field: StructField, files: _Files) -> Mask:
     # There are few distinct values in a partition column, so each is looked at once.
-    texts = files.partition_texts(files.table.physical_name(field)).dictionary_encode()
-    zone = files.table.session_zone
+    texts = files.partition_texts(files.names.physical_name(field)).dictionary_encode()
+    zone = files.names.session_zone
     kept = [_value_may_match(leaf, field, t, zone) for t in texts.dictionary.to_pylist()]
     null_kept = _value_may_match(leaf, field, None, zone)
     return pc.fill_null(pa.array(kept, pa.bool_()).take(texts.indices), null_kept)

@@ -24,14 +24,7 @@ def scan_files(
     """
     files = snapshot.files_table()
     if predicate is not None:
-        kept = prune(
-            files,
-            snapshot.schema,
-            snapshot.partition_columns,
-            predicate,
-            mode=snapshot.properties.column_mapping_mode,
-            session_zone=session_zone,
-        )
+        kept = prune(files, snapshot.configuration, predicate, session_zone=session_zone)
         files = files.filter(kept)
     return scan_files_of(files, snapshot.version)
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType as SparkStruct
 
+from truckee.protocol.column_metadata import PARQUET_FIELD_ID_KEY, TYPE_CHANGES_KEY
 from truckee.protocol.schema import (
     DecimalType,
     StructField,
@@ -18,7 +19,7 @@ from truckee.protocol.schema import (
     physical_schema,
 )
 
-_INTERNAL_METADATA = ("delta.", "parquet.field.id")
+_INTERNAL_METADATA = ("delta.", PARQUET_FIELD_ID_KEY)
 # So many digits before the point does Spark want of a decimal that it reads from integers.
 _INTEGER_DIGITS = {"byte": 10, "short": 10, "integer": 10, "long": 20}
 
@@ -71,7 +72,7 @@ def _roomy_field(field: StructField) -> StructField:
         return replace(field, type=_roomy(field.type))
     if not isinstance(field.type, DecimalType):
         return field
-    changes = field.metadata.get("delta.typeChanges") or ()
+    changes = field.metadata.get(TYPE_CHANGES_KEY) or ()
     digits = max((_INTEGER_DIGITS.get(change["fromType"], 0) for change in changes), default=0)
     precision = min(38, max(field.type.precision, digits + field.type.scale))
     return replace(field, type=replace(field.type, precision=precision))

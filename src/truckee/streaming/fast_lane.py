@@ -84,9 +84,7 @@ def _scan(stream: TableStream, files: Sequence[ScanFile], end: StreamOffset) -> 
     return Scan(
         storage=stream.storage,
         version=end.version,
-        schema=stream.read.schema,
-        partition_columns=stream.read.partition_columns,
-        mapping_mode=stream.read.column_mapping_mode,
+        table=stream.read.configuration,
         files=lambda _, __: files,
         num_files=len(files),
         size_in_bytes=sum(file.size for file in files),

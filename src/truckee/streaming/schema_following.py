@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from truckee.changes.read_schema import ReadSchema
+from truckee.changes.read_schema import ReadSchema, mapped_schema
 from truckee.errors.stream_schema import MetadataEvolvedError, SchemaChangeNotAllowedError
 from truckee.log.commits import Commit
 from truckee.log.snapshot import Snapshot
@@ -18,7 +18,7 @@ from truckee.options.stream import AllowedChanges
 from truckee.protocol.schema import type_text
 from truckee.protocol.schema_compatibility import ColumnMappingChange, column_mapping_changes
 from truckee.streaming.offset import POST_METADATA_CHANGE, StreamOffset
-from truckee.streaming.schema_guard import mapped_schema, widened_column
+from truckee.streaming.schema_guard import widened_column
 from truckee.streaming.schema_log import LoggedMetadata, SchemaLog, logged
 
 _OPTIONS = {
@@ -62,7 +62,7 @@ class FollowedSchema:
         """
         if self.current is not None:
             return
-        entry = logged(snapshot.metadata, snapshot.protocol, snapshot.version)
+        entry = logged(snapshot.configuration, snapshot.version)
         self._log.append(entry)
         self.current = self._log.latest()
         if not entry.is_same(analyzed.metadata, None):
@@ -70,7 +70,7 @@ class FollowedSchema:
 
     def evolve(self, snapshot: Snapshot) -> MetadataEvolvedError:
         """Write the entry of a change, and return the error that ends the query."""
-        entry = logged(snapshot.metadata, snapshot.protocol, snapshot.version)
+        entry = logged(snapshot.configuration, snapshot.version)
         self._log.append(entry)
         return self._evolved(entry)
 
@@ -113,7 +113,7 @@ class FollowedSchema:
 
 def _non_additive(before: LoggedMetadata, after: LoggedMetadata) -> Iterator[tuple[str, str]]:
     """Yield what happened to columns, each with the option that agrees to it."""
-    old, new = mapped_schema(before.read.metadata), mapped_schema(after.read.metadata)
+    old, new = mapped_schema(before.read.configuration), mapped_schema(after.read.configuration)
     for kind, name in column_mapping_changes(old, new):
         if kind in _OPTIONS:
             yield f"column {name} was {kind.value}", _OPTIONS[kind]

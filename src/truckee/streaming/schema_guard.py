@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from truckee.changes.read_schema import ReadSchema, mapping_mode
+from truckee.changes.read_schema import ReadSchema, mapped_schema
 from truckee.errors.changes import ChangeDataNotRecordedError
 from truckee.errors.stream_offset import DifferentTableError
 from truckee.errors.stream_schema import (
@@ -20,13 +20,11 @@ from truckee.errors.stream_schema import (
     StreamSchemaChangedError,
     StreamSchemaChangedSinceStartError,
 )
-from truckee.protocol.actions import Metadata
-from truckee.protocol.properties import TableProperties
+from truckee.protocol.column_metadata import TYPE_CHANGES_KEY
 from truckee.protocol.schema import (
     FieldChain,
     StructType,
     leaf_columns,
-    parse_schema,
     type_text,
 )
 from truckee.protocol.schema_compatibility import (
@@ -44,28 +42,29 @@ _CHANGES = {
 }
 
 
-def check_table(read: ReadSchema, metadata: Metadata, *, table: str) -> None:
-    """Raise `DifferentTableError` if the metadata is that of another table."""
-    if metadata.id != read.metadata.id:
-        raise DifferentTableError(table=table, expected=read.metadata.id, found=metadata.id)
+def check_table(read: ReadSchema, data: ReadSchema, *, table: str) -> None:
+    """Raise `DifferentTableError` if the data is that of another table."""
+    expected, found = read.metadata.id, data.metadata.id
+    if found != expected:
+        raise DifferentTableError(table=table, expected=expected, found=found)
 
 
-def check_feed_is_on(metadata: Metadata, version: int, *, start: int, end: int) -> None:
+def check_feed_is_on(data: ReadSchema, *, start: int, end: int) -> None:
     """Raise `ChangeDataNotRecordedError` if the feed was off at a version of `start..end`."""
-    properties = TableProperties.from_configuration(metadata.configuration)
-    if not properties.enable_change_data_feed:
-        raise ChangeDataNotRecordedError(version=version, start=start, end=end)
+    if not data.configuration.properties.enable_change_data_feed:
+        raise ChangeDataNotRecordedError(version=data.version, start=start, end=end)
 
 
 def check_schema(
-    read: ReadSchema, metadata: Metadata, version: int, *, table: str, has_start: bool = False
+    read: ReadSchema, data: ReadSchema, *, table: str, has_start: bool = False
 ) -> None:
     """Raise unless rows of a version can be read with the stream's schema.
 
     `has_start` says that the user chose where the stream starts. Raises
     `NonAdditiveSchemaChangeError` or `StreamSchemaChangedError`.
     """
-    ours, theirs = mapped_schema(read.metadata), mapped_schema(metadata)
+    version = data.version
+    ours, theirs = mapped_schema(read.configuration), mapped_schema(data.configuration)
     reason = non_additive_change(ours, theirs, is_newer=version > read.version)
     if reason is not None:
         raise NonAdditiveSchemaChangeError(
@@ -115,16 +114,7 @@ def widened_column(old: StructType, new: StructType) -> str | None:
 
 
 def _has_type_changes(chain: FieldChain) -> bool:
-    return any("delta.typeChanges" in field.metadata for field in chain.fields)
-
-
-def mapped_schema(metadata: Metadata) -> MappedSchema:
-    """Return the schema of metadata, with what decides how its columns are found in files."""
-    return MappedSchema(
-        parse_schema(metadata.schema_string),
-        tuple(metadata.partition_columns),
-        mapping_mode(metadata),
-    )
+    return any(TYPE_CHANGES_KEY in field.metadata for field in chain.fields)
 
 
 def _described(mapped: MappedSchema) -> str:

@@ -27,6 +27,7 @@ from truckee.errors.stream_schema import (
 from truckee.protocol.actions import Metadata, Protocol, decode_actions, encode_actions
 from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.schema import StructType, parse_schema
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.storage.base import Storage
 from truckee.storage.urls import local_root
 
@@ -55,7 +56,9 @@ class LoggedMetadata(Struct, frozen=True, kw_only=True, rename="camel"):
             partition_columns=list(partitions.names),
             configuration=dict(self.table_configurations or {}),
         )
-        return ReadSchema(self.delta_commit_version, metadata)
+        # Entries of old writers name no protocol; nothing here is read by its features.
+        protocol = self._protocol or Protocol(min_reader_version=1, min_writer_version=2)
+        return ReadSchema(self.delta_commit_version, TableConfiguration(metadata, protocol))
 
     @property
     def _protocol(self) -> Protocol | None:
@@ -73,27 +76,23 @@ class LoggedMetadata(Struct, frozen=True, kw_only=True, rename="camel"):
             return True
         mine = self.read.metadata
         return (
-            parse_schema(metadata.schema_string) == parse_schema(mine.schema_string)
+            parse_schema(metadata.schema_string) == self.read.schema
             and metadata.partition_columns == mine.partition_columns
             and _own(metadata.configuration) == _own(mine.configuration)
         )
 
 
-def logged(
-    metadata: Metadata, protocol: Protocol, version: int, *, source_path: str = ""
-) -> LoggedMetadata:
-    """Return metadata of a version as an entry."""
-    schema = parse_schema(metadata.schema_string)
-    fields = (schema.field(name) for name in metadata.partition_columns)
-    partitions = StructType(tuple(field for field in fields if field is not None))
+def logged(table: TableConfiguration, version: int, *, source_path: str = "") -> LoggedMetadata:
+    """Return what the table is at a version as an entry."""
+    metadata = table.metadata
     return LoggedMetadata(
         table_id=metadata.id,
         delta_commit_version=version,
-        data_schema_json=metadata.schema_string or schema.to_json(),
-        partition_schema_json=partitions.to_json(),
+        data_schema_json=metadata.schema_string or table.schema.to_json(),
+        partition_schema_json=StructType(table.partition_fields).to_json(),
         source_metadata_path=source_path,
         table_configurations=dict(metadata.configuration),
-        protocol_json=encode_actions([protocol]).decode().strip(),
+        protocol_json=encode_actions([table.protocol]).decode().strip(),
     )
 
 

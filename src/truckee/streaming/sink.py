@@ -19,7 +19,7 @@ from truckee.errors.options import IllegalOptionError
 from truckee.errors.streaming import NullTypeInStreamError, UnsupportedOutputModeError
 from truckee.options.text import Options
 from truckee.options.unknown import warn_of_unknown
-from truckee.protocol.schema import VOID, nested_fields, parse_schema
+from truckee.protocol.schema import VOID, nested_fields
 from truckee.spark.read.stream_source import ending_with_its_error
 from truckee.spark.session.arguments import PathLike, checked_path
 from truckee.spark.session.settings import session_settings, session_storage
@@ -96,12 +96,11 @@ def _write(
     )
     if is_committed(planned, storage, (query, number)):
         return
-    rows = rows_to_write(batch, parse_schema(planned.target.metadata.schema_string))
+    rows = rows_to_write(batch, planned.target.table.schema)
     written = write_files(
         rows.df,
         storage=storage,
-        metadata=planned.target.metadata,
-        protocol=planned.protocol,
+        table=planned.target.table,
         options=planned.files,
         computed=rows.computed,
         identities=rows.identities,
@@ -117,7 +116,7 @@ def _write(
         identity_marks=written.identity_marks,
     )
     if version is not None:
-        rows_committed(spark, storage, version, planned.target.metadata)
+        rows_committed(spark, storage, version, planned.target.table.metadata)
 
 
 def _write_remotely(

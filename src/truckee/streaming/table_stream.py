@@ -27,7 +27,6 @@ from truckee.log.history import latest_version
 from truckee.log.segment import list_commits
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.stream import StreamOptions
-from truckee.protocol.actions import Metadata
 from truckee.protocol.features import check_readable
 from truckee.protocol.schema import StructType
 from truckee.scan.scan_file import ScanFile
@@ -91,7 +90,7 @@ def open_stream(
     snapshot = load_snapshot(storage)
     if not snapshot.schema.fields:
         raise SchemaNotSetError(table=storage.root)
-    read = ReadSchema(snapshot.version, snapshot.metadata)
+    read = ReadSchema(snapshot.version, snapshot.configuration)
     opened = StreamRead(storage, options, read, open_storage)
     log = opened.schema_log()
     entry = None if log is None else log.latest()
@@ -263,23 +262,24 @@ class TableStream:
             if self._followed is not None:
                 self._followed.begin(snapshot, self.read)
                 self._followed.check_allowed(start, self.options.allowed)
-            self._check_metadata(snapshot.metadata, version, start.version)
+            self._check_metadata(ReadSchema(version, snapshot.configuration), start.version)
         self._has_checked_start = True
 
     def _check_commit(self, commit: Commit, start: int) -> None:
         if commit.protocol is not None:
             check_readable(commit.protocol, self.storage.root)
         if commit.metadata is not None and not self._is_barrier(commit):
-            self._check_metadata(commit.metadata, commit.version, start)
+            table = self.read.configuration.after(commit.metadata, commit.protocol)
+            self._check_metadata(ReadSchema(commit.version, table), start)
 
-    def _check_metadata(self, metadata: Metadata, version: int, start: int) -> None:
+    def _check_metadata(self, data: ReadSchema, start: int) -> None:
         table = self.storage.root
-        check_table(self.read, metadata, table=table)
+        check_table(self.read, data, table=table)
         if self.options.is_feed:
-            check_feed_is_on(metadata, version, start=start, end=max(start, version))
+            check_feed_is_on(data, start=start, end=max(start, data.version))
         if self._followed is None:
             has_start = self.options.start is not None
-            check_schema(self.read, metadata, version, table=table, has_start=has_start)
+            check_schema(self.read, data, table=table, has_start=has_start)
 
     def _snapshot(self, version: int) -> Snapshot:
         try:

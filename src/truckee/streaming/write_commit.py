@@ -74,8 +74,9 @@ def commit_write(
 ) -> int | None:
     """The same for files of any origin."""
     snapshot = read_snapshot(planned, storage)
-    metadata = with_identity_marks(planned.target.metadata, identity_marks or {})
-    table = PlannedTable(storage, snapshot, metadata, planned.protocol, planned.domains)
+    metadata = with_identity_marks(planned.target.table.metadata, identity_marks or {})
+    after = planned.target.table.after(metadata, None)
+    table = PlannedTable(storage, snapshot, after, planned.domains)
     transaction = table.transaction()
     txn = txn or planned.txn
     if txn is not None and not transaction.set_transaction(*txn):

@@ -24,18 +24,19 @@ from truckee.commands.write.plan import Write, table_after
 from truckee.errors.streaming import NativeWriterNeededError, NoPathToWriteError
 from truckee.errors.write import OverwriteOptionError
 from truckee.options.text import Options
-from truckee.protocol.actions import DomainMetadata, Protocol
-from truckee.protocol.features import supported_features
+from truckee.protocol.actions import DomainMetadata
+from truckee.protocol.column_metadata import (
+    CURRENT_DEFAULT_KEY,
+    GENERATION_EXPRESSION_KEY,
+    IDENTITY_STEP_KEY,
+    INVARIANTS_KEY,
+)
 from truckee.protocol.properties import parse_column_names
 from truckee.protocol.schema import (
     PrimitiveType,
     StructType,
     nested_fields,
-    parse_schema,
 )
-from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY, INVARIANTS_KEY
-from truckee.spark.write.identity import IDENTITY_STEP_KEY
-from truckee.spark.write.incoming_rows import DEFAULT_KEY
 from truckee.spark.write.writer import FileOptions
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
@@ -55,7 +56,6 @@ class PlannedWrite(Struct, frozen=True, kw_only=True):
     """A write whose rules have been checked. `read_version` is None if it creates the table."""
 
     target: WriteTarget
-    protocol: Protocol
     domains: tuple[DomainMetadata, ...] = ()
     read_version: int | None
     is_overwrite: bool
@@ -98,7 +98,6 @@ def planned_write(
     if settings is None:
         _refuse_sql_rules(table, data)
     table.check("WRITE")
-    has_vectors = "deletionVectors" in supported_features(table.protocol)
     txn = None
     if options.txn_app_id is not None and options.txn_version is not None:
         txn = options.txn_app_id, options.txn_version
@@ -107,13 +106,11 @@ def planned_write(
             url=storage.root,
             store_options=options.store,
             folder=uuid4().hex[:16],
-            metadata=table.metadata,
-            tight_bounds=True if has_vectors else None,
+            table=table.configuration,
             data_change=options.data_change,
             compression=_codec(options),
             max_rows=options.files.max_records_per_file,
         ),
-        protocol=table.protocol,
         domains=table.domains,
         read_version=None if snapshot is None else snapshot.version,
         is_overwrite=is_overwrite,
@@ -158,9 +155,8 @@ def _refuse_sql_rules(table: PlannedTable, data: StructType) -> None:
 def _sql_rules(table: PlannedTable, data: StructType) -> Iterator[str]:
     for name in table.properties.constraints:
         yield f"it has the CHECK constraint {name}"
-    schema = parse_schema(table.metadata.schema_string)
     given = {name.casefold() for name in data.names}
-    for chain in nested_fields(schema):
+    for chain in nested_fields(table.schema):
         field, name = chain.field, ".".join(chain.path)
         for key, rule in _NATIVE_ONLY.items():
             if key in field.metadata:
@@ -169,5 +165,5 @@ def _sql_rules(table: PlannedTable, data: StructType) -> Iterator[str]:
             yield f"column {name} is of type {field.char_varchar_type}"
         if field.type == PrimitiveType("variant"):
             yield f"column {name} is of type variant"
-        if DEFAULT_KEY in field.metadata and field.name.casefold() not in given:
+        if CURRENT_DEFAULT_KEY in field.metadata and field.name.casefold() not in given:
             yield f"column {name} has a default, and the data has no values for it"

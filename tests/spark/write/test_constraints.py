@@ -25,6 +25,7 @@ from truckee.protocol.schema import (
     StructType,
     simple_schema,
 )
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.spark.write.writer import write_files
 from truckee.storage import LocalStorage
 
@@ -40,8 +41,10 @@ def stored(
     write_files(
         df,
         storage=LocalStorage(str(path)),
-        metadata=new_metadata(schema, configuration=configuration),
-        protocol=Protocol(min_reader_version=1, min_writer_version=6),
+        table=TableConfiguration(
+            new_metadata(schema, configuration=configuration),
+            Protocol(min_reader_version=1, min_writer_version=6),
+        ),
     )
     return [
         row.asDict(recursive=True) for row in df.sparkSession.read.parquet(f"{path}/*").collect()

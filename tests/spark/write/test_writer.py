@@ -20,6 +20,7 @@ from truckee.commands.table_plan import new_metadata
 from truckee.protocol.actions import Metadata, Protocol
 from truckee.protocol.paths import decode_path
 from truckee.protocol.schema import StructType, parse_schema, simple_schema
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.spark.types import from_spark
 from truckee.spark.write.writer import FileOptions, WrittenFiles, write_files
 from truckee.storage import LocalStorage
@@ -46,10 +47,8 @@ def metadata_of(df: DataFrame, *partitions: str, **configuration: str) -> Metada
 def written(
     df: DataFrame, path: Path, metadata: Metadata | None = None, **more: Any
 ) -> WrittenFiles:
-    more.setdefault("protocol", PLAIN)
-    return write_files(
-        df, storage=LocalStorage(str(path)), metadata=metadata or metadata_of(df), **more
-    )
+    table = TableConfiguration(metadata or metadata_of(df), more.pop("protocol", PLAIN))
+    return write_files(df, storage=LocalStorage(str(path)), table=table, **more)
 
 
 def parquet(path: Path, encoded: str) -> pq.ParquetFile:

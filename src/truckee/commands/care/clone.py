@@ -19,7 +19,7 @@ from truckee.care.clone_plan import ClonedFiles, cloned_metadata, deep_files, sh
 from truckee.care.presence import absent, needed_paths
 from truckee.commands.care.restore import write_checkpoint_after
 from truckee.commands.results import metrics_frame
-from truckee.commands.schema.clustering import CLUSTERING_DOMAIN, no_clustering
+from truckee.commands.schema.clustering import no_clustering
 from truckee.commands.table_plan import existing_table
 from truckee.errors.arguments import ArgumentValueError
 from truckee.errors.clone import ClonePathError, NonEmptyCloneError
@@ -40,11 +40,11 @@ from truckee.protocol.features import (
     check_writable,
     protocol_for,
     protocol_request,
-    supported_features,
     upgraded,
 )
 from truckee.protocol.paths import decode_path, is_absolute
 from truckee.protocol.properties import validated
+from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.session.settings import session_storage, session_zone
 from truckee.storage.base import Storage
@@ -193,7 +193,7 @@ def _transaction(
     )
     transaction.read_whole_table()
     transaction.set_metadata(metadata)
-    wanted = supported_features(source.protocol) - _BY_CATALOG
+    wanted = source.configuration.features - _BY_CATALOG
     asked = protocol_request(metadata.configuration)
     features = sorted({*wanted, *asked.features})
     stored = replace(metadata, configuration=dict(asked.configuration))

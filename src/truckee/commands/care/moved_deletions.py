@@ -135,7 +135,7 @@ def _found_again(
             wanted = spark.createDataFrame(counts.toArrow())
     scan = changed(
         snapshot_scan(older),
-        schema=target.stored_schema,
+        table=older.configuration.with_schema(target.stored_schema),
         files=_always([_scan_file(add, older.version) for add in adds]),
         vector_rows=None,
     )

@@ -34,7 +34,7 @@ from truckee.errors.optimize import (
 )
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
-from truckee.protocol.features import check_writable, supported_features
+from truckee.protocol.features import check_writable
 from truckee.protocol.properties import parse_column_names
 from truckee.protocol.schema import FieldChain, StructField, find_column, nested_fields
 from truckee.protocol.stats import has_bounds, stats_columns
@@ -146,7 +146,7 @@ def _check_clustering(
     table = snapshot.storage.root
     if request.full and not columns:
         raise FullOptimizeNotSupportedError(table=table)
-    if "clustering" not in supported_features(snapshot.protocol):
+    if "clustering" not in snapshot.configuration.features:
         return
     if request.zorder_by:
         raise ZOrderOnClusteredTableError(table=table)

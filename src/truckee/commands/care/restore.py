@@ -19,7 +19,7 @@ from truckee.care.presence import absent, needed_paths
 from truckee.care.restore_plan import RestorePlan, plan_restore
 from truckee.commands.removed_files import all_removed
 from truckee.commands.results import metrics_frame
-from truckee.commands.schema.clustering import CLUSTERING_DOMAIN, no_clustering
+from truckee.commands.schema.clustering import no_clustering
 from truckee.commands.schema.identity_marks import with_identity_marks
 from truckee.errors.arguments import ArgumentValueError
 from truckee.errors.log import (
@@ -46,11 +46,12 @@ from truckee.options.arguments import checked_version, type_name
 from truckee.options.text import Options
 from truckee.options.timestamps import timestamp_ms
 from truckee.protocol.actions import Metadata
+from truckee.protocol.column_metadata import IDENTITY_HIGH_WATER_MARK_KEY, IDENTITY_STEP_KEY
 from truckee.protocol.features import check_writable, supported_features, upgraded
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import parse_schema
+from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 from truckee.spark.session.settings import session_settings, session_zone
-from truckee.spark.write.identity import IDENTITY_HIGH_WATER_MARK_KEY, IDENTITY_STEP_KEY
 from truckee.storage.base import Storage
 
 logger = logging.getLogger(__name__)

@@ -156,8 +156,7 @@ def _written(
         written = write_rows(
             target,
             moved,
-            metadata=snapshot.metadata,
-            protocol=snapshot.protocol,
+            table=snapshot.configuration,
             options=FileOptions(optimize_write=False, one_partition_a_task=True),
             data_change=False,
         )

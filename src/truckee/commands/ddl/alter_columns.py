@@ -32,6 +32,11 @@ from truckee.errors.alter import (
 )
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import Metadata
+from truckee.protocol.column_metadata import (
+    COMMENT_KEY,
+    CURRENT_DEFAULT_KEY,
+    GENERATION_EXPRESSION_KEY,
+)
 from truckee.protocol.properties import TableProperties, parse_column_names
 from truckee.protocol.schema import (
     DataType,
@@ -45,8 +50,7 @@ from truckee.spark.columns import quoted
 from truckee.spark.types import from_spark
 from truckee.spark.write.char_columns import declared_field
 from truckee.spark.write.conditions import parse_expression
-from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
-from truckee.spark.write.table_sql import DEFAULT_KEY, check_default
+from truckee.spark.write.table_sql import check_default
 from truckee.storage.base import Storage
 
 _STATS_COLUMNS_KEY = TableProperties.data_skipping_stats_columns.key
@@ -168,7 +172,7 @@ def new_field(name: str, column: NewColumn) -> StructField:
     field = from_spark(SparkStruct([declared_field(given)])).fields[0]
     if column.comment is None:
         return field
-    return replace(field, metadata={**field.metadata, "comment": column.comment})
+    return replace(field, metadata={**field.metadata, COMMENT_KEY: column.comment})
 
 
 def _nullable(field: StructField, wanted: bool | None) -> bool:
@@ -184,12 +188,12 @@ def _nullable(field: StructField, wanted: bool | None) -> bool:
 def _metadata(field: StructField, comment: str | None, default: str | None) -> dict[str, Any]:
     metadata = dict(field.metadata)
     if comment is not None:
-        metadata["comment"] = comment
+        metadata[COMMENT_KEY] = comment
     if default == "":
-        metadata.pop(DEFAULT_KEY, None)
+        metadata.pop(CURRENT_DEFAULT_KEY, None)
     elif default is not None:
         check_default(field.name, default)
-        metadata[DEFAULT_KEY] = default
+        metadata[CURRENT_DEFAULT_KEY] = default
     return metadata
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from truckee.commands.ddl.alter_properties import set_properties
 from truckee.commands.ddl.history_truncation import truncate_protected, without_uses
-from truckee.commands.schema.clustering import CLUSTERING_DOMAIN, clustering_columns
+from truckee.commands.schema.clustering import clustering_columns
 from truckee.errors.alter import (
     CheckpointProtectionDropError,
     FeatureDropError,
@@ -22,6 +22,7 @@ from truckee.protocol.actions import DomainMetadata, Protocol
 from truckee.protocol.feature_table import FEATURES
 from truckee.protocol.features import active_features, check_writable, supported_features
 from truckee.protocol.properties import TableProperties
+from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 from truckee.storage.base import Storage
 
 _PROTECTION = "checkpointProtection"
@@ -69,7 +70,7 @@ def drop_feature(storage: Storage, name: str, *, truncate_history: bool = False)
     snapshot = load_snapshot(storage)
     check_writable(snapshot.protocol, snapshot.metadata, storage.root)
     feature = FEATURES.get(name)
-    if feature is None or name not in supported_features(snapshot.protocol):
+    if feature is None or name not in snapshot.configuration.features:
         raise _refusal(name, "the table does not have it", "see detail() for those it has")
     _check_truncation(name, truncate_history)
     _check_unused(snapshot, name)
@@ -122,7 +123,7 @@ def _check_unused(snapshot: Snapshot, name: str) -> None:
         )
     dependents = [
         other
-        for other in sorted(supported_features(snapshot.protocol))
+        for other in sorted(snapshot.configuration.features)
         if other in FEATURES and name in FEATURES[other].needs
     ]
     if dependents:

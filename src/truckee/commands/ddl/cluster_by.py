@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from truckee.commands.schema.clustering import (
-    CLUSTERING_DOMAIN,
-    clustering_domain,
-    clustering_features,
-    no_clustering,
-)
+from truckee.commands.schema.clustering import clustering_domain, clustering_features, no_clustering
 from truckee.commands.table_plan import planned_table
 from truckee.errors.columns import ClusteringOfPartitionedTableError
 from truckee.log.detail import clustering_columns
 from truckee.log.snapshot import load_snapshot
+from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 from truckee.storage.base import Storage
 
 

@@ -11,11 +11,11 @@ from pyspark.sql import SparkSession
 from truckee.commands.ddl.create import Creation, TableDefinition, create_table
 from truckee.commands.schema.column_mapping import MAX_ID_KEY, without_column_mapping
 from truckee.log.snapshot import Snapshot
+from truckee.protocol.column_metadata import IDENTITY_HIGH_WATER_MARK_KEY
 from truckee.protocol.feature_table import FEATURES
 from truckee.protocol.features import supported_features
 from truckee.protocol.properties import PROPERTIES
 from truckee.protocol.schema import StructType
-from truckee.spark.write.identity import IDENTITY_HIGH_WATER_MARK_KEY
 from truckee.storage.base import Storage
 
 _TABLE_FEATURES = 7

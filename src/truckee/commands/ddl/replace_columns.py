@@ -18,8 +18,8 @@ from truckee.commands.ddl.alter_columns import (
 from truckee.commands.schema.edits import with_type
 from truckee.errors.alter import ColumnsNotReplaceableError
 from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.protocol.column_metadata import IDENTITY_STEP_KEY
 from truckee.protocol.schema import StructField, StructType
-from truckee.spark.write.identity import IDENTITY_STEP_KEY
 from truckee.storage.base import Storage
 
 

@@ -13,14 +13,14 @@ from truckee.commands.schema.edits import changed_column
 from truckee.commands.table_plan import planned_table
 from truckee.errors.columns import NotAnIdentityColumnError
 from truckee.log.snapshot import load_snapshot
-from truckee.protocol.schema import StructField, find_column
-from truckee.spark.columns import column as column_of
-from truckee.spark.read.frames import snapshot_frame
-from truckee.spark.write.identity import (
+from truckee.protocol.column_metadata import (
     IDENTITY_HIGH_WATER_MARK_KEY,
     IDENTITY_START_KEY,
     IDENTITY_STEP_KEY,
 )
+from truckee.protocol.schema import StructField, find_column
+from truckee.spark.columns import column as column_of
+from truckee.spark.read.frames import snapshot_frame
 from truckee.storage.base import Storage
 
 

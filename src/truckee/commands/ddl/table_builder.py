@@ -17,18 +17,19 @@ from truckee.commands.ddl.create import Creation, TableDefinition, create_table
 from truckee.errors.arguments import ArgumentTypeError, ArgumentValueError
 from truckee.errors.create import TypeTextError
 from truckee.options.arguments import checked_argument, type_name
+from truckee.protocol.column_metadata import (
+    COMMENT_KEY,
+    GENERATION_EXPRESSION_KEY,
+    IDENTITY_ALLOWS_EXPLICIT_KEY,
+    IDENTITY_START_KEY,
+    IDENTITY_STEP_KEY,
+)
 from truckee.protocol.properties import parse_column_names
 from truckee.protocol.schema import StructField, StructType
 from truckee.spark.jvm.jvm_errors import unlogged
 from truckee.spark.session.arguments import PathLike, checked_path
 from truckee.spark.types import from_spark
 from truckee.spark.write.char_columns import declared_field
-from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
-from truckee.spark.write.identity import (
-    IDENTITY_ALLOWS_EXPLICIT_KEY,
-    IDENTITY_START_KEY,
-    IDENTITY_STEP_KEY,
-)
 from truckee.storage.base import Storage
 
 Table = TypeVar("Table")
@@ -82,7 +83,7 @@ class DeltaTableBuilder(Generic[Table]):
         given = SparkField(colName, spark_type_of(dataType), nullable)
         metadata = _generation(generatedAlwaysAs, generatedByDefaultAs)
         if comment is not None:
-            metadata["comment"] = checked_argument(comment, str, what="comment")
+            metadata[COMMENT_KEY] = checked_argument(comment, str, what="comment")
         return self._with_fields([_field(given, metadata)])
 
     def addColumns(self, cols: SparkStruct | Sequence[SparkField]) -> DeltaTableBuilder[Table]:

@@ -189,8 +189,7 @@ def _rewritten(target: Target, fate: Fates, condition: Expression) -> tuple[Writ
         else:
             rows = rows.where(~goes)
         rows = selected(rows, columns)
-        metadata, protocol = snapshot.metadata, snapshot.protocol
-        written = write_rows(target, rows, metadata=metadata, protocol=protocol)
+        written = write_rows(target, rows, table=snapshot.configuration)
     live = num_live(fate.rewritten)
     expected = None if live is None else live - num_touched(fate.rewritten)
     check_num_written(written, expected, target, operation="DELETE")

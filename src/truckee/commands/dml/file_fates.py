@@ -15,18 +15,17 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from msgspec.structs import replace as msgspec_replace
 from pyspark.sql import DataFrame
 
 from truckee.commands.dml.matched_files import TouchedFile, num_deleted
 from truckee.commands.dml.settings import DmlSettings
 from truckee.errors.dml import RowCountMismatchError
 from truckee.log.snapshot import Snapshot
-from truckee.protocol.actions import Metadata, Protocol
+from truckee.protocol.column_metadata import GENERATION_EXPRESSION_KEY
 from truckee.protocol.features import supported_features
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.spark.dml.target import Target
 from truckee.spark.read.row_id_columns import check_row_ids
-from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
 from truckee.spark.write.identity import Identity
 from truckee.spark.write.writer import FileOptions, WrittenFiles, write_files
 
@@ -102,8 +101,7 @@ def write_rows(
     target: Target,
     rows: DataFrame,
     *,
-    metadata: Metadata,
-    protocol: Protocol,
+    table: TableConfiguration,
     given: Collection[str] = frozenset(),
     identities: Mapping[str, Identity] | None = None,
     options: FileOptions | None = None,
@@ -123,8 +121,7 @@ def write_rows(
     written = write_files(
         rows,
         storage=target.snapshot.storage,
-        metadata=msgspec_replace(metadata, schema_string=schema.to_json()),
-        protocol=protocol,
+        table=table.with_schema(schema),
         options=options,
         data_change=data_change,
         computed=generated,

@@ -46,12 +46,11 @@ from truckee.protocol.actions import (
     AddCDCFile,
     AddFile,
     CommitInfo,
-    Metadata,
-    Protocol,
     RemoveFile,
 )
 from truckee.protocol.paths import decode_path
 from truckee.protocol.predicates import ALWAYS_TRUE
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.pruning import prune
 from truckee.spark.columns import quoted
 from truckee.spark.dml.target import Target
@@ -70,13 +69,12 @@ class _Conflicts:
     def check_all_but_files(self) -> None:
         """Raise if a commit is in the way for another reason than the files in it."""
         snapshot = self.prepared.changes.snapshot
-        protocol, metadata = snapshot.protocol, snapshot.metadata
+        before = snapshot.configuration
         for commit in self.commits:
             others = tuple(a for a in commit.actions if not isinstance(a, _FILE_ACTIONS))
-            mine = self._mine(Reads(app_ids=self.prepared.app_ids), protocol, metadata)
+            mine = self._mine(Reads(app_ids=self.prepared.app_ids), before)
             check(mine, replace(commit, actions=others))
-            protocol = commit.protocol or protocol
-            metadata = commit.metadata or metadata
+            before = before.after(commit.metadata, commit.protocol)
 
     def removed(self, path: str) -> Exception:
         """Return the conflict with whoever took a file that this command depends on."""
@@ -95,26 +93,25 @@ class _Conflicts:
         raise AssertionError(f"nobody added {path}")
 
     def _raised(self, commit: Commit, action: Action, reads: Reads) -> Exception:
-        snapshot = self.prepared.changes.snapshot
+        before = self.prepared.changes.snapshot.configuration
         infos = tuple(a for a in commit.actions if isinstance(a, CommitInfo))
         try:
             check(
-                self._mine(reads, snapshot.protocol, snapshot.metadata),
+                self._mine(reads, before),
                 replace(commit, actions=(*infos, action)),
             )
         except Exception as conflict:
             return conflict
         raise AssertionError("the rules see no conflict")
 
-    def _mine(self, reads: Reads, protocol: Protocol, metadata: Metadata) -> Candidate:
+    def _mine(self, reads: Reads, before: TableConfiguration) -> Candidate:
         prepared = self.prepared
         changed = () if prepared.metadata is None else (prepared.metadata,)
         return Candidate(
             reads=reads,
             actions=(*changed, *prepared.changes.actions),
             operation=prepared.operation,
-            protocol=protocol,
-            metadata=metadata,
+            before=before,
             table=prepared.changes.snapshot.storage.root,
         )
 
@@ -237,10 +234,8 @@ def _not_pruned(
     table = table.filter(pc.is_in(table.column("path"), paths))
     kept = prune(
         table,
-        newer.schema,
-        newer.partition_columns,
+        newer.configuration,
         prepared.changes.reading.predicate,
-        mode=newer.properties.column_mapping_mode,
         session_zone=session_zone(spark),
     )
     return newer.add_files(table.filter(kept))

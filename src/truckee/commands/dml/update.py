@@ -225,8 +225,7 @@ def _write(
     return write_rows(
         target,
         new,
-        metadata=snapshot.metadata,
-        protocol=snapshot.protocol,
+        table=snapshot.configuration,
         given={value.column.path[0] for value in values},
     )
 

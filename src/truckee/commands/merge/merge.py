@@ -123,17 +123,18 @@ def _resolved(
 def _planned(snapshot: Snapshot, merge: Merge, evolves: bool) -> PlannedTable:
     storage, metadata = snapshot.storage, snapshot.metadata
     if not evolves:
-        return PlannedTable(storage, snapshot, metadata, snapshot.protocol)
+        return PlannedTable(storage, snapshot, snapshot.configuration)
     data = from_spark(merge.source.schema)
     schema = evolved_schema(
         snapshot.schema, data, merge.clauses, table=storage.root, alias=merge.alias
     )
     if schema == snapshot.schema:
-        return PlannedTable(storage, snapshot, metadata, snapshot.protocol)
+        return PlannedTable(storage, snapshot, snapshot.configuration)
     evolved = with_column_mapping(replace(metadata, schema_string=schema.to_json()))
     table = planned_table(storage, snapshot, evolved)
-    mode = table.properties.column_mapping_mode
-    check_columns(table.schema, mapping_mode=mode, table=storage.root)
+    check_columns(
+        table.schema, mapping_mode=table.configuration.column_mapping_mode, table=storage.root
+    )
     table.check("MERGE")
     return table
 

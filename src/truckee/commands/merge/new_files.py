@@ -33,15 +33,18 @@ from truckee.commands.merge.resolution import ResolvedClause
 from truckee.commands.schema.identity_marks import with_identity_marks
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.protocol.actions import Metadata
+from truckee.protocol.column_metadata import (
+    CURRENT_DEFAULT_KEY,
+    GENERATION_EXPRESSION_KEY,
+)
 from truckee.protocol.paths import decode_path
 from truckee.scan.footer_statistics import read_footers
 from truckee.spark.columns import column
 from truckee.spark.dml.expressions import are_of, true_only
 from truckee.spark.dml.merge_source import NUMBER, Source
 from truckee.spark.dml.row_bitmaps import FileRows, is_in, is_number_in, is_of_files, united
-from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
 from truckee.spark.write.identity import Identity, identity_of, identity_values
-from truckee.spark.write.table_sql import DEFAULT_KEY, default_value
+from truckee.spark.write.table_sql import default_value
 from truckee.spark.write.writer import WrittenFiles
 from truckee.storage.base import Storage
 
@@ -206,7 +209,7 @@ class _Parts:
             identity = identity_of(field)
             if identity is not None:
                 values[field.name] = identity_values(self._target.spark, identity)
-            elif DEFAULT_KEY in field.metadata:
+            elif CURRENT_DEFAULT_KEY in field.metadata:
                 values[field.name] = default_value(field)
         return values
 
@@ -229,8 +232,7 @@ def _write(
     return write_rows(
         merge.target,
         rows,
-        metadata=table.metadata,
-        protocol=table.protocol,
+        table=table.configuration,
         given={name for each in merge.clauses for name in each.values},
         identities=identities,
     )

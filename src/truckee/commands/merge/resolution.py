@@ -37,6 +37,7 @@ from truckee.errors.dml import (
     UnresolvedColumnError,
 )
 from truckee.errors.write import SchemaMismatchError
+from truckee.protocol.column_metadata import CURRENT_DEFAULT_KEY, GENERATION_EXPRESSION_KEY
 from truckee.protocol.schema import (
     DataType,
     FieldChain,
@@ -56,9 +57,7 @@ from truckee.spark.dml.target import Target
 from truckee.spark.jvm.jvm_errors import unlogged
 from truckee.spark.read.relations import FILE, ROW
 from truckee.spark.types import from_spark
-from truckee.spark.write.constraints import GENERATION_EXPRESSION_KEY
 from truckee.spark.write.identity import identity_of
-from truckee.spark.write.incoming_rows import DEFAULT_KEY
 
 _HIDDEN = (FILE, ROW)
 
@@ -182,7 +181,7 @@ def _named(schema: StructType, name: str) -> list[StructField]:
 
 
 def _has_own_value(field: StructField) -> bool:
-    keys = (GENERATION_EXPRESSION_KEY, DEFAULT_KEY)
+    keys = (GENERATION_EXPRESSION_KEY, CURRENT_DEFAULT_KEY)
     return identity_of(field) is not None or any(key in field.metadata for key in keys)
 
 

@@ -12,8 +12,7 @@ from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import DomainMetadata, Metadata
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType, nested_fields
-
-CLUSTERING_DOMAIN = "delta.clustering"
+from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 
 
 def clustering_features() -> tuple[str, ...]:

@@ -18,10 +18,9 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from truckee.protocol.actions import Metadata
+from truckee.protocol.column_metadata import COLUMN_ID_KEY, PHYSICAL_NAME_KEY
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import (
-    COLUMN_ID_KEY,
-    PHYSICAL_NAME_KEY,
     ArrayType,
     DataType,
     MapType,
@@ -31,8 +30,8 @@ from truckee.protocol.schema import (
     parse_schema,
 )
 
-MODE_KEY = "delta.columnMapping.mode"
-MAX_ID_KEY = "delta.columnMapping.maxColumnId"
+MODE_KEY = TableProperties.column_mapping_mode.key
+MAX_ID_KEY = TableProperties.max_column_id.key
 
 
 def with_column_mapping(metadata: Metadata, *, keep_names: bool = False) -> Metadata:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from truckee.errors.alter import ColumnChangeError, ColumnExistsError, ColumnNotFoundError
+from truckee.protocol.column_metadata import TYPE_CHANGES_KEY
 from truckee.protocol.schema import (
     ArrayType,
     DataType,
@@ -27,7 +28,6 @@ from truckee.protocol.type_widening import is_wider
 Path: TypeAlias = tuple[str, ...]
 Fields: TypeAlias = tuple[StructField, ...]
 
-TYPE_CHANGES_KEY = "delta.typeChanges"
 
 # Parquet holds all of these in 32 bits, so files need no rewrite and readers no feature.
 _SAME_IN_FILES = {"byte": ("short", "integer"), "short": ("integer",)}

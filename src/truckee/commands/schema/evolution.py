@@ -19,8 +19,14 @@ from truckee.errors.write import (
     MissingNotNullColumnError,
     SchemaMismatchError,
 )
-from truckee.protocol.schema import (
+from truckee.protocol.column_metadata import (
     CHAR_VARCHAR_KEY,
+    CURRENT_DEFAULT_KEY,
+    GENERATION_EXPRESSION_KEY,
+    IDENTITY_STEP_KEY,
+    PARQUET_FIELD_ID_KEY,
+)
+from truckee.protocol.schema import (
     VOID,
     ArrayType,
     DataType,
@@ -42,7 +48,14 @@ _SAME_FAMILY = frozenset(
     {(a, b) for i, a in enumerate(_INTEGERS) for b in _INTEGERS[i + 1 :]} | {("float", "double")}
 )
 # What other tables, and Spark itself, have noted at columns that are now written to this one.
-_FOREIGN_KEYS = ("delta.", "__", "CURRENT_DEFAULT", "EXISTS_DEFAULT", "parquet.field.id", "spark.")
+_FOREIGN_KEYS = (
+    "delta.",
+    "__",
+    CURRENT_DEFAULT_KEY,
+    "EXISTS_DEFAULT",
+    PARQUET_FIELD_ID_KEY,
+    "spark.",
+)
 
 
 def stored_schema(data: StructType) -> StructType:
@@ -109,7 +122,7 @@ def _missing(table: StructType, data: StructType) -> Iterator[StructField]:
 
 
 def _has_own_value(field: StructField) -> bool:
-    keys = ("delta.identity.step", "delta.generationExpression", "CURRENT_DEFAULT")
+    keys = (IDENTITY_STEP_KEY, GENERATION_EXPRESSION_KEY, CURRENT_DEFAULT_KEY)
     return any(key in field.metadata for key in keys)
 
 

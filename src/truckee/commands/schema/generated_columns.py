@@ -6,15 +6,14 @@ from pyspark.sql import SparkSession
 
 from truckee.commands.schema.evolution import can_store
 from truckee.errors.columns import InvalidGeneratedColumnError, InvalidIdentityColumnError
+from truckee.protocol.column_metadata import (
+    CURRENT_DEFAULT_KEY,
+    GENERATION_EXPRESSION_KEY,
+    IDENTITY_STEP_KEY,
+)
 from truckee.protocol.schema import PrimitiveType, StructField, StructType, type_text
 from truckee.spark.write.conditions import parse_expression
-from truckee.spark.write.identity import IDENTITY_STEP_KEY
-from truckee.spark.write.table_sql import (
-    DEFAULT_KEY,
-    GENERATION_EXPRESSION_KEY,
-    check_default,
-    check_generation,
-)
+from truckee.spark.write.table_sql import check_default, check_generation
 
 
 def check_generated_columns(
@@ -32,8 +31,8 @@ def check_generated_columns(
             _check_identity(field, partition_columns)
         if GENERATION_EXPRESSION_KEY in field.metadata:
             _check_expression(spark, plain, field)
-        if DEFAULT_KEY in field.metadata:
-            check_default(field.name, field.metadata[DEFAULT_KEY])
+        if CURRENT_DEFAULT_KEY in field.metadata:
+            check_default(field.name, field.metadata[CURRENT_DEFAULT_KEY])
 
 
 def _check_identity(field: StructField, partition_columns: tuple[str, ...]) -> None:

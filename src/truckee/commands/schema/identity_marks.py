@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from truckee.protocol.actions import Metadata
+from truckee.protocol.column_metadata import IDENTITY_HIGH_WATER_MARK_KEY, IDENTITY_STEP_KEY
 from truckee.protocol.schema import StructField, StructType, parse_schema
-from truckee.spark.write.identity import IDENTITY_HIGH_WATER_MARK_KEY, IDENTITY_STEP_KEY
 
 
 def with_identity_marks(metadata: Metadata, marks: Mapping[str, int]) -> Metadata:

@@ -138,8 +138,7 @@ def _write_files(
     return write_files(
         df,
         storage=table.storage,
-        metadata=table.metadata,
-        protocol=table.protocol,
+        table=table.configuration,
         options=write.options.files,
         data_change=write.options.data_change,
         rules=[replace_where_rule(condition)] if condition is not None and checks else [],

@@ -99,14 +99,7 @@ class _Files:
     def _pruned(self, predicate: Predicate) -> pa.Table:
         snapshot = self._snapshot
         files = snapshot.files_table() if self.narrowed is None else self.narrowed
-        kept = prune(
-            files,
-            snapshot.schema,
-            snapshot.partition_columns,
-            predicate,
-            mode=snapshot.properties.column_mapping_mode,
-            session_zone=self._zone,
-        )
+        kept = prune(files, snapshot.configuration, predicate, session_zone=self._zone)
         return files.filter(kept)
 
 
@@ -130,9 +123,8 @@ class Target:
         self._ids = row_id_columns(snapshot)
         self._zone = session_zone(spark)
         self._files = _Files(snapshot, self._zone)
-        self._scan: Scan = replace(
-            snapshot_scan(snapshot), files=self._files, schema=self._stored(snapshot.schema)
-        )
+        stored = snapshot.configuration.with_schema(self._stored(snapshot.schema))
+        self._scan: Scan = replace(snapshot_scan(snapshot), files=self._files, table=stored)
         frame = scan_frame(spark, self._scan, row_ids=True)
         if schema is not None and schema != snapshot.schema:
             frame = frame.to(_with_places(self.stored_schema))

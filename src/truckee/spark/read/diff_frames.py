@@ -90,9 +90,7 @@ def _scan(plan: SnapshotDiff, read: DiffRead) -> Scan:
     return Scan(
         storage=read.storage,
         version=read.version,
-        schema=read.columns.schema,
-        partition_columns=read.columns.partition_columns,
-        mapping_mode=read.columns.mapping_mode,
+        table=read.columns.of(plan.after.configuration),
         files=lambda _, __: files,
         num_files=len(files),
         size_in_bytes=sum({file.path: file.size for file in files}.values()),

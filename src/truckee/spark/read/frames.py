@@ -45,9 +45,7 @@ def snapshot_scan(snapshot: Snapshot, zone: Callable[[], str] = lambda: "UTC") -
     return Scan(
         storage=snapshot.storage,
         version=snapshot.version,
-        schema=snapshot.schema,
-        partition_columns=snapshot.partition_columns,
-        mapping_mode=snapshot.properties.column_mapping_mode,
+        table=snapshot.configuration,
         files=_remembered(
             lambda predicate, zone: scan_files(snapshot, predicate, session_zone=zone), zone
         ),
@@ -74,9 +72,7 @@ def feed_scan(feed: ChangeFeed) -> Scan:
     return Scan(
         storage=feed.storage,
         version=feed.range.start if end is None else end,
-        schema=feed.read.schema,
-        partition_columns=feed.read.partition_columns,
-        mapping_mode=feed.read.column_mapping_mode,
+        table=feed.read.configuration,
         files=lambda _, query: plans.plan(query).files,
         num_files=0 if plan is None else len(plan.files),
         size_in_bytes=0 if plan is None else plan.size_in_bytes,

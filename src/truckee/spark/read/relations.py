@@ -29,6 +29,7 @@ from truckee.errors.base import DeltaError
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import StructType as TableSchema
 from truckee.protocol.schema import physical_schema
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.file_registry import FileRegistry
 from truckee.scan.scan_file import ScanFile, check_paths
 from truckee.spark.jvm.projection import Item, Named, selected
@@ -61,6 +62,8 @@ class Scan(Protocol):
 
     @property
     def version(self) -> int: ...
+    @property
+    def table(self) -> TableConfiguration: ...
     @property
     def schema(self) -> TableSchema: ...
     @property
@@ -227,7 +230,7 @@ class Branches:
             planned = scan.files(predicate, query)
             known, answered, selected = last
             if planned is not known or predicate != answered:
-                may_match = may_match_by_constants(predicate, scan, zone)
+                may_match = may_match_by_constants(predicate, scan.table, zone)
                 selected = branch.select(planned, may_match)
                 check_paths(scan.storage, selected)
                 last = (planned, predicate, selected)

@@ -21,7 +21,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from truckee.errors.base import DeltaError
 from truckee.protocol.predicates import Predicate
-from truckee.protocol.schema import StructType as TableSchema
+from truckee.protocol.schema import StructType
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.file_registry import FileRegistry
 from truckee.scan.scan_file import ScanFile
 from truckee.spark.read.relations import Branches
@@ -46,9 +47,7 @@ class Scan:
 
     storage: Storage
     version: int
-    schema: TableSchema
-    partition_columns: tuple[str, ...]
-    mapping_mode: str
+    table: TableConfiguration
     files: Callable[[Predicate, str | None], Sequence[ScanFile]]
     num_files: int
     size_in_bytes: int
@@ -65,6 +64,21 @@ class Scan:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "registry", FileRegistry(self.storage))
+
+    @property
+    def schema(self) -> StructType:
+        """The table's columns."""
+        return self.table.schema
+
+    @property
+    def partition_columns(self) -> tuple[str, ...]:
+        """The names of the columns that are the same for all rows of a file."""
+        return self.table.partition_columns
+
+    @property
+    def mapping_mode(self) -> str:
+        """How files name columns: none, name or id."""
+        return self.table.column_mapping_mode
 
     @property
     def is_feed(self) -> bool:

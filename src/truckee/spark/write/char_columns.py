@@ -24,7 +24,7 @@ from pyspark.sql.types import (
     VarcharType,
 )
 
-from truckee.protocol.schema import CHAR_VARCHAR_KEY
+from truckee.protocol.column_metadata import CHAR_VARCHAR_KEY
 from truckee.protocol.schema import StructType as TableSchema
 from truckee.spark.columns import column
 from truckee.spark.write.constraints import Rule, RuleKind

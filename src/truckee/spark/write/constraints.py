@@ -39,6 +39,7 @@ from truckee.errors.write_rows import (
     ReplaceWhereViolationError,
     TextTooLongError,
 )
+from truckee.protocol.column_metadata import GENERATION_EXPRESSION_KEY, INVARIANTS_KEY
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import (
     ArrayType,
@@ -52,12 +53,7 @@ from truckee.protocol.schema import (
 from truckee.spark.columns import column, quoted
 from truckee.spark.jvm.bridge import java_array, java_half
 from truckee.spark.jvm.projection import Given, Named, selected
-from truckee.spark.write.table_sql import (
-    GENERATION_EXPRESSION_KEY as GENERATION_EXPRESSION_KEY,
-)
 from truckee.spark.write.table_sql import generated_value, rule_condition
-
-INVARIANTS_KEY = "delta.invariants"
 
 _MARK = "truckee-violation:"
 _MESSAGE = re.compile(rf"{_MARK}([0-9A-F]*),([0-9A-F]*);")

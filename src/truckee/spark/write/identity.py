@@ -13,13 +13,14 @@ from typing import NamedTuple
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as sf
 
+from truckee.protocol.column_metadata import (
+    IDENTITY_ALLOWS_EXPLICIT_KEY,
+    IDENTITY_HIGH_WATER_MARK_KEY,
+    IDENTITY_START_KEY,
+    IDENTITY_STEP_KEY,
+)
 from truckee.protocol.schema import StructField
 from truckee.spark.jvm.bridge import gateway, scala_seq, to_column
-
-IDENTITY_START_KEY = "delta.identity.start"
-IDENTITY_STEP_KEY = "delta.identity.step"
-IDENTITY_HIGH_WATER_MARK_KEY = "delta.identity.highWaterMark"
-IDENTITY_ALLOWS_EXPLICIT_KEY = "delta.identity.allowExplicitInsert"
 
 # Spark's monotonically_increasing_id has the task's number above this many bits, and the number
 # of the row within the task below.

@@ -15,18 +15,14 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, UserDefinedType
 
 from truckee.errors.write import IdentityValueGivenError
+from truckee.protocol.column_metadata import GENERATION_EXPRESSION_KEY
 from truckee.protocol.schema import StructField, StructType
 from truckee.spark.columns import bare_schema, column
 from truckee.spark.jvm.projection import Given, Item, Named, selected
 from truckee.spark.types import to_spark
 from truckee.spark.write.identity import Identity, identity_of, identity_values
 from truckee.spark.write.plain_session import COLUMN_SETTINGS, on_session
-from truckee.spark.write.table_sql import DEFAULT_KEY as DEFAULT_KEY
-from truckee.spark.write.table_sql import (
-    GENERATION_EXPRESSION_KEY,
-    default_value,
-    generated_value,
-)
+from truckee.spark.write.table_sql import default_value, generated_value
 
 
 class RowsToWrite(NamedTuple):

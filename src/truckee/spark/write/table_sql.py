@@ -28,13 +28,12 @@ from truckee.errors.table_sql import (
     DefaultNotConstantError,
     GeneratedColumnFunctionError,
 )
+from truckee.protocol.column_metadata import CURRENT_DEFAULT_KEY, GENERATION_EXPRESSION_KEY
 from truckee.protocol.schema import StructField
 from truckee.spark.columns import spark_type
 from truckee.spark.jvm.bridge import compiled
 from truckee.spark.jvm.jvm_errors import unlogged
 
-GENERATION_EXPRESSION_KEY = "delta.generationExpression"
-DEFAULT_KEY = "CURRENT_DEFAULT"
 ALLOW_ANY_FUNCTION = "spark.truckee.tableSql.allowAnyFunction"
 
 # The first three call any method of Java; the other two read a file of the driver's machine.
@@ -50,7 +49,7 @@ def generated_value(field: StructField) -> Column:
 
 def default_value(field: StructField) -> Column:
     """Return the default of a column, null if it has none."""
-    sql = field.metadata.get(DEFAULT_KEY)
+    sql = field.metadata.get(CURRENT_DEFAULT_KEY)
     if sql is None:
         return sf.lit(None).cast(spark_type(field.type))
     check_default(field.name, sql)

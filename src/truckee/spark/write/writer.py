@@ -15,19 +15,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.errors.base import DeltaError
 from truckee.errors.spark import SessionStoppedError
-from truckee.protocol.actions import AddCDCFile, AddFile, Metadata, Protocol
-from truckee.protocol.features import supported_features
+from truckee.protocol.actions import AddCDCFile, AddFile
 from truckee.protocol.paths import CHANGE_DATA_DIRECTORY, encode_path
-from truckee.protocol.properties import TableProperties
-from truckee.protocol.schema import StructType, parse_schema
+from truckee.protocol.schema import StructType
 from truckee.protocol.stats import encode_stats
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.footer_statistics import (
     Footer,
     FooterColumn,
@@ -113,33 +111,11 @@ class WrittenFiles:
             delete_folder(self.spark, folder)
 
 
-@dataclass(frozen=True)
-class _Target:
-    """The table that is written to, as its metadata and protocol describe it."""
-
-    storage: Storage
-    metadata: Metadata
-    protocol: Protocol
-
-    @cached_property
-    def schema(self) -> StructType:
-        return parse_schema(self.metadata.schema_string)
-
-    @cached_property
-    def properties(self) -> TableProperties:
-        return TableProperties.from_configuration(self.metadata.configuration)
-
-    @property
-    def tight_bounds(self) -> bool | None:
-        return True if "deletionVectors" in supported_features(self.protocol) else None
-
-
 def write_files(
     df: DataFrame,
     *,
     storage: Storage,
-    metadata: Metadata,
-    protocol: Protocol,
+    table: TableConfiguration,
     options: FileOptions | None = None,
     data_change: bool = True,
     rules: Iterable[Rule] = (),
@@ -154,20 +130,19 @@ def write_files(
     rules and `rules`, or an error of `truckee.errors.write_rows` is raised; `computed` are
     generated columns that need no check. If anything fails, no file is left behind.
     """
-    target = _Target(storage, metadata, protocol)
     translate_with(violation)
     every_rule = [
         *table_rules(
-            target.schema,
-            target.properties,
-            partition_columns=target.metadata.partition_columns,
+            table.schema,
+            table.properties,
+            partition_columns=table.partition_columns,
             computed=computed,
         ),
-        *text_length_rules(target.schema),
+        *text_length_rules(table.schema),
         *rules,
     ]
     options = options or FileOptions()
-    rows = _laid_out(_checked(df, target, every_rule), target, options)
+    rows = _laid_out(_checked(df, table, every_rule), table, options)
     name = uuid4().hex[:16]
     folder = f"{storage.root}/{name}"
     change_folder = f"{storage.root}/{CHANGE_DATA_DIRECTORY}/{name}"
@@ -177,34 +152,34 @@ def write_files(
         if rows.change_column is not None:
             marked = f"{folder}/{rows.change_column}=true"
             move_folder(df.sparkSession, marked, change_folder)
-        return _written(df.sparkSession, target, rows, name, data_change, identities or {})
+        return _written(df.sparkSession, storage, table, rows, name, data_change, identities or {})
 
 
-def _checked(df: DataFrame, target: _Target, rules: list[Rule]) -> DataFrame:
-    has_changes = CHANGE_TYPE in df.columns and CHANGE_TYPE not in target.schema.names
-    if has_changes and not target.properties.enable_change_data_feed:
+def _checked(df: DataFrame, table: TableConfiguration, rules: list[Rule]) -> DataFrame:
+    has_changes = CHANGE_TYPE in df.columns and CHANGE_TYPE not in table.schema.names
+    if has_changes and not table.properties.enable_change_data_feed:
         df, has_changes = df.where(column(CHANGE_TYPE).isNull()).drop(CHANGE_TYPE), False
-    partitions = {name.casefold() for name in target.metadata.partition_columns}
-    data = [f.name for f in target.schema.fields if f.name.casefold() not in partitions]
+    partitions = {name.casefold() for name in table.partition_columns}
+    data = [f.name for f in table.schema.fields if f.name.casefold() not in partitions]
     is_change = column(CHANGE_TYPE).isNotNull() if has_changes else None
     checked = guarded(df, rules, through=data[0], unless=is_change)
-    return with_declared_lengths(checked, target.schema)
+    return with_declared_lengths(checked, table.schema)
 
 
-def _laid_out(df: DataFrame, target: _Target, options: FileOptions) -> LaidOut:
+def _laid_out(df: DataFrame, table: TableConfiguration, options: FileOptions) -> LaidOut:
     settings = dict(FILE_SETTINGS)
-    if not target.metadata.partition_columns or options.one_partition_a_task:
+    if not table.partition_columns or options.one_partition_a_task:
         # Data and change rows go to two files at once, rather than being sorted apart first.
         settings["spark.sql.maxConcurrentOutputFileWriters"] = "2"
     users = session_settings(df.sparkSession)
-    is_shuffled = is_optimized(options.optimize_write, users, target.properties.optimize_write)
+    is_shuffled = is_optimized(options.optimize_write, users, table.properties.optimize_write)
     if is_shuffled:
         settings |= rebalancing_settings(users)
     rows = laid_out(
         on_session(df, settings),
-        target.schema,
-        target.metadata.partition_columns,
-        target.properties.column_mapping_mode,
+        table.schema,
+        table.partition_columns,
+        table.column_mapping_mode,
     )
     return rows._replace(df=rebalanced(rows.df, rows.folders)) if is_shuffled else rows
 
@@ -238,17 +213,18 @@ def _write(rows: LaidOut, folder: str, options: FileOptions, tag: str) -> None:
 
 def _written(
     spark: SparkSession,
-    target: _Target,
+    storage: Storage,
+    table: TableConfiguration,
     rows: LaidOut,
     name: str,
     data_change: bool,
     identities: Mapping[str, Identity],
 ) -> WrittenFiles:
-    storage, partitions = target.storage, rows.folders
+    partitions = rows.folders
     if rows.change_column is not None:
         partitions = rows.folders[1:]
-    indexed = indexed_columns(target.schema, target.metadata.partition_columns, target.properties)
-    extra = _identity_columns(target, identities)
+    indexed = indexed_columns(table)
+    extra = _identity_columns(table, identities)
     files = _data_files(storage, name)
     footers = read_footers(storage, [file.path for file in files], [*indexed, *extra])
     adds = []
@@ -257,7 +233,7 @@ def _written(
             storage.delete(file.path)
         else:
             values = partition_values(file.path, partitions)
-            adds.append(_add(target, file, footer, indexed, values, data_change))
+            adds.append(_add(table, file, footer, indexed, values, data_change))
     folders: tuple[str, ...] = (f"{storage.root}/{name}",)
     changes: tuple[AddCDCFile, ...] = ()
     if rows.change_column is not None:
@@ -281,7 +257,7 @@ def _data_files(storage: Storage, folder: str) -> list[FileInfo]:
 
 
 def _add(
-    target: _Target,
+    table: TableConfiguration,
     file: FileInfo,
     footer: Footer,
     indexed: list[FooterColumn],
@@ -291,8 +267,8 @@ def _add(
     stats = file_stats(
         footer,
         indexed,
-        prefix_length=target.properties.data_skipping_string_prefix_length,
-        tight_bounds=target.tight_bounds,
+        prefix_length=table.properties.data_skipping_string_prefix_length,
+        tight_bounds=table.tight_bounds,
     )
     return AddFile(
         path=encode_path(file.path),
@@ -308,9 +284,11 @@ def _change(file: FileInfo, values: dict[str, str | None]) -> AddCDCFile:
     return AddCDCFile(path=encode_path(file.path), partition_values=values, size=file.size)
 
 
-def _identity_columns(target: _Target, identities: Mapping[str, Identity]) -> list[FooterColumn]:
-    partitions = set(target.metadata.partition_columns)
-    data = StructType(tuple(f for f in target.schema.fields if f.name not in partitions))
+def _identity_columns(
+    table: TableConfiguration, identities: Mapping[str, Identity]
+) -> list[FooterColumn]:
+    partitions = set(table.partition_columns)
+    data = StructType(tuple(f for f in table.schema.fields if f.name not in partitions))
     positions = footer_columns(data)
     return [positions[(name,)] for name in identities]
 

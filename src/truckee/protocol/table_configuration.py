@@ -1,0 +1,107 @@
+"""TableConfiguration: what a table is at one version, apart from its files.
+
+The log tells it in three kinds of actions: metadata, protocol and domain metadata. They are parsed
+here, once for each snapshot, and travel together: pruning, scans, writers, commands and conflict
+checks all take this one value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from msgspec.structs import replace as msgspec_replace
+
+from truckee.protocol.actions import DomainMetadata, Metadata, Protocol
+from truckee.protocol.features import supported_features
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.schema import StructField, StructType, parse_schema
+
+CLUSTERING_DOMAIN = "delta.clustering"
+ROW_TRACKING_DOMAIN = "delta.rowTracking"
+
+
+@dataclass(frozen=True)
+class TableConfiguration:
+    """The schema, partitioning, column mapping, properties, features and domains of a table.
+
+    Metadata without a schema stands for a table that has no columns yet.
+    """
+
+    metadata: Metadata
+    protocol: Protocol
+    domains: Mapping[str, DomainMetadata] = field(default_factory=dict)
+
+    @cached_property
+    def schema(self) -> StructType:
+        """The columns, by their logical names."""
+        return parse_schema(self.metadata.schema_string)
+
+    @property
+    def has_schema(self) -> bool:
+        """Whether the table has been given a schema."""
+        return self.metadata.schema_string is not None
+
+    @property
+    def partition_columns(self) -> tuple[str, ...]:
+        """The logical names of the partition columns, in order."""
+        return tuple(self.metadata.partition_columns)
+
+    @cached_property
+    def partition_fields(self) -> tuple[StructField, ...]:
+        """The partition columns, in order."""
+        fields = (self.schema.field(name) for name in self.metadata.partition_columns)
+        return tuple(found for found in fields if found is not None)
+
+    @cached_property
+    def properties(self) -> TableProperties:
+        """The `delta.*` properties."""
+        return TableProperties.from_configuration(self.metadata.configuration)
+
+    @cached_property
+    def column_mapping_mode(self) -> str:
+        """How columns are found in data files: `none`, `name` or `id`."""
+        return self.properties.column_mapping_mode
+
+    @cached_property
+    def features(self) -> frozenset[str]:
+        """The features that the protocol names or, by its versions, stands for."""
+        return supported_features(self.protocol)
+
+    @property
+    def tight_bounds(self) -> bool | None:
+        """What statistics of new files say of their bounds: only with vectors is there a choice."""
+        return True if "deletionVectors" in self.features else None
+
+    def stored_name(self, column: StructField) -> str:
+        """Return the name of a column in data files, statistics and partition values."""
+        return column.name if self.column_mapping_mode == "none" else column.physical_name
+
+    def after(self, metadata: Metadata | None, protocol: Protocol | None) -> TableConfiguration:
+        """Return the configuration after a commit; None stands for what it leaves as it is."""
+        if metadata is None and protocol is None:
+            return self
+        return replace(self, metadata=metadata or self.metadata, protocol=protocol or self.protocol)
+
+    def with_schema(self, schema: StructType) -> TableConfiguration:
+        """Return the configuration with other columns."""
+        return self.after(msgspec_replace(self.metadata, schema_string=schema.to_json()), None)
+
+    def read_as(
+        self, schema: StructType, partition_columns: Iterable[str], column_mapping_mode: str
+    ) -> TableConfiguration:
+        """Return the configuration for reading files that hold their columns in another way."""
+        mode_key = TableProperties.column_mapping_mode.key
+        metadata = msgspec_replace(
+            self.metadata,
+            schema_string=schema.to_json(),
+            partition_columns=list(partition_columns),
+            configuration={**self.metadata.configuration, mode_key: column_mapping_mode},
+        )
+        return self.after(metadata, None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave what was parsed behind: it is parsed again where it is needed."""
+        return TableConfiguration, (self.metadata, self.protocol, self.domains)
