@@ -22,8 +22,11 @@ from truckee.log.detail import TableDetail, table_detail
 from truckee.log.history import HistoryEntry, history
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
 from truckee.options.feed import feed_options
+from truckee.report.notebook import table_html
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
+
+_COMMITS_SHOWN = 5
 
 
 def open(path: str, storage_options: Mapping[str, str] | None = None) -> LocalTable:  # noqa: A001
@@ -51,6 +54,10 @@ class LocalTable:
 
     def __repr__(self) -> str:
         return f"truckee.open({self._storage.root!r})"
+
+    def _repr_html_(self) -> str:
+        """Return the table as a notebook shows it, from its log alone."""
+        return table_html(self.snapshot(), history(self._storage, _COMMITS_SHOWN))
 
     @property
     def version(self) -> int:

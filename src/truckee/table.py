@@ -40,6 +40,7 @@ from truckee.log.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.arguments import checked_argument, checked_feature_name, checked_version
 from truckee.options.feed import feed_options
+from truckee.report.notebook import table_html
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.read.diff_frames import diff_frame
 from truckee.spark.read.frames import feed_frame, snapshot_frame
@@ -50,6 +51,8 @@ from truckee.storage.base import Storage
 
 enable_auto_compaction()
 
+_COMMITS_SHOWN = 5
+
 
 class DeltaTable:
     """A table, at whatever version is the latest when a method is called."""
@@ -59,6 +62,13 @@ class DeltaTable:
         self._storage = storage
         self._alias = alias
         self._shown = ShownColumns()
+
+    def __repr__(self) -> str:
+        return f"DeltaTable({self._storage.root!r})"
+
+    def _repr_html_(self) -> str:
+        """Return the table as a notebook shows it, from its log alone."""
+        return table_html(self._snapshot(), history(self._storage, _COMMITS_SHOWN))
 
     @classmethod
     def forPath(
