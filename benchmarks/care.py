@@ -1,4 +1,4 @@
-"""Compaction, Z-order and purge of one table, by every engine that can.
+"""Compaction, Z-order, purge, vacuum and restore of one table, by every engine that can.
 
 Every run has a table of its own: hard links to one that is never changed, under a new name, made
 outside the clock. An engine answers with how many files it has written anew.
@@ -85,3 +85,49 @@ def purge_truckee(context: Any, params: dict[str, Any]) -> int:
 def purge_delta_spark(context: Any, params: dict[str, Any]) -> int:
     done = context.spark.sql(f"REORG TABLE delta.`{path_of(context)}` APPLY (PURGE)").collect()
     return int(done[0].metrics.numFilesRemoved)
+
+
+_RETENTION_CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
+
+
+def vacuum_truckee(context: Any, params: dict[str, Any]) -> int:
+    from truckee import DeltaTable
+
+    context.spark.conf.set(_RETENTION_CHECK, "false")
+    DeltaTable.forPath(context.spark, path_of(context)).vacuum(0)
+    return _files_left(context)
+
+
+def vacuum_delta_spark(context: Any, params: dict[str, Any]) -> int:
+    context.spark.conf.set(_RETENTION_CHECK, "false")
+    context.spark.sql(f"VACUUM delta.`{path_of(context)}` RETAIN 0 HOURS").collect()
+    return _files_left(context)
+
+
+def vacuum_deltalake(context: Any, params: dict[str, Any]) -> int:
+    from deltalake import DeltaTable
+
+    DeltaTable(path_of(context)).vacuum(0, dry_run=False, enforce_retention_duration=False)
+    return _files_left(context)
+
+
+def _files_left(context: Any) -> int:
+    return sum(1 for _ in Path(path_of(context)).glob("*.parquet"))
+
+
+def restore_truckee(context: Any, params: dict[str, Any]) -> int:
+    from truckee import DeltaTable
+
+    done = DeltaTable.forPath(context.spark, path_of(context)).restoreToVersion(0).collect()
+    return int(done[0].num_restored_files)
+
+
+def restore_delta_spark(context: Any, params: dict[str, Any]) -> int:
+    text = f"RESTORE TABLE delta.`{path_of(context)}` TO VERSION AS OF 0"
+    return int(context.spark.sql(text).collect()[0].num_restored_files)
+
+
+def restore_deltalake(context: Any, params: dict[str, Any]) -> int:
+    from deltalake import DeltaTable
+
+    return int(DeltaTable(path_of(context)).restore(0)["numRestoredFile"])

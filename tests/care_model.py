@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dml_model import Counts, Model
 from dml_tables import Table
 from session_settings import set_as
-from truckee.commands.care.restore import RESULT_COLUMNS, restore
+from truckee.commands.care.restore import RESTORE_RESULT_COLUMNS, restore
 from truckee.commands.care.vacuum import vacuum
 from truckee.errors.vacuum import RETENTION_CHECK
 
@@ -34,7 +34,7 @@ class Restore:
 
     def on_table(self, table: Table) -> dict[str, int]:
         answer = restore(table.spark, table.storage, version=max(0, table.version - self.back))
-        assert answer.columns == list(RESULT_COLUMNS)
+        assert answer.columns == list(RESTORE_RESULT_COLUMNS)
         return {}
 
     def metrics(self, counts: Counts) -> dict[str, int]:

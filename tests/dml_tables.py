@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.changes.plan import open_feed
+from truckee.commands.write.write import write_table
 from truckee.log.commits import Commit, read_commit
 from truckee.log.history import latest_version
 from truckee.log.snapshot import Snapshot, load_snapshot
@@ -36,7 +38,10 @@ class Table:
 
     def append(self, rows: DataFrame, **options: str) -> Table:
         """Append rows as one file (for each partition)."""
-        write(rows.coalesce(1)).mode("append").options(**options).save(str(self.path))
+        writer = write(rows.coalesce(1)).mode("append").options(**options)
+        # By this table's own storage, which may be one that holds the commit up.
+        plan = replace(writer._write(str(self.path)), storage=self.storage)
+        write_table(rows.coalesce(1), plan)
         return self
 
     @property

@@ -25,6 +25,7 @@ from urllib.request import Request, urlopen
 BUCKET = "bucket"
 REGION = "eu-west-1"
 _CONTROL = "/-/next/"
+_REQUESTS = "/-/requests"
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,11 @@ class S3Server:
     def deny_reads(self, count: int) -> None:
         """Answer the next `count` requests to read or list as if the user had no permission."""
         _put(f"{self.endpoint}{_CONTROL}deny/{count}")
+
+    def requests(self) -> list[str]:
+        """Return the requests since this was last asked, as `GET key`; a listing is `LIST`."""
+        with urlopen(f"{self.endpoint}{_REQUESTS}") as answer:
+            return str(answer.read().decode()).splitlines()
 
 
 @contextmanager
@@ -94,10 +100,16 @@ class OneAtATime:
         self._application = application
         self._lock = Lock()
         self._next = {"lose": 0, "deny": 0}
+        self._requests: list[str] = []
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         path = environ["PATH_INFO"]
         with self._lock:
+            if path == _REQUESTS:
+                answer, self._requests = "\n".join(self._requests), []
+                start_response("200 OK", [])
+                return [answer.encode()]
+            self._note(environ)
             if path.startswith(_CONTROL):
                 fault, _, count = path.removeprefix(_CONTROL).partition("/")
                 self._next[fault] = int(count)
@@ -110,6 +122,11 @@ class OneAtATime:
             else:
                 return list(self._application(environ, start_response))
         return []
+
+    def _note(self, environ: dict[str, Any]) -> None:
+        method, key = environ["REQUEST_METHOD"], environ["PATH_INFO"].removeprefix(f"/{BUCKET}/")
+        is_listing = method == "GET" and "list-type" in environ["QUERY_STRING"]
+        self._requests.append("LIST" if is_listing else f"{method} {key}")
 
     def _happens(self, fault: str) -> bool:
         self._next[fault] -= 1

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from truckee.changes.plan import ChangePlan, open_feed
 from truckee.log.commits import Commit
+from truckee.log.conflicts import Candidate, conflict_with
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
+from truckee.options.feed import FeedOptions
 from truckee.protocol.actions import Action, AddFile, CommitInfo, Metadata, Protocol, RemoveFile
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.schema import StructType, simple_schema
@@ -124,6 +127,18 @@ def append(storage: Storage, *files: AddFile) -> int:
     transaction = Transaction(storage, load_snapshot(storage))
     transaction.stage(*files)
     return transaction.commit("WRITE", parameters={"mode": "Append"})
+
+
+def plan_changes(storage: Storage, options: FeedOptions) -> ChangePlan:
+    """Return what to read for a feed, opened and planned at once."""
+    return open_feed(storage, options).plan()
+
+
+def check(mine: Candidate, winner: Commit) -> None:
+    """Raise the conflict with a commit that has won, if there is one."""
+    conflict = conflict_with(mine, winner)
+    if conflict is not None:
+        raise conflict
 
 
 def paths(snapshot: Snapshot) -> list[str]:

@@ -40,6 +40,7 @@ ROOMS = (
     {"streaming"},
     {"datasource"},
     {"table", "readwriter", "writer"},
+    {"delta_modules"},
     {"installation"},
     {"cli"},
 )
@@ -57,6 +58,7 @@ MAY_IMPORT_PYSPARK = {
     "table",
     "readwriter",
     "writer",
+    "delta_modules",
     "installation",
 }
 MAY_KNOW_THE_JVM = {"spark"}

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -14,6 +17,7 @@ import pytest
 
 import truckee
 from builders import History, history
+from s3_server import s3_server
 from staging import metadata
 from truckee.errors import (
     ColumnNotFoundError,
@@ -22,6 +26,7 @@ from truckee.errors import (
     StartAfterLatestError,
 )
 from truckee.errors.changes import ChangeDataFileNotFoundError
+from truckee.storage import open_storage
 from truckee.storage.local import LocalStorage
 
 FEED_ON = {"delta.enableChangeDataFeed": "true"}
@@ -184,3 +189,88 @@ def test_the_first_rows_read_no_further_than_needed(table: History) -> None:
     found = truckee.open(table.storage.root).rows(version=0).first(2)
 
     assert rows(found) == [(1, 2), (2, 4)]
+
+
+def test_a_path_may_be_a_pathlib_path(table: History) -> None:
+    assert truckee.open(Path(table.storage.root)).version == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda root: truckee.open(5), "path must be a string or a pathlib.Path; found int"),
+        (
+            lambda root: truckee.open(root, {"key": 5}),
+            "each key and value of storage_options must be a string; found int",
+        ),
+        (
+            lambda root: truckee.open(root).to_arrow(columns="id"),
+            "columns must be a list of strings; found str",
+        ),
+        (
+            lambda root: truckee.open(root).to_arrow(columns=[1]),
+            "each of columns must be a string; found int",
+        ),
+        (lambda root: truckee.open(root).to_arrow(where=5), "where must be a string; found int"),
+        (
+            lambda root: truckee.open(root).to_arrow(version="1"),
+            "version needs to be an int but got '<class 'str'>'",
+        ),
+        (lambda root: truckee.open(root).history("1"), "limit must be an integer; found str"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_told_at_the_call(
+    table: History, call: Callable[[str], Any], says: str
+) -> None:
+    with pytest.raises((TypeError, ValueError)) as raised:
+        call(table.storage.root)
+
+    assert str(raised.value).endswith(says)
+
+
+def test_duckdb_and_polars_take_tables_and_feeds(table: History) -> None:
+    opened = truckee.open(table.storage.root)
+    feed = opened.changes(startingVersion=0)
+
+    counts = duckdb.sql("select _change_type, count(*) from feed group by all order by 1")
+    sums = duckdb.sql("select sum(twice) from opened where id > 4")
+
+    assert counts.fetchall() == [("delete", 2), ("insert", 6)]
+    assert sums.fetchall() == [(22,)]
+    assert sorted(pl.DataFrame(opened)["id"].to_list()) == [1, 4, 5, 6]
+    assert pl.DataFrame(feed).shape == (8, 5)
+
+
+def test_a_stream_of_batches_is_not_the_whole_table_in_memory(tmp_path: Path) -> None:
+    made = history(LocalStorage(str(tmp_path)))
+    made.stage(metadata("id long", "twice long", properties=FEED_ON))
+    for number in range(8):
+        size = written(tmp_path / str(number), list(range(300_000)), group=50_000)
+        made.add(str(number), stats='{"numRecords":300000}', size=size)
+    made.then()
+    opened = truckee.open(str(tmp_path))
+    before = pa.total_allocated_bytes()
+
+    most = total = 0
+    for batch in opened.to_batches():
+        total += batch.num_rows
+        most = max(most, pa.total_allocated_bytes() - before)
+
+    assert total == 2_400_000
+    assert most < total * 16 / 2, "half of what all rows would take"
+
+
+def test_a_table_on_s3_is_read_with_its_feed(table: History) -> None:
+    with s3_server() as server:
+        root = Path(table.storage.root)
+        copy = open_storage(server.url("lake/t"), server.options)
+        for file in root.rglob("*"):
+            if file.is_file():
+                copy.write(str(file.relative_to(root)), file.read_bytes())
+
+        opened = truckee.open(server.url("lake/t"), server.options)
+
+        assert sorted(rows(opened.to_arrow())) == [(1, 2), (4, 8), (5, 10), (6, 12)]
+        assert rows(opened.to_arrow(columns=["id"], where="twice = 10")) == [(5,)]
+        feed = opened.changes(startingVersion=1, columns=["id", "_change_type"])
+        assert sorted(rows(feed.to_arrow())) == [(2, "delete"), (3, "delete")]

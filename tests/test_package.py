@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import truckee
+from docs_blocks import blocks
+from staging import create_table
+from truckee.storage.local import LocalStorage
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -40,8 +45,41 @@ def test_the_log_needs_no_spark() -> None:
 
 @pytest.mark.parametrize("name", truckee.__all__)
 def test_every_public_name_is_there(name: str) -> None:
-    assert callable(getattr(truckee, name))
+    assert callable(getattr(truckee, name)) or name == "errors"
     assert getattr(truckee, name) is getattr(truckee, name)
+
+
+def documented_imports() -> Iterator[tuple[str, str]]:
+    """Yield what every example of a page and every example script imports from truckee."""
+    scripts = [(path.name, path.read_text()) for path in (ROOT / "examples").rglob("*.py")]
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    parts = [(p.name, block.code) for p in pages for block in blocks(p) if block.kind == "python"]
+    for name, text in (*scripts, *parts):
+        yield from ((name, found[1]) for found in _IMPORT.finditer(text))
+
+
+_IMPORT = re.compile(r"^\s*(?:from|import) (truckee[\w.]*)", re.MULTILINE)
+
+
+def test_documentation_imports_public_modules_only() -> None:
+    found = list(documented_imports())
+
+    assert len(found) > 20
+    assert [each for each in found if each[1] not in ("truckee", "truckee.errors")] == []
+
+
+def test_what_users_hold_tells_what_it_is(tmp_path: Path) -> None:
+    write_table(tmp_path / "t")
+    table = truckee.open(str(tmp_path / "t"))
+
+    assert repr(table) == f"truckee.open('{tmp_path}/t')"
+    assert "<td" in table._repr_html_()
+    assert "CREATE TABLE" in table._repr_html_()
+    assert repr(table.rows()).startswith(f"ArrowRows('{tmp_path}/t', 0 files, columns id")
+
+
+def write_table(path: Path) -> None:
+    create_table(LocalStorage(str(path)))
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

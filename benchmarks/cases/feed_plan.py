@@ -22,12 +22,12 @@ def prepare(scale: str, workdir: Path) -> dict[str, Any]:
 
 
 def run_truckee(context: Any, params: dict[str, Any]) -> list[int]:
-    from truckee.changes.plan import plan_changes
+    from truckee.changes.plan import open_feed
     from truckee.options.feed import Bound, FeedOptions
     from truckee.storage import open_storage
 
     options = FeedOptions(start=Bound(version=params["start"]))
-    plan = plan_changes(open_storage(params["table"]), options)
+    plan = open_feed(open_storage(params["table"]), options).plan()
     return [plan.start, plan.end, len(plan.files)]
 
 

@@ -1,4 +1,7 @@
-"""Delta Lake tables, their change data feed and deletion vectors, on Spark, with no JAR."""
+"""Delta Lake tables, their change data feed and deletion vectors, on Spark, with no JAR.
+
+The names in `__all__` are the public ones. Modules below are ours to move, except `truckee.errors`.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from truckee.commands.ddl.table_builder import IdentityGenerator
+    from truckee import errors
+    from truckee.commands.care.optimize_builder import DeltaOptimizeBuilder
+    from truckee.commands.ddl.table_builder import DeltaTableBuilder, IdentityGenerator
+    from truckee.commands.merge.builder import DeltaMergeBuilder
     from truckee.datasource.register import register
+    from truckee.errors import DeltaError
     from truckee.installation import install, uninstall
-    from truckee.local_table import open  # noqa: A004
+    from truckee.local_table import LocalTable, open  # noqa: A004
     from truckee.readwriter import read, readStream, table_changes
     from truckee.spark.session.session import configure, session
     from truckee.streaming.sink import write_batch
@@ -21,8 +28,13 @@ __version__ = "0.1.0"
 # Names are looked up when they are first used: the command line answers from the log alone, and
 # should not pay for importing Spark.
 _HOMES = {
+    "DeltaError": "truckee.errors",
+    "DeltaMergeBuilder": "truckee.commands.merge.builder",
+    "DeltaOptimizeBuilder": "truckee.commands.care.optimize_builder",
     "DeltaTable": "truckee.table",
+    "DeltaTableBuilder": "truckee.commands.ddl.table_builder",
     "IdentityGenerator": "truckee.commands.ddl.table_builder",
+    "LocalTable": "truckee.local_table",
     "configure": "truckee.spark.session.session",
     "install": "truckee.installation",
     "open": "truckee.local_table",
@@ -37,9 +49,15 @@ _HOMES = {
 }
 
 __all__ = [
+    "DeltaError",
+    "DeltaMergeBuilder",
+    "DeltaOptimizeBuilder",
     "DeltaTable",
+    "DeltaTableBuilder",
     "IdentityGenerator",
+    "LocalTable",
     "configure",
+    "errors",
     "install",
     "open",
     "read",
@@ -54,6 +72,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "errors":
+        return import_module("truckee.errors")
     if name not in _HOMES:
         raise AttributeError(f"module 'truckee' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -20,14 +20,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter
 from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 
-import truckee.errors
-from truckee.commands.care.optimize_builder import DeltaOptimizeBuilder
 from truckee.commands.catalog import delta_location
+from truckee.delta_modules import delta_modules
 from truckee.errors.install import DeltaJarPresentError, NotSupportedByInstallError
 from truckee.readwriter import read, readStream
 from truckee.spark.session.catalog import DELTA_PROVIDERS, named_table
 from truckee.spark.session.delta_jar import delta_jar
-from truckee.spark.session.session import configure
 from truckee.streaming.sink import write_batch
 from truckee.table import DeltaTable
 from truckee.writer import write
@@ -80,7 +78,7 @@ def install() -> None:
             setattr(kind, name, functools.wraps(original)(replacement(original)))
     for name in [name for name in sys.modules if name == "delta" or name.startswith("delta.")]:
         before.modules[name] = sys.modules.pop(name)
-    for name, module in _delta_modules().items():
+    for name, module in delta_modules().items():
         before.modules.setdefault(name, None)
         sys.modules[name] = module
     _installed = before
@@ -99,39 +97,6 @@ def uninstall() -> None:
         else:
             sys.modules[name] = module
     _installed = None
-
-
-def _delta_modules() -> dict[str, ModuleType]:
-    """Return modules with the names of delta-spark's, which hold truckee's classes."""
-    delta, tables, exceptions = (
-        ModuleType(name, "Stands in for delta-spark, put here by truckee.install().")
-        for name in ("delta", "delta.tables", "delta.exceptions")
-    )
-    delta.__path__ = []
-    vars(delta).update(
-        DeltaTable=DeltaTable,
-        configure_spark_with_delta_pip=_configured,
-        tables=tables,
-        exceptions=exceptions,
-    )
-    vars(tables).update(DeltaTable=DeltaTable, DeltaOptimizeBuilder=DeltaOptimizeBuilder)
-    vars(exceptions).update(
-        (name, getattr(truckee.errors, name))
-        for name in truckee.errors.__all__
-        if name.endswith("Exception")
-    )
-    return {module.__name__: module for module in (delta, tables, exceptions)}
-
-
-def _configured(
-    spark_session_builder: SparkSession.Builder,
-    extra_packages: list[str] | None = None,
-) -> SparkSession.Builder:
-    """Return the builder as truckee likes it; packages that have nothing to do with Delta stay."""
-    builder = configure(spark_session_builder)
-    if extra_packages:
-        builder = builder.config("spark.jars.packages", ",".join(extra_packages))
-    return builder
 
 
 def _refuse_delta_jar(spark: SparkSession) -> None:

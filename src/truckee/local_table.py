@@ -21,6 +21,13 @@ from truckee.changes.plan import open_feed
 from truckee.log.detail import TableDetail, table_detail
 from truckee.log.history import HistoryEntry, history
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
+from truckee.options.arguments import (
+    PathLike,
+    check_texts,
+    checked_argument,
+    checked_path,
+    checked_version,
+)
 from truckee.options.feed import feed_options
 from truckee.report.notebook import table_html
 from truckee.storage import open_storage
@@ -29,12 +36,14 @@ from truckee.storage.base import Storage
 _COMMITS_SHOWN = 5
 
 
-def open(path: str, storage_options: Mapping[str, str] | None = None) -> LocalTable:  # noqa: A001
+def open(path: PathLike, storage_options: Mapping[str, str] | None = None) -> LocalTable:  # noqa: A001
     """Return the table at a path or URL; raises `NotADeltaTableError` if there is none.
 
     `storage_options` are credentials and endpoints of S3, GCS or Azure, as Spark names them.
     """
-    table = LocalTable(open_storage(path, storage_options))
+    if storage_options is not None:
+        check_texts(storage_options, what="storage_options")
+    table = LocalTable(open_storage(checked_path(path), storage_options))
     table.snapshot()
     return table
 
@@ -56,8 +65,8 @@ class LocalTable:
         return f"truckee.open({self._storage.root!r})"
 
     def _repr_html_(self) -> str:
-        """Return the table as a notebook shows it, from its log alone."""
-        return table_html(self.snapshot(), history(self._storage, _COMMITS_SHOWN))
+        """Show the table in a notebook: its columns and last commits, read from the log alone."""
+        return table_html(self.snapshot(), history(self._storage, limit=_COMMITS_SHOWN))
 
     @property
     def version(self) -> int:
@@ -71,6 +80,8 @@ class LocalTable:
 
     def history(self, limit: int | None = None) -> list[HistoryEntry]:
         """Return the commits that the log still has, newest first."""
+        if limit is not None:
+            checked_argument(limit, int, what="limit")
         return history(self._storage, limit)
 
     def detail(self) -> TableDetail:
@@ -164,7 +175,7 @@ class LocalTable:
     def snapshot(self, version: int | None = None) -> Snapshot:
         """Return a version of the table, the latest unless told otherwise."""
         if version is not None:
-            return load_snapshot(self._storage, version)
+            return load_snapshot(self._storage, checked_version(version, what="version"))
         with self._lock:
             known = self._latest
             found = load_snapshot(self._storage) if known is None else update_snapshot(known)

@@ -17,7 +17,7 @@ from truckee.log.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.arguments import check_format, checked_argument
 from truckee.options.feed import BATCH_READ_OPTIONS, Bound, bound, feed_options, is_feed_read
-from truckee.options.text import Options
+from truckee.options.text import Options, options_text
 from truckee.options.time_travel import split_path, time_travel
 from truckee.options.unknown import warn_of_unknown
 from truckee.spark.read.frames import feed_frame, snapshot_frame
@@ -33,6 +33,9 @@ class TableReader:
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self._options: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"truckee.read(spark){options_text(self._options)}"
 
     def format(self, source: str) -> TableReader:
         """Take the format's name, for code that names one: delta or truckee."""
@@ -65,6 +68,9 @@ class TableStreamReader:
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self._options: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"truckee.readStream(spark){options_text(self._options)}"
 
     def format(self, source: str) -> TableStreamReader:
         """Take the format's name, for code that names one: delta or truckee."""

@@ -38,7 +38,12 @@ from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
 from truckee.errors.log import NotADeltaTableError
 from truckee.log.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.options.arguments import checked_argument, checked_feature_name, checked_version
+from truckee.options.arguments import (
+    checked_argument,
+    checked_feature_name,
+    checked_flag,
+    checked_version,
+)
 from truckee.options.feed import feed_options
 from truckee.report.notebook import table_html
 from truckee.spark.dml.frame_columns import ShownColumns
@@ -49,9 +54,9 @@ from truckee.spark.session.arguments import PathLike, checked_path, checked_sess
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
 
-enable_auto_compaction()
-
 _COMMITS_SHOWN = 5
+
+enable_auto_compaction()
 
 
 class DeltaTable:
@@ -64,11 +69,13 @@ class DeltaTable:
         self._shown = ShownColumns()
 
     def __repr__(self) -> str:
-        return f"DeltaTable({self._storage.root!r})"
+        return f"DeltaTable.forPath(spark, {self._storage.root!r})"
 
     def _repr_html_(self) -> str:
-        """Return the table as a notebook shows it, from its log alone."""
-        return table_html(self._snapshot(), history(self._storage, _COMMITS_SHOWN))
+        """Show the table in a notebook: its columns and last commits, read from the log alone."""
+        return table_html(
+            load_snapshot(self._storage), history(self._storage, limit=_COMMITS_SHOWN)
+        )
 
     @classmethod
     def forPath(
@@ -378,7 +385,7 @@ class DeltaTable:
         """Take a feature out of those that the table demands, once nothing uses it."""
         checked_feature_name(featureName)
         if truncateHistory is not None:
-            checked_argument(truncateHistory, bool, what="truncateHistory")
+            checked_flag(truncateHistory, what="truncateHistory")
         drop_feature(self._storage, featureName, truncate_history=bool(truncateHistory))
 
     def _snapshot(self) -> Snapshot:

@@ -20,9 +20,9 @@ from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
 from truckee.errors.create import NoTableLocationError
 from truckee.options.arguments import check_format, checked_argument
-from truckee.options.text import Options
+from truckee.options.text import Options, options_text
 from truckee.options.unknown import warn_of_unknown
-from truckee.protocol.properties import parse_column_names
+from truckee.protocol.property_kinds import parse_column_names
 from truckee.spark.session.arguments import PathLike, checked_frame
 from truckee.spark.session.settings import session_settings, session_storage
 
@@ -38,6 +38,9 @@ class TableWriter:
         self._options: dict[str, Any] = {}
         self._partition_by: tuple[str, ...] | None = None
         self._cluster_by: tuple[tuple[str, ...], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"truckee.write(df).mode({self._mode!r}){options_text(self._options)}"
 
     def format(self, source: str) -> TableWriter:
         """Take the format's name, for code that names one: delta or truckee."""

@@ -11,6 +11,7 @@ import pytest
 
 import truckee
 from corpus import CorpusTable, corpus_tables
+from golden.test_log import READ_REFUSALS, REFUSED_TO_READ
 from golden_rows import _cast, _countable, _normalised, checker
 from truckee.arrow.rows import ArrowRows
 from truckee.errors import DeltaError
@@ -46,6 +47,14 @@ def test_change_feed_of_every_stated_range(table: CorpusTable, tmp_path: Path) -
             feed = opened.changes(startingVersion=entry["start"], endingVersion=entry["end"])
             found += differences(feed, table.expected, entry) + timestamps(feed, entry)
     assert found == []
+
+
+@pytest.mark.parametrize("table", REFUSED_TO_READ, ids=str)
+def test_an_invalid_table_is_refused_as_the_log_refuses_it(
+    table: CorpusTable, tmp_path: Path
+) -> None:
+    with pytest.raises(READ_REFUSALS[table.expected["error"]["kind"]]):
+        truckee.open(table.ready(tmp_path)).to_arrow()
 
 
 def wrongly_read(opened: Any, entry: dict[str, Any]) -> list[str]:

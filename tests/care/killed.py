@@ -18,7 +18,7 @@ import pyarrow as pa
 from truckee.care.vacuum import carry_out
 from truckee.care.vacuum_plan import VacuumOptions, plan_vacuum
 from truckee.commands.care.clone import CloneRequest, clone_table
-from truckee.commands.care.restore import Target, restore_table
+from truckee.commands.care.restore import RestoreTarget, restore_table
 from truckee.errors.vacuum import RETENTION_CHECK
 from truckee.log.snapshot import load_snapshot
 from truckee.storage import open_storage
@@ -35,7 +35,9 @@ def vacuum(path: str) -> None:
 def restore(path: str, *versions: str) -> None:
     """Go back and forth between versions."""
     for turn in count():
-        restore_table(open_storage(path), Target(version=int(versions[turn % len(versions)])))
+        restore_table(
+            open_storage(path), RestoreTarget(version=int(versions[turn % len(versions)]))
+        )
 
 
 def clone(path: str, target: str) -> None:

@@ -13,7 +13,7 @@ from truckee.care.vacuum import carry_out
 from truckee.care.vacuum_plan import VacuumOptions, plan_vacuum
 from truckee.commands.care.clone import (
     CloneRequest,
-    check_target,
+    check_clone_target,
     clone_table,
     copy_in_threads,
     source_version,
@@ -211,9 +211,9 @@ def test_a_source_whose_files_are_gone_is_refused(table: Folder, tmp_path: Path)
 
 def test_arguments_that_mean_nothing_are_refused(table: Folder, tmp_path: Path) -> None:
     with pytest.raises(ClonePathError):
-        check_target("relative/path")
+        check_clone_target("relative/path")
     with pytest.raises(ArgumentValueError):
-        check_target(7)  # type: ignore[arg-type]
+        check_clone_target(7)  # type: ignore[arg-type]
     with pytest.raises(ArgumentValueError):
         source_version(table.storage, "1", None)  # type: ignore[arg-type]
     renamed = CloneRequest(is_shallow=True, properties={"delta.columnMapping.mode": "name"})

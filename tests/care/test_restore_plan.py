@@ -11,7 +11,7 @@ import pytest
 from care.folders import Folder, Interrupted
 from data_tables import metadata, vector
 from truckee.care.restore_plan import plan_restore
-from truckee.commands.care.restore import Target, restore_table, restore_target
+from truckee.commands.care.restore import RestoreTarget, restore_table, restore_target
 from truckee.errors.arguments import ArgumentValueError
 from truckee.errors.options import InvalidTimestampError
 from truckee.errors.restore import (
@@ -61,15 +61,15 @@ def state(table: Folder, version: int | None = None) -> set[tuple[str, str | Non
 
 @pytest.mark.parametrize("version", [0, 1, 2])
 def test_the_restored_version_has_the_files_and_vectors_it_had(table: Folder, version: int) -> None:
-    restore_table(table.storage, Target(version=version))
+    restore_table(table.storage, RestoreTarget(version=version))
 
     assert latest_version(table.storage) == 4
     assert state(table) == state(table, version)
 
 
 def test_a_restore_is_undone_by_a_restore(table: Folder) -> None:
-    restore_table(table.storage, Target(version=1))
-    restore_table(table.storage, Target(version=3))
+    restore_table(table.storage, RestoreTarget(version=1))
+    restore_table(table.storage, RestoreTarget(version=3))
 
     assert state(table) == state(table, 3)
     assert state(table, 4) == state(table, 1)
@@ -85,7 +85,7 @@ def test_only_what_differs_is_in_the_commit(table: Folder) -> None:
 
 
 def test_the_commit_says_what_delta_spark_says(table: Folder) -> None:
-    restore_table(table.storage, Target(version=1))
+    restore_table(table.storage, RestoreTarget(version=1))
 
     commit = read_commit(table.storage, 4)
     info = commit.commit_info
@@ -116,7 +116,7 @@ def test_schema_properties_and_partitioning_come_back(tmp_path: Path) -> None:
     before = load_snapshot(table.storage).metadata
     table.commit(metadata("id long", "more string", properties={"other": "2"}), days=1)
 
-    restore_table(table.storage, Target(version=0))
+    restore_table(table.storage, RestoreTarget(version=0))
 
     assert load_snapshot(table.storage).metadata == before
 
@@ -128,13 +128,13 @@ def test_the_protocol_is_never_lowered(table: Folder) -> None:
     )
     table.commit(more, days=0.5)
 
-    restore_table(table.storage, Target(version=1))
+    restore_table(table.storage, RestoreTarget(version=1))
 
     assert load_snapshot(table.storage).protocol == more
 
 
 def test_the_latest_version_is_restored_by_doing_nothing(table: Folder) -> None:
-    assert restore_table(table.storage, Target(version=3)) is None
+    assert restore_table(table.storage, RestoreTarget(version=3)) is None
     assert latest_version(table.storage) == 3
 
 
@@ -142,12 +142,14 @@ def test_a_file_that_is_gone_is_named_before_anything_is_written(table: Folder) 
     (table.path / "b").unlink()
 
     with pytest.raises(RestoreMissingFilesError) as raised:
-        restore_table(table.storage, Target(version=1))
+        restore_table(table.storage, RestoreTarget(version=1))
 
     assert (raised.value.count, raised.value.paths) == (1, ("b",))
     assert latest_version(table.storage) == 3
 
-    restore_table(table.storage, Target(version=1), {"spark.sql.files.ignoreMissingFiles": "true"})
+    restore_table(
+        table.storage, RestoreTarget(version=1), {"spark.sql.files.ignoreMissingFiles": "true"}
+    )
 
     assert state(table) == state(table, 1)
 
@@ -160,7 +162,7 @@ def test_a_vector_file_that_is_gone_is_named_too(tmp_path: Path) -> None:
     table.commit(table.remove("a", days=2, deletion_vector=marks), days=2)
 
     with pytest.raises(RestoreMissingFilesError) as raised:
-        restore_table(table.storage, Target(version=1))
+        restore_table(table.storage, RestoreTarget(version=1))
 
     assert raised.value.paths == (marks.file_path,)
 
@@ -168,7 +170,7 @@ def test_a_vector_file_that_is_gone_is_named_too(tmp_path: Path) -> None:
 def test_a_version_that_is_not_there_is_refused(table: Folder) -> None:
     for version in (9, -1):
         with pytest.raises(RestoreVersionError) as raised:
-            restore_table(table.storage, Target(version=version))
+            restore_table(table.storage, RestoreTarget(version=version))
         assert (raised.value.earliest, raised.value.latest) == (0, 3)
     for wrong in ("1", 1.0, True, None):
         with pytest.raises(ArgumentValueError):
@@ -190,7 +192,7 @@ def test_another_writer_in_between_fails_the_restore(table: Folder) -> None:
     storage = Interrupted(table.path, lambda: table.commit(table.add("e"), days=0))
 
     with pytest.raises(ConcurrentAppendException):
-        restore_table(storage, Target(version=1))
+        restore_table(storage, RestoreTarget(version=1))
 
     assert latest_version(table.storage) == 4
 
@@ -200,6 +202,6 @@ def test_even_a_commit_that_changes_no_rows_fails_the_restore(table: Folder) -> 
     storage = Interrupted(table.path, lambda: table.commit(txn, days=0))
 
     with pytest.raises(ConcurrentWriteException):
-        restore_table(storage, Target(version=1))
+        restore_table(storage, RestoreTarget(version=1))
 
     assert latest_version(table.storage) == 4

@@ -8,8 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from corpus import CorpusTable, corpus_tables
+from staging import plan_changes
 from truckee.changes.missing_files import missing_file_error
-from truckee.changes.plan import ChangePlan, plan_changes
+from truckee.changes.plan import ChangePlan
 from truckee.changes.summary import summary
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import read_deletion_vector

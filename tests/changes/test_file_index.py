@@ -10,11 +10,11 @@ from truckee.changes.file_index import (
     AddedFiles,
     ChangeFiles,
     RemovedFiles,
-    scan_files,
+    version_files,
 )
 from truckee.changes.version_diff import version_diff
 from truckee.protocol.deletion_vector import EMPTY, DeletionVectorDescriptor
-from truckee.protocol.predicates import IsNull, Predicate, column, compare
+from truckee.protocol.predicates import IsNull, Predicate, column_named, compare
 from truckee.protocol.schema import type_text
 from truckee.scan.scan_file import ALL_ROWS, Change, RowSelection, ScanFile
 
@@ -70,7 +70,7 @@ def test_a_change_of_vectors_selects_rows_by_both(
 ) -> None:
     diff = version_diff(commit(add("a", dv=after), remove("a", dv=before)))
 
-    assert [(file.change, file.rows) for file in scan_files(diff)] == expected
+    assert [(file.change, file.rows) for file in version_files(diff)] == expected
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_file_on_one_side_only_shows_the_rows_that_live_in_it(
 ) -> None:
     diff = version_diff(commit(add("a", dv=dv), remove("b", dv=dv)))
 
-    assert [(f.path, f.change, f.rows) for f in scan_files(diff)] == [
+    assert [(f.path, f.change, f.rows) for f in version_files(diff)] == [
         ("a", INSERT, rows),
         ("b", DELETE, rows),
     ]
@@ -90,7 +90,7 @@ def test_a_file_on_one_side_only_shows_the_rows_that_live_in_it(
 def test_an_added_file_is_read_with_all_that_is_known_of_it() -> None:
     diff = version_diff(commit(add("p=x%20y/a%2525", partition={"p": "x y"})))
 
-    assert list(scan_files(diff)) == [
+    assert list(version_files(diff)) == [
         ScanFile(
             path="p=x y/a%25",
             size=100,
@@ -116,7 +116,7 @@ def test_of_a_file_with_rows_in_a_vector_only_the_number_of_rows_is_known(
 ) -> None:
     wide = replace(add("a", dv=A), stats=stats)
 
-    (file,) = scan_files(version_diff(commit(wide, remove("a"))))
+    (file,) = version_files(version_diff(commit(wide, remove("a"))))
 
     assert file.stats == known
 
@@ -124,7 +124,7 @@ def test_of_a_file_with_rows_in_a_vector_only_the_number_of_rows_is_known(
 def test_a_change_file_carries_its_types_itself() -> None:
     diff = version_diff(commit(cdc("_change_data/c", partition={"p": "1"})))
 
-    assert list(scan_files(diff)) == [
+    assert list(version_files(diff)) == [
         ScanFile(
             path="_change_data/c",
             size=50,
@@ -166,7 +166,7 @@ def test_filters_on_constants_leave_out_whole_files() -> None:
 
     assert paths() == ["p=1/a", "p=2/b", "n", "p=1/c"]
     assert paths(compare("p", "=", 1)) == ["p=1/a", "p=1/c"]
-    assert paths(IsNull(column("p"))) == ["n"]
+    assert paths(IsNull(column_named("p"))) == ["n"]
     assert paths(compare("_commit_version", ">", 3)) == ["p=1/c"]
     assert paths(compare("_commit_timestamp", "<", fourth)) == ["p=1/a", "p=2/b", "n"]
     assert paths(compare("p", "=", 1), compare("_commit_version", "=", 3)) == ["p=1/a"]

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from changes.tables import PROTOCOL, Table, add, cdc, metadata, remove, vector
-from truckee.changes.plan import plan_changes
+from staging import plan_changes
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import read_deletion_vector
 from truckee.log.snapshot import load_snapshot

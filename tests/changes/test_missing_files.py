@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from changes.tables import Table, add, cdc, remove
+from staging import plan_changes
 from truckee.changes.missing_files import missing_file_error
-from truckee.changes.plan import plan_changes
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import write_deletion_vectors
 from truckee.errors.changes import ChangeDataFileNotFoundError

@@ -8,7 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from changes.tables import PROTOCOL, Table, add, cdc, metadata, remove, vector
-from truckee.changes.plan import ChangePlan, open_feed, plan_changes
+from staging import plan_changes
+from truckee.changes.plan import ChangePlan, open_feed
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import write_deletion_vectors
 from truckee.errors.changes import BeyondRetentionError, ChangeDataNotRecordedError
@@ -88,7 +89,7 @@ def test_the_indexes_of_a_plan_hold_the_same_files() -> None:
 
     plan = plan_changes(table.storage, asked(0))
 
-    files = [file for index in plan.indexes() for file in index.scan_files()]
+    files = [file for index in plan.indexes for file in index.scan_files()]
     assert sorted(files, key=repr) == sorted(plan.files, key=repr)
 
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from changes.tables import Table, add, mapped, metadata, remove
-from truckee.changes.plan import ChangePlan, open_feed, plan_changes
+from staging import plan_changes
+from truckee.changes.plan import ChangePlan, open_feed
 from truckee.changes.read_schema import ReadSchema, incompatibility
 from truckee.errors.changes import IncompatibleDataSchemaError, IncompatibleSchemaChangeError
 from truckee.options.feed import Bound, FeedOptions, SchemaMode

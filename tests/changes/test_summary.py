@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from changes.tables import PROTOCOL, Table, add, cdc, metadata, remove, vector
-from truckee.changes.plan import plan_changes
+from staging import plan_changes
 from truckee.changes.summary import summary
 from truckee.options.feed import Bound, FeedOptions
 from truckee.storage.base import Storage

@@ -15,7 +15,7 @@ import pytest
 from builders import History, history, vector
 from staging import metadata
 from truckee.cli.main import main
-from truckee.log.checksum_writer import counted
+from truckee.log.checksum_writer import counted_checksum
 from truckee.protocol.paths import checksum_path, commit_path
 from truckee.storage.local import LocalStorage
 
@@ -238,7 +238,7 @@ def test_detail_says_that_a_checksum_agrees(
     root = table.storage.root
 
     assert run(capsys, "detail", root, "--verify")[2] == "version 1 has no checksum\n"
-    table.storage.write(checksum_path(1), msgspec.json.encode(counted(table.snapshot())))
+    table.storage.write(checksum_path(1), msgspec.json.encode(counted_checksum(table.snapshot())))
     assert run(capsys, "detail", root, "--verify")[2] == "version 1 agrees with its checksum\n"
 
 

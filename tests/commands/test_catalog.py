@@ -80,7 +80,7 @@ def test_dropping_the_name_of_a_managed_table_deletes_it(
     with pytest.raises(TableNotFoundError) as caught:
         delta_location(spark, NAME)
     assert caught.value.sentence() == (
-        f"there is no table {NAME}\n"
+        f"the table {NAME} cannot be found\n"
         "hint: create it with DeltaTable.create or truckee.write(df).saveAsTable"
     )
 

@@ -13,7 +13,7 @@ from builders import history
 from conditions.rows import CONDITIONS, SCHEMA, all_rows
 from staging import metadata
 from truckee.arrow.where import truth
-from truckee.conditions.pruning import predicate_of
+from truckee.conditions.pruning import condition_predicate
 from truckee.conditions.typed import typed_condition
 from truckee.errors import (
     ConditionColumnError,
@@ -109,7 +109,7 @@ def test_columns_that_spark_pads_or_collates_are_refused() -> None:
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_a_file_is_never_left_out_for_a_row_that_matches(condition: str) -> None:
     test = typed_condition(condition, SCHEMA)
-    predicate = predicate_of(test)
+    predicate = condition_predicate(test)
 
     answers = truth(test, all_rows()).to_pylist()
 

@@ -11,7 +11,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from changes.tables import PROTOCOL, Table, add, metadata
 from truckee.datasource.source import StreamReader, TruckeeSource
-from truckee.datasource.writers import TableWriter
+from truckee.datasource.writers import SourceWriter
 from truckee.errors.changes import ChangeDataNotRecordedError
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.stream_offset import DifferentTableError
@@ -64,7 +64,7 @@ def test_options_that_a_write_does_not_know_are_told_too(table: Table) -> None:
     columns = StructType([StructField("id", LongType())])
 
     with pytest.warns(UnknownOptionWarning) as warned:
-        TableWriter({"path": table.storage.root, "mergeSchemas": "true"}, columns, False)
+        SourceWriter({"path": table.storage.root, "mergeSchemas": "true"}, columns, False)
 
     (warning,) = warned
     assert str(warning.message) == (

@@ -19,11 +19,11 @@ from tempfile import TemporaryDirectory
 
 from corpus import corpus_tables
 from hostile.mutations import mutate
+from staging import plan_changes
 from streaming.streams import batches, stream
 from truckee.arrow.file_columns import TableRead
 from truckee.arrow.parts import tasks
 from truckee.arrow.read import read_parts
-from truckee.changes.plan import plan_changes
 from truckee.changes.summary import summary
 from truckee.errors.base import DeltaError
 from truckee.log.detail import table_detail
@@ -31,7 +31,7 @@ from truckee.log.history import history, version_as_of
 from truckee.log.listing import log_entries
 from truckee.log.snapshot import load_snapshot
 from truckee.options.feed import feed_options
-from truckee.protocol.predicates import IsNull, column, compare
+from truckee.protocol.predicates import IsNull, column_named, compare
 from truckee.report.page import report_html
 from truckee.scan.snapshot_scan import scan_files
 from truckee.storage.base import Storage
@@ -83,7 +83,7 @@ def rows_of_feed(storage: Storage) -> None:
 def pruned_files(storage: Storage) -> None:
     snapshot = load_snapshot(storage)
     for field in snapshot.schema.fields:
-        scan_files(snapshot, IsNull(column(field.name)))
+        scan_files(snapshot, IsNull(column_named(field.name)))
         value = {"string": "x", "long": 1, "integer": 1}.get(getattr(field.type, "name", ""))
         if value is not None:
             scan_files(snapshot, compare(field.name, "<", value))

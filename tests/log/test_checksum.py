@@ -10,8 +10,8 @@ import pytest
 from builders import PROTOCOL, history, vector
 from staging import metadata
 from truckee.errors.log import ChecksumMismatchError, CorruptLogFileError
-from truckee.log.checksum import verify
-from truckee.log.checksum_writer import counted
+from truckee.log.checksum import verify_checksum
+from truckee.log.checksum_writer import counted_checksum
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.paths import checksum_path
 from truckee.protocol.schema import simple_schema
@@ -29,26 +29,26 @@ def snapshot() -> Snapshot:
 
 
 def write(found: Snapshot, **changed: Any) -> None:
-    content = msgspec.to_builtins(counted(found)) | changed
+    content = msgspec.to_builtins(counted_checksum(found)) | changed
     found.storage.write(checksum_path(found.version), msgspec.json.encode(content))
 
 
 def test_a_version_without_a_checksum_cannot_disagree() -> None:
-    assert verify(snapshot()) is False
+    assert verify_checksum(snapshot()) is False
 
 
 def test_a_checksum_of_the_same_state_agrees() -> None:
     found = snapshot()
     write(found)
 
-    assert verify(found) is True
+    assert verify_checksum(found) is True
 
 
 def test_a_checksum_may_leave_out_what_it_did_not_count() -> None:
     found = snapshot()
     found.storage.write(checksum_path(0), b'{"numFiles":2}')
 
-    assert verify(found) is True
+    assert verify_checksum(found) is True
 
 
 def test_order_and_spelling_do_not_make_a_difference() -> None:
@@ -60,7 +60,7 @@ def test_order_and_spelling_do_not_make_a_difference() -> None:
     table["schemaString"] = table["schemaString"].replace(":", ": ")
     write(found, protocol=msgspec.to_builtins(protocol), metadata=table)
 
-    assert verify(found) is True
+    assert verify_checksum(found) is True
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_every_difference_is_told(changed: dict[str, Any], difference: str) -> N
     write(found, **changed)
 
     with pytest.raises(ChecksumMismatchError) as raised:
-        verify(found)
+        verify_checksum(found)
 
     assert raised.value.sentence() == (
         f"version 0 of memory://t disagrees with its checksum: {difference}\n"
@@ -98,7 +98,7 @@ def test_several_differences_are_told_together() -> None:
     write(found, numFiles=0, setTransactions=[])
 
     with pytest.raises(ChecksumMismatchError) as raised:
-        verify(found)
+        verify_checksum(found)
 
     assert raised.value.differences == (
         "it has 2 files, the checksum says 0",
@@ -112,7 +112,7 @@ def test_a_recorded_timestamp_is_compared_where_such_are_on() -> None:
     write(found, inCommitTimestampOpt=6)
 
     with pytest.raises(ChecksumMismatchError) as raised:
-        verify(found)
+        verify_checksum(found)
 
     assert raised.value.differences == ("its timestamp differs",)
 
@@ -122,7 +122,7 @@ def test_a_checksum_that_cannot_be_read_is_no_missing_one() -> None:
     found.storage.write(checksum_path(0), b'{"numFiles":')
 
     with pytest.raises(CorruptLogFileError) as raised:
-        verify(found)
+        verify_checksum(found)
 
     assert raised.value.sentence() == (
         "_delta_log/00000000000000000000.crc of memory://t cannot be read: "

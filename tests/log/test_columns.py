@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from builders import vector
 from truckee.log.checkpoint_schema import DELETION_VECTOR, STRING_MAP
-from truckee.log.columns import column, flags
+from truckee.log.columns import flags, typed_child
 from truckee.log.compact import compact
 
 TEXTS = st.none() | st.text(max_size=5)
@@ -37,7 +37,7 @@ def test_a_column_is_the_one_that_pyarrow_makes(
     @settings(deadline=None)
     @given(st.lists(values, max_size=20))
     def check(items: list[Any]) -> None:
-        made = column(items, data_type)
+        made = typed_child(items, data_type)
         made.validate(full=True)
         assert made.equals(pa.array(list(map(as_pyarrow_wants_it, items)), data_type))
 
@@ -47,7 +47,7 @@ def test_a_column_is_the_one_that_pyarrow_makes(
 def test_structs_are_read_from_attributes() -> None:
     descriptors = [vector(1), None, vector(2, 3)]
 
-    made = column(descriptors, DELETION_VECTOR)
+    made = typed_child(descriptors, DELETION_VECTOR)
 
     made.validate(full=True)
     assert made.to_pylist() == [v and msgspec.structs.asdict(v) for v in descriptors]
@@ -65,7 +65,8 @@ def test_flags_are_booleans_none_of_them_null() -> None:
 def test_compact_rows_are_the_same_rows(rows: list[tuple[Any, ...]], start: int) -> None:
     columns = list(zip(*rows, strict=True)) or [(), (), ()]
     batch = pa.RecordBatch.from_arrays(
-        [column(values, t) for values, t in zip(columns, TYPES, strict=True)], names=["a", "b", "c"]
+        [typed_child(values, t) for values, t in zip(columns, TYPES, strict=True)],
+        names=["a", "b", "c"],
     ).slice(start)
 
     made = compact(batch)

@@ -7,7 +7,7 @@ from datetime import date, datetime, timezone
 
 import pytest
 
-from staging import BASIC, add, commit, metadata, remove, vector
+from staging import BASIC, add, check, commit, metadata, remove, vector
 from truckee.errors.transaction import (
     ConcurrentAppendException,
     ConcurrentDeleteDeleteException,
@@ -18,7 +18,7 @@ from truckee.errors.transaction import (
     ProtocolChangedException,
 )
 from truckee.log.commits import Commit
-from truckee.log.conflicts import Candidate, IsolationLevel, Reads, check, swapped_paths
+from truckee.log.conflicts import Candidate, IsolationLevel, Reads
 from truckee.protocol.actions import (
     Action,
     DomainMetadata,
@@ -330,20 +330,7 @@ def test_two_deletion_vectors_of_one_file_conflict() -> None:
         table=metadata(),
     )
 
-    assert swapped_paths(theirs) == {"f"}
     assert isinstance(conflict(ours, theirs), ConcurrentDeleteReadException)
-
-
-def test_settled_paths_are_left_out_and_others_are_not() -> None:
-    theirs = commit(
-        5, add("f", vector=vector("theirs")), remove(add("f")), add("g"), operation="UPDATE"
-    )
-    candidate = mine(reads=searched(UNKNOWN, files=("f",)), table=metadata())
-
-    with pytest.raises(ConcurrentAppendException) as raised:
-        check(candidate, theirs, settled=frozenset({"f"}))
-
-    assert raised.value.path == "g"
 
 
 # Applications and domains.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from staging import BASIC, add, commit, metadata, remove
+from staging import BASIC, add, check, commit, metadata, remove
 from truckee.errors.transaction import MetadataChangedException
-from truckee.log.conflicts import Candidate, Reads, check
+from truckee.log.conflicts import Candidate, Reads
 from truckee.log.metadata_changes import disturbing_changes
 from truckee.protocol.actions import Action, Metadata
 from truckee.protocol.table_configuration import TableConfiguration

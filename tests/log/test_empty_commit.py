@@ -9,9 +9,8 @@ import pytest
 
 from builders import history
 from changes.tables import FEED_ON
-from staging import add, metadata
+from staging import add, metadata, plan_changes
 from streaming.streams import batches, stream
-from truckee.changes.plan import plan_changes
 from truckee.cli.main import main
 from truckee.errors.log import CorruptLogFileError
 from truckee.log.checkpoint_writer import write_checkpoint

@@ -9,9 +9,8 @@ import pytest
 
 from builders import history
 from changes.tables import FEED_ON
-from staging import metadata
+from staging import metadata, plan_changes
 from streaming.streams import batches, feed
-from truckee.changes.plan import plan_changes
 from truckee.log.commits import read_commits
 from truckee.log.file_times import FileTimes
 from truckee.log.history import commit_timestamps, version_as_of, version_at_or_after
@@ -50,7 +49,7 @@ EXPECTED = {v: 5000 + v if v < 17 else 9000 + v - 17 for v in range(COMMITS)}
 
 def by_feed(storage: Storage, start: int) -> Mapping[int, int | None]:
     plan = plan_changes(storage, feed_options({"startingVersion": str(start)}))
-    return {diff.version: diff.timestamp_ms for diff in plan.diffs}
+    return {diff.version: diff.timestamp_ms for diff in plan.indexes[0].diffs}
 
 
 def by_stream(storage: Storage, start: int) -> Mapping[int, int | None]:

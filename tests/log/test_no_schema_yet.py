@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from builders import PROTOCOL
 from changes.tables import FEED_ON
-from staging import add, metadata
+from staging import add, metadata, plan_changes
 from streaming.streams import batches, feed, stream
-from truckee.changes.plan import plan_changes
 from truckee.cli.main import main
 from truckee.errors.stream_schema import SchemaNotSetError
 from truckee.log.checkpoint_writer import write_checkpoint

@@ -13,7 +13,7 @@ import pytest
 from committing import Acknowledged, run_writers
 from s3_server import S3Server, s3_server
 from staging import add, append, create_table, metadata, paths
-from truckee.log.checksum import verify
+from truckee.log.checksum import verify_checksum
 from truckee.log.commits import read_commits
 from truckee.log.segment import list_commits
 from truckee.log.snapshot import load_snapshot
@@ -82,7 +82,7 @@ def test_checksums_and_checkpoints_of_a_race_are_right(tmp_path: Path) -> None:
     check_nothing_lost(storage, acknowledged)
     for version in range(1, len(acknowledged) + 1):
         snapshot = load_snapshot(storage, version)
-        assert verify(snapshot)
+        assert verify_checksum(snapshot)
         assert (snapshot.version, snapshot.num_files) == (version, version)
 
 

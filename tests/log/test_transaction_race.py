@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import pytest
-from msgspec.structs import replace
 
 from staging import VECTORS_ON, add, append, create_table, metadata, paths, remove, vector
 from truckee.errors.storage import StorageError, WriteOutcomeUnknownError
 from truckee.errors.transaction import (
     ConcurrentAppendException,
-    ConcurrentDeleteReadException,
     ConcurrentTransactionException,
     ConcurrentWriteException,
     MaxCommitRetriesExceededError,
     ProtocolChangedException,
 )
-from truckee.log.commits import Commit, read_commit
+from truckee.log.commits import read_commit
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
-from truckee.protocol.actions import Action, AddFile, DomainMetadata, RemoveFile
+from truckee.protocol.actions import AddFile, DomainMetadata
 from truckee.protocol.paths import commit_path
 from truckee.protocol.predicates import ALWAYS_TRUE
 from truckee.storage import MemoryStorage
@@ -286,83 +282,13 @@ def deleting(storage: MemoryStorage, snapshot: Snapshot, name: str) -> Transacti
     return transaction
 
 
-def union(winner: Commit, staged: tuple[Action, ...]) -> Iterable[Action] | None:
-    """Return my vector put on top of the winner's."""
-    (theirs,) = [a for a in winner.adds if a.path == "f"]
-    (ours,) = [a for a in staged if isinstance(a, AddFile) and a.path == "f"]
-    both = vector(f"{label(theirs)}+{label(ours)}", 2)
-    return [replace(ours, deletion_vector=both), remove(theirs)]
-
-
-def label(add: AddFile) -> str:
-    assert add.deletion_vector is not None
-    return add.deletion_vector.path_or_inline_dv.rstrip("0")
-
-
-def test_vectors_of_one_file_can_be_brought_together() -> None:
-    storage = MemoryStorage()
-    snapshot = create_table(storage, metadata(properties=VECTORS_ON), OLD)
-    mine = deleting(storage, snapshot, "c")
-    deleting(storage, snapshot, "a").commit("DELETE")
-    deleting(storage, snapshot, "b").commit("DELETE", resolve=union)
-
-    assert mine.commit("DELETE", resolve=union) == 3
-    (found,) = load_snapshot(storage).files()
-    # First against the winner `a`, and what came of it then against the winner `a+b`.
-    assert label(found) == "a+b+a+c"
-
-
-def test_vectors_of_one_file_conflict_where_nobody_brings_them_together() -> None:
-    storage = MemoryStorage()
-    snapshot = create_table(storage, metadata(properties=VECTORS_ON), OLD)
-    mine = deleting(storage, snapshot, "mine")
-    deleting(storage, snapshot, "theirs").commit("DELETE")
-
-    for resolve in (None, lambda winner, staged: None):
-        with pytest.raises(ConcurrentAppendException):
-            mine.commit("DELETE", resolve=resolve)
-
-    assert load_snapshot(storage).version == 1
-
-
-def test_remove_that_would_cancel_nothing_is_not_accepted_from_whoever_resolves() -> None:
+def test_two_vectors_of_one_file_are_a_conflict() -> None:
     storage = MemoryStorage()
     snapshot = create_table(storage, metadata(properties=VECTORS_ON), OLD)
     mine = deleting(storage, snapshot, "mine")
     deleting(storage, snapshot, "theirs").commit("DELETE")
 
     with pytest.raises(ConcurrentAppendException):
-        mine.commit("DELETE", resolve=lambda winner, staged: staged)
+        mine.commit("DELETE")
 
-
-def test_file_that_the_winner_added_besides_is_still_a_conflict() -> None:
-    storage = MemoryStorage()
-    snapshot = create_table(storage, metadata(properties=VECTORS_ON), OLD)
-    mine = deleting(storage, snapshot, "mine")
-    theirs = deleting(storage, snapshot, "theirs")
-    theirs.stage(add("updated rows"))
-    theirs.commit("UPDATE")
-
-    with pytest.raises(ConcurrentAppendException) as raised:
-        mine.commit("DELETE", resolve=union)
-
-    assert raised.value.path == "updated rows"
-
-
-def test_file_that_the_winner_removed_whole_is_not_asked_about() -> None:
-    storage = MemoryStorage()
-    snapshot = create_table(storage, metadata(properties=VECTORS_ON), OLD)
-    mine = deleting(storage, snapshot, "mine")
-    theirs = Transaction(storage, snapshot)
-    theirs.stage(remove(OLD))
-    theirs.commit("DELETE")
-    asked: list[Commit] = []
-
-    def resolve(winner: Commit, staged: tuple[Action, ...]) -> None:
-        asked.append(winner)
-
-    with pytest.raises(ConcurrentDeleteReadException):
-        mine.commit("DELETE", resolve=resolve)
-
-    assert asked == []
-    assert isinstance(remove(OLD), RemoveFile)
+    assert load_snapshot(storage).version == 1

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from staging import VECTORS_ON, add, append, create_table, metadata, remove, vector
 from truckee.errors.storage import StorageError
-from truckee.log.checksum import verify
-from truckee.log.checksum_writer import counted
+from truckee.log.checksum import verify_checksum
+from truckee.log.checksum_writer import counted_checksum
 from truckee.log.snapshot import load_snapshot
 from truckee.log.transaction import Transaction
 from truckee.protocol.actions import DomainMetadata, SetTransaction
@@ -102,8 +102,8 @@ def test_checksum_after_appends_is_what_counting_gives() -> None:
     transaction.commit("CLONE")
 
     for version in range(3):
-        assert verify(load_snapshot(storage, version))
-        counts = json.loads(msgspec.json.encode(counted(load_snapshot(storage, version))))
+        assert verify_checksum(load_snapshot(storage, version))
+        counts = json.loads(msgspec.json.encode(counted_checksum(load_snapshot(storage, version))))
         written = {k: v for k, v in checksum(storage, version).items() if k != "txnId"}
         assert written == counts
 

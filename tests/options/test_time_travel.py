@@ -68,6 +68,7 @@ def test_a_time_in_a_path_that_is_none_is_refused() -> None:
         split_path("/t@20241301000000000", time_zone="UTC")
 
     assert raised.value.sentence() == (
-        "the end of the path is '2024-13-01 00:00:00.000', which is not a timestamp\n"
+        "the end of the path: The provided timestamp ('2024-13-01 00:00:00.000') cannot be "
+        "converted to a valid timestamp\n"
         "hint: write it as '2024-01-31', '2024-01-31 23:59:59' or '2024-01-31T23:59:59.999Z'"
     )

@@ -89,7 +89,8 @@ def test_any_other_text_is_refused(text: str) -> None:
         at(text)
 
     assert raised.value.sentence() == (
-        f"startingTimestamp is {text!r}, which is not a timestamp\n"
+        f"startingTimestamp: The provided timestamp ({text!r}) cannot be converted to a "
+        "valid timestamp\n"
         "hint: write it as '2024-01-31', '2024-01-31 23:59:59' or '2024-01-31T23:59:59.999Z'"
     )
     assert raised.value.code == "DELTA_TIMESTAMP_INVALID"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from property.strategies import histories
 from staging import VECTORS_ON, create_table, metadata
-from truckee.log.checksum import verify
+from truckee.log.checksum import verify_checksum
 from truckee.log.snapshot import load_snapshot
 from truckee.log.transaction import Transaction
 from truckee.storage import MemoryStorage
@@ -34,4 +34,4 @@ def test_every_version_agrees_with_its_checksum(data: st.DataObject) -> None:
         transaction.commit("WRITE")
 
     for version in range(load_snapshot(storage).version + 1):
-        assert verify(load_snapshot(storage, version))
+        assert verify_checksum(load_snapshot(storage, version))

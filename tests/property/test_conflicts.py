@@ -20,7 +20,7 @@ from property.serial_model import (
     rows,
     run_one_by_one,
 )
-from staging import BASIC, commit, metadata, remove
+from staging import BASIC, check, commit, metadata, remove
 from staging import add as new_file
 from staging import vector as new_vector
 from truckee.errors.transaction import (
@@ -30,7 +30,7 @@ from truckee.errors.transaction import (
     DeltaConcurrentModificationException,
 )
 from truckee.log.commits import Commit
-from truckee.log.conflicts import Candidate, IsolationLevel, Reads, check
+from truckee.log.conflicts import Candidate, IsolationLevel, Reads
 from truckee.log.transaction import isolation_level
 from truckee.protocol.actions import Action, AddFile
 from truckee.protocol.predicates import (

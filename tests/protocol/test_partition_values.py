@@ -126,7 +126,7 @@ def test_the_refusal_says_what_was_found_and_expected() -> None:
 
 def test_nested_types_cannot_partition_a_table() -> None:
     with pytest.raises(InvalidPartitionValueError):
-        partition_values.arrow_type(ArrayType(PrimitiveType("long")))
+        partition_values.partition_arrow_type(ArrayType(PrimitiveType("long")))
 
 
 def test_bytes_that_are_no_text_have_no_partition_value() -> None:

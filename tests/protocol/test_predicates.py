@@ -26,7 +26,7 @@ from truckee.protocol.predicates import (
     StartsWith,
     all_of,
     any_of,
-    column,
+    column_named,
     compare,
     conjuncts,
     evaluate,
@@ -35,7 +35,7 @@ from truckee.protocol.predicates import (
     references,
 )
 
-A = column("a")
+A = column_named("a")
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_nothing_is_known_of_a_column_that_is_not_there() -> None:
 
 def test_names_are_found_in_any_case_and_through_structs() -> None:
     assert evaluate(compare("S.x", "=", 1), {"s": {"X": 1}}) is True
-    assert evaluate(IsNull(column("s.x")), {"s": None}) is True
-    assert evaluate(IsNull(column("s.x")), {"s": 7}) is None
+    assert evaluate(IsNull(column_named("s.x")), {"s": None}) is True
+    assert evaluate(IsNull(column_named("s.x")), {"s": 7}) is None
 
 
 def test_null_and_unknown_are_told_apart_when_it_matters() -> None:
@@ -124,7 +124,9 @@ def test_conjuncts_are_found_at_any_depth() -> None:
 
 
 def test_references_name_every_column_once() -> None:
-    predicate = And((compare("a", "=", 1), Not(Or((IsNull(A), In(column("s.x"), (1,)), UNKNOWN)))))
+    predicate = And(
+        (compare("a", "=", 1), Not(Or((IsNull(A), In(column_named("s.x"), (1,)), UNKNOWN))))
+    )
 
     assert references(predicate) == {A, Column(("s", "x"))}
     assert references(ALWAYS_TRUE) == frozenset()
@@ -151,7 +153,7 @@ def test_not_is_pushed_inward() -> None:
 
 values = st.none() | st.integers(-2, 2) | st.sampled_from([math.nan, 0.5])
 texts = st.none() | st.text("ab", max_size=2)
-numbers = st.sampled_from([column("n"), column("m")])
+numbers = st.sampled_from([column_named("n"), column_named("m")])
 leaves: st.SearchStrategy[Any] = st.one_of(
     st.builds(
         Comparison, st.sampled_from(["=", "!=", "<", "<=", ">", ">=", "<=>"]), numbers, values
@@ -159,7 +161,7 @@ leaves: st.SearchStrategy[Any] = st.one_of(
     st.builds(IsNull, numbers),
     st.builds(IsNotNull, numbers),
     st.builds(In, numbers, st.lists(values, max_size=3).map(tuple)),
-    st.builds(StartsWith, st.just(column("t")), st.text("ab", max_size=2)),
+    st.builds(StartsWith, st.just(column_named("t")), st.text("ab", max_size=2)),
     st.builds(Literal, st.none() | st.booleans()),
 )
 predicates: st.SearchStrategy[Any] = st.recursive(

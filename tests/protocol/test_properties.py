@@ -15,10 +15,9 @@ from truckee.protocol.properties import (
     Property,
     TableProperties,
     canonical_key,
-    parse_column_names,
-    parse_interval_ms,
     validated,
 )
+from truckee.protocol.property_kinds import parse_column_names, parse_interval_ms
 
 HOUR = 3_600_000
 DAY = 24 * HOUR

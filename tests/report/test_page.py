@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from builders import History, history
 from staging import metadata
 from truckee.report import history_html, report_html, table_html
-from truckee.report.distributions import Bucket, byte_text, file_sizes, num_rows, vectors
+from truckee.report.distributions import SizeBucket, byte_text, file_sizes, num_live_rows, vectors
 
 VOID = {"meta", "br", "rect", "line"}
 
@@ -101,9 +101,9 @@ def test_sizes_fall_into_powers_of_two_without_a_gap() -> None:
     snapshot = history().add("a", size=1024).add("b", size=1500).add("c", size=5000).snapshot()
 
     assert file_sizes(snapshot) == (
-        Bucket("1 KiB", 2, "2 KiB"),
-        Bucket("2 KiB", 0, "4 KiB"),
-        Bucket("4 KiB", 1, "8 KiB"),
+        SizeBucket("1 KiB", 2, "2 KiB"),
+        SizeBucket("2 KiB", 0, "4 KiB"),
+        SizeBucket("4 KiB", 1, "8 KiB"),
     )
 
 
@@ -113,12 +113,12 @@ def test_density_is_the_part_of_a_file_that_is_deleted() -> None:
     found = vectors(snapshot)
 
     assert (found.files, found.deleted_rows) == (1, 10)
-    assert found.density[-1] == Bucket("90 %", 1, "100 %")
-    assert num_rows(snapshot) == 10
+    assert found.density[-1] == SizeBucket("90 %", 1, "100 %")
+    assert num_live_rows(snapshot) == 10
 
 
 def test_rows_are_unknown_without_statistics() -> None:
-    assert num_rows(history().add("a", stats=None).snapshot()) is None
+    assert num_live_rows(history().add("a", stats=None).snapshot()) is None
 
 
 def test_sizes_are_written_as_people_read_them() -> None:

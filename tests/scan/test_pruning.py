@@ -30,7 +30,7 @@ from truckee.protocol.predicates import (
     StartsWith,
     all_of,
     any_of,
-    column,
+    column_named,
     compare,
     evaluate,
 )
@@ -87,7 +87,7 @@ def keeps(stats: Mapping[str, Any] | None, type_name: str, predicate: Predicate)
     return kept
 
 
-C = column("c")
+C = column_named("c")
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_one_unreadable_value_does_not_cost_the_others_of_the_file() -> None:
     mask = prune(
         with_stats(stats),
         configured(schema, []),
-        all_of(compare("c", "=", 50), IsNotNull(column("a"))),
+        all_of(compare("c", "=", 50), IsNotNull(column_named("a"))),
     )
 
     assert mask.to_pylist() == [False]
@@ -353,7 +353,7 @@ def test_partition_values_decide_exactly() -> None:
     assert mask(compare("p", "=", day)) == [True, False, False, False]
     assert mask(compare("P", "!=", day)) == [False, True, False, False]
     assert mask(Not(compare("p", "<=>", day))) == [False, True, True, True]
-    assert mask(IsNull(column("p"))) == [False, False, True, True]
+    assert mask(IsNull(column_named("p"))) == [False, False, True, True]
     assert mask(any_of(compare("p", "=", day), UNKNOWN)) == [True, True, True, True]
     assert mask(all_of(compare("p", "=", day), UNKNOWN)) == [True, False, False, False]
     assert mask(ALWAYS_TRUE) == [True] * 4
@@ -401,7 +401,7 @@ def test_a_predicate_on_an_unknown_column_or_a_struct_rules_out_nothing() -> Non
     table = with_stats({"numRecords": 1, "nullCount": {"s": {"x": 0}}})
 
     assert prune(table, configured(schema, []), compare("nothing", "=", 1)).to_pylist() == [True]
-    both = all_of(IsNull(column("s")), IsNotNull(column("s.x")))
+    both = all_of(IsNull(column_named("s")), IsNotNull(column_named("s.x")))
     assert prune(table, configured(schema, []), both).to_pylist() == [True]
 
 
@@ -481,7 +481,7 @@ def _statistics(table: Sequence[Mapping[str, Any]], *, gone: int, wide: bool) ->
 
 def _leaves(name: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     ops = st.sampled_from(["=", "!=", "<", "<=", ">", ">=", "<=>"])
-    of = st.just(column(name))
+    of = st.just(column_named(name))
     return st.one_of(
         st.builds(Comparison, ops, of, st.none() | values),
         st.builds(IsNull, of),
@@ -493,7 +493,7 @@ def _leaves(name: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]
 leaves: st.SearchStrategy[Any] = st.one_of(
     *(_leaves(name, values) for name, (_, values) in COLUMNS.items()),
     _leaves("p", st.integers(0, 2)),
-    st.builds(StartsWith, st.just(column("t")), st.text("ab\x7f", max_size=3)),
+    st.builds(StartsWith, st.just(column_named("t")), st.text("ab\x7f", max_size=3)),
     st.builds(Literal, st.none() | st.booleans()),
     st.just(UNKNOWN),
 )

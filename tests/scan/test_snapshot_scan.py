@@ -14,7 +14,7 @@ from builders import History, history, vector
 from corpus import CorpusTable, corpus_tables
 from staging import metadata
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.protocol.predicates import In, Predicate, all_of, column, compare
+from truckee.protocol.predicates import In, Predicate, all_of, column_named, compare
 from truckee.protocol.schema import FieldChain, PrimitiveType, leaf_columns
 from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.scan_file import ALL_ROWS, RowSelection
@@ -43,7 +43,7 @@ def test_without_a_predicate_every_file_is_read() -> None:
 
 def test_a_predicate_leaves_out_what_cannot_match() -> None:
     snapshot = by_day().snapshot()
-    first = In(column("day"), (date.fromisoformat("2024-01-01"),))
+    first = In(column_named("day"), (date.fromisoformat("2024-01-01"),))
 
     assert paths(snapshot, first) == ["a", "b"]
     assert paths(snapshot, compare("id", "<", 10)) == ["a", "c"]

@@ -11,11 +11,10 @@ import pytest
 
 from builders import PROTOCOL
 from changes.tables import FEED_ON
-from staging import metadata
+from staging import metadata, plan_changes
 from truckee.arrow.file_columns import TableRead
 from truckee.arrow.parts import tasks
 from truckee.arrow.read import read_parts
-from truckee.changes.plan import plan_changes
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import write_deletion_vectors
 from truckee.errors.options import IllegalOptionError

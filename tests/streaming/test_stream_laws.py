@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from changes.tables import PROTOCOL, Table, add, cdc, merge_info, metadata, remove, vector
+from staging import plan_changes
 from streaming.streams import feed, reread, stream
-from truckee.changes.plan import plan_changes
 from truckee.log.snapshot import load_snapshot
 from truckee.options.feed import Bound, FeedOptions
 from truckee.protocol.actions import Action

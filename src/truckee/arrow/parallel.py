@@ -29,7 +29,7 @@ _BYTES_AT_ONCE = 8 << 20
 _REMOTE_THREADS = 8
 _WAIT_S = 0.1
 
-Place = tuple[int, int]
+BatchPlace = tuple[int, int]
 """Where a batch belongs: the number of its unit of work, and its number within that."""
 
 
@@ -40,7 +40,7 @@ def read_files(
     *,
     storage: Storage,
     threads: int | None = None,
-) -> Iterator[tuple[Place, pa.RecordBatch]]:
+) -> Iterator[tuple[BatchPlace, pa.RecordBatch]]:
     """Yield the rows of files as batches, each with its place in the order of the files.
 
     The first error of any thread is raised, and ends the others. Closing the iterator ends them
@@ -106,9 +106,9 @@ class _Threads:
         self._lock = Lock()
         self._stopped = Event()
 
-    def run(self, number: int) -> Iterator[tuple[Place, pa.RecordBatch]]:
+    def run(self, number: int) -> Iterator[tuple[BatchPlace, pa.RecordBatch]]:
         """Yield the batches of all threads; None in the queue is a thread that is done."""
-        queue: Queue[tuple[Place, pa.RecordBatch] | BaseException | None] = Queue(2 * number)
+        queue: Queue[tuple[BatchPlace, pa.RecordBatch] | BaseException | None] = Queue(2 * number)
         threads = [Thread(target=self._work, args=(queue,), daemon=True) for _ in range(number)]
         for thread in threads:
             thread.start()
@@ -128,7 +128,7 @@ class _Threads:
             for thread in threads:
                 thread.join()
 
-    def _work(self, queue: Queue[tuple[Place, pa.RecordBatch] | BaseException | None]) -> None:
+    def _work(self, queue: Queue[tuple[BatchPlace, pa.RecordBatch] | BaseException | None]) -> None:
         try:
             while (unit := self._next_unit()) is not None:
                 parts = self._units[unit]
@@ -147,8 +147,8 @@ class _Threads:
 
     def _put(
         self,
-        queue: Queue[tuple[Place, pa.RecordBatch] | BaseException | None],
-        item: tuple[Place, pa.RecordBatch] | BaseException | None,
+        queue: Queue[tuple[BatchPlace, pa.RecordBatch] | BaseException | None],
+        item: tuple[BatchPlace, pa.RecordBatch] | BaseException | None,
     ) -> bool:
         """Put something into the queue, once there is room; return False if nobody wants it."""
         while not self._stopped.is_set():
@@ -160,7 +160,7 @@ class _Threads:
         return False
 
 
-def _drain(queue: Queue[tuple[Place, pa.RecordBatch] | BaseException | None]) -> None:
+def _drain(queue: Queue[tuple[BatchPlace, pa.RecordBatch] | BaseException | None]) -> None:
     while True:
         try:
             queue.get_nowait()

@@ -81,7 +81,7 @@ def _groups(pool: pa.Table, columns: Sequence[str]) -> pa.Table:
     keys = [f"key {place}" for place in range(len(columns))]
     table = pa.table(
         {
-            **{key: comparable(pool[name]) for key, name in zip(keys, columns, strict=True)},
+            **{key: comparable_array(pool[name]) for key, name in zip(keys, columns, strict=True)},
             "inserted": pc.if_else(is_after, index, none),
             "deleted": pc.if_else(is_after, none, index),
         }
@@ -112,7 +112,7 @@ def _differs(
     """Return for each pair of rows whether they differ in some column."""
     found = pa.array([False] * len(old), pa.bool_())
     for name in columns:
-        values = comparable(pool[name])
+        values = comparable_array(pool[name])
         found = pc.or_(found, differ(values.take(old), values.take(new)))
     return found
 
@@ -130,7 +130,7 @@ def _taken(pool: pa.Table, chosen: Sequence[tuple[int, str]]) -> pa.Table:
     return rows.set_column(place, rows.schema.field(place), kinds)
 
 
-def comparable(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+def comparable_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return values that Arrow can group by, equal where the values are the same.
 
     NaN equals NaN, -0.0 equals 0.0, and the entries of a map have no order.

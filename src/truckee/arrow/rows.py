@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from truckee.arrow.columns import arrow_schema
 from truckee.arrow.file_columns import TableRead
-from truckee.arrow.parallel import Place, read_files
+from truckee.arrow.parallel import BatchPlace, read_files
 from truckee.arrow.read import RowFilter
 from truckee.errors.base import DeltaError
 from truckee.errors.deletion_vectors import MissingDeletionVectorError
@@ -36,6 +36,10 @@ class ArrowRows:
     files: Sequence[ScanFile]
     where: RowFilter | None = None
     explained: Callable[[], DeltaError | None] | None = None
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.read.output.names)
+        return f"ArrowRows({self.storage.root!r}, {len(self.files)} files, columns {names})"
 
     @property
     def schema(self) -> pa.Schema:
@@ -91,7 +95,7 @@ class ArrowRows:
     def _numbered(self, threads: int | None = None) -> Any:
         return self._batches(threads)
 
-    def _batches(self, threads: int | None) -> Iterator[tuple[Place, pa.RecordBatch]]:
+    def _batches(self, threads: int | None) -> Iterator[tuple[BatchPlace, pa.RecordBatch]]:
         try:
             yield from read_files(
                 self.read, self.files, self.where, storage=self.storage, threads=threads

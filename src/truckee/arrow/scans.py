@@ -12,6 +12,7 @@ from truckee.changes.missing_files import missing_file_error
 from truckee.changes.plan import ChangeFeed
 from truckee.errors.alter import ColumnNotFoundError
 from truckee.log.snapshot import Snapshot
+from truckee.options.arguments import checked_argument, checked_names
 from truckee.protocol.schema import StructType
 from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.snapshot_scan import scan_files
@@ -69,7 +70,7 @@ def _known(columns: Sequence[str] | None, schema: StructType) -> tuple[str, ...]
     """Return the names as the table spells them; `ColumnNotFoundError` for one it does not have."""
     if columns is None:
         return None
-    for name in columns:
+    for name in checked_names(columns, what="columns"):
         if schema.field(name) is None:
             raise ColumnNotFoundError(column=name, columns=schema.names)
     fields = (schema.field(name) for name in columns)
@@ -77,4 +78,6 @@ def _known(columns: Sequence[str] | None, schema: StructType) -> tuple[str, ...]
 
 
 def _condition(where: str | None, read: TableRead) -> Where | None:
-    return None if where is None else parsed_where(where, read.all_columns)
+    if where is None:
+        return None
+    return parsed_where(checked_argument(where, str, what="where"), read.all_columns)

@@ -31,7 +31,7 @@ _FIELD_ID = "PARQUET:field_id"
 _ROW_LENGTH = 4000
 
 
-def file_schema(schema: StructType, partition_columns: tuple[str, ...], mode: str) -> pa.Schema:
+def parquet_schema(schema: StructType, partition_columns: tuple[str, ...], mode: str) -> pa.Schema:
     """Return the Arrow schema of a table's data files: physical names, and ids where it has some.
 
     Partition columns and columns without a type are in no file.

@@ -20,8 +20,8 @@ from truckee.arrow.columns import arrow_type
 from truckee.arrow.file_columns import TableRead
 from truckee.arrow.row_groups import kept_row_groups
 from truckee.conditions.coercion import is_exact, is_floating
-from truckee.conditions.literals import Constant
-from truckee.conditions.pruning import predicate_of
+from truckee.conditions.literals import ConstantValue
+from truckee.conditions.pruning import condition_predicate
 from truckee.conditions.typed import (
     FLIPPED,
     ColumnValue,
@@ -71,7 +71,7 @@ class Where:
     @cached_property
     def predicate(self) -> Predicate:
         """What can be told of files without reading them."""
-        return predicate_of(self._test)
+        return condition_predicate(self._test)
 
     def rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the rows of a batch that the condition is true of."""
@@ -121,7 +121,7 @@ def _values(operand: Operand, batch: pa.RecordBatch) -> Any:
                 fields = [field.name for field in values.type]
                 values = values.flatten()[fields.index(name)]
             return values
-        case Constant(value, type):
+        case ConstantValue(value, type):
             return pa.scalar(value, arrow_type(type))
         case test:
             return truth(test, batch)
@@ -130,10 +130,10 @@ def _values(operand: Operand, batch: pa.RecordBatch) -> Any:
 def _comparison(
     op: str, left: Operand, right: Operand, wanted: DataType, batch: pa.RecordBatch
 ) -> Any:
-    if isinstance(left, Constant) and not isinstance(right, Constant):
+    if isinstance(left, ConstantValue) and not isinstance(right, ConstantValue):
         left, right, op = right, left, FLIPPED.get(op, op)
     values = _values(left, batch)
-    if isinstance(right, Constant) and is_exact(wanted) and isinstance(left, ColumnValue):
+    if isinstance(right, ConstantValue) and is_exact(wanted) and isinstance(left, ColumnValue):
         if op == "<=>":
             return pc.fill_null(_compared_exactly("=", values, right.value), False)
         return _compared_exactly(op, values, right.value)
@@ -150,7 +150,7 @@ def _as_compared(operand: Operand, values: Any, data_type: DataType) -> Any:
     wanted = arrow_type(data_type)
     if values.type == wanted:
         return values
-    if isinstance(operand, Constant) and is_floating(data_type):
+    if isinstance(operand, ConstantValue) and is_floating(data_type):
         return pa.scalar(float(operand.value), wanted)
     if pa.types.is_decimal(values.type) and is_floating(data_type):
         # By way of text, since Arrow's own way is not exact in the last digit.
@@ -234,7 +234,9 @@ def _fixed(value: bool, values: pa.Array) -> pa.Array:
     return pc.if_else(pc.is_valid(values), pa.scalar(value), pa.scalar(None, pa.bool_()))
 
 
-def _is_listed(values: pa.Array, data_type: DataType, constants: Sequence[Constant]) -> pa.Array:
+def _is_listed(
+    values: pa.Array, data_type: DataType, constants: Sequence[ConstantValue]
+) -> pa.Array:
     known = [constant.value for constant in constants if constant.value is not None]
     if is_floating(data_type):
         tests = [_compared("=", values, pa.scalar(float(value), values.type)) for value in known]

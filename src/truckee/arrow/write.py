@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import Struct
 
-from truckee.arrow.stored_columns import file_schema, table_columns, with_names
+from truckee.arrow.stored_columns import parquet_schema, table_columns, with_names
 from truckee.protocol.actions import AddFile
 from truckee.protocol.partition_values import format as partition_text
 from truckee.protocol.paths import decode_path, encode_path, partition_directory
@@ -135,7 +135,7 @@ class _Layout:
     def __init__(self, table: TableConfiguration) -> None:
         self.table = table
         self.schema = table.schema
-        self.file_schema = file_schema(
+        self.file_schema = parquet_schema(
             table.schema, table.partition_columns, table.column_mapping_mode
         )
         self._partitions = table.partition_fields

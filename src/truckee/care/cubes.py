@@ -22,7 +22,7 @@ import msgspec
 from truckee.care.bins import Bin, logical_size, next_fit, num_outputs
 from truckee.protocol.actions import AddFile
 
-PROVIDER = "liquid"
+CLUSTERING_PROVIDER = "liquid"
 CUBE_ID = "ZCUBE_ID"
 CUBE_COLUMNS = "ZCUBE_ZORDER_BY"
 
@@ -52,12 +52,12 @@ def is_of(file: AddFile, columns: str) -> bool:
     return (
         tags.get(CUBE_ID) is not None
         and tags.get(CUBE_COLUMNS) == columns
-        and file.clustering_provider in (None, PROVIDER)
+        and file.clustering_provider in (None, CLUSTERING_PROVIDER)
     )
 
 
 def _is_of_others(file: AddFile, columns: str) -> bool:
-    is_foreign = file.clustering_provider not in (None, PROVIDER)
+    is_foreign = file.clustering_provider not in (None, CLUSTERING_PROVIDER)
     return is_foreign or (cube_id(file) is not None and not is_of(file, columns))
 
 

@@ -27,7 +27,7 @@ _TEMPORARY_FOLDERS = ("_temporary", ".spark-staging")
 
 
 @dataclass(frozen=True)
-class Listing:
+class FolderListing:
     """A table's folder, listed once, beside the table's latest version."""
 
     snapshot: Snapshot
@@ -62,12 +62,12 @@ class Listing:
                 yield entry
 
 
-def listing(snapshot: Snapshot, now_ms: int) -> Listing:
+def listing(snapshot: Snapshot, now_ms: int) -> FolderListing:
     """List the folder of a table."""
-    return Listing(snapshot, tuple(walk(snapshot.storage, lambda _: False)), now_ms)
+    return FolderListing(snapshot, tuple(walk(snapshot.storage, lambda _: False)), now_ms)
 
 
-def file_findings(found: Listing, path: str) -> Iterator[Finding]:
+def file_findings(found: FolderListing, path: str) -> Iterator[Finding]:
     """Yield what is wrong with files, and from where on the table can be read."""
     yield from _missing(found, path)
     now = readable_from(found.snapshot, found.is_gone)
@@ -80,7 +80,7 @@ def file_findings(found: Listing, path: str) -> Iterator[Finding]:
     yield from _temporary(found, path)
 
 
-def _missing(found: Listing, path: str) -> Iterator[Finding]:
+def _missing(found: FolderListing, path: str) -> Iterator[Finding]:
     outside: list[str] = []
     gone: list[str] = []
     for needed in needed_paths(found.snapshot.files()):
@@ -104,7 +104,7 @@ def _missing(found: Listing, path: str) -> Iterator[Finding]:
     )
 
 
-def _last_whole_version(found: Listing, gone: set[str]) -> int | None:
+def _last_whole_version(found: FolderListing, gone: set[str]) -> int | None:
     """Return the version before the first of the missing files was added, if there is one."""
     storage = found.snapshot.storage
     first: int | None = None
@@ -135,7 +135,9 @@ def _readable(snapshot: Snapshot, now: Readable) -> Finding:
     )
 
 
-def _next_vacuum(found: Listing, dead: DeadFiles, now: Readable, path: str) -> Iterator[Finding]:
+def _next_vacuum(
+    found: FolderListing, dead: DeadFiles, now: Readable, path: str
+) -> Iterator[Finding]:
     if not dead.files and not dead.folders:
         return
     paths = {file.path for file in dead.files}
@@ -166,7 +168,7 @@ def _next_vacuum(found: Listing, dead: DeadFiles, now: Readable, path: str) -> I
     )
 
 
-def _orphans(found: Listing, dead: DeadFiles, path: str) -> Iterator[Finding]:
+def _orphans(found: FolderListing, dead: DeadFiles, path: str) -> Iterator[Finding]:
     """Yield files that no version names which the log still knows, if they are a day old."""
     known: ProtectedFiles = protected_files(found.snapshot, 0)
     old_ms = found.now_ms - _DAY_MS
@@ -196,7 +198,7 @@ def _orphans(found: Listing, dead: DeadFiles, path: str) -> Iterator[Finding]:
     )
 
 
-def _temporary(found: Listing, path: str) -> Iterator[Finding]:
+def _temporary(found: FolderListing, path: str) -> Iterator[Finding]:
     """Yield what writers that were stopped have left, which no vacuum looks at."""
     old_ms = found.now_ms - _DAY_MS
     left = sorted(f for f in found.files() if f.modified_ms < old_ms and _is_temporary(f.path))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from truckee.care.findings import Finding, Severity, counted
 from truckee.errors.log import ChecksumMismatchError, CorruptLogFileError
-from truckee.log.checksum import verify
+from truckee.log.checksum import verify_checksum
 from truckee.log.cleanup import first_version_kept
 from truckee.log.segment import LogListing, last_checkpoint_version, list_log
 from truckee.log.snapshot import Snapshot
@@ -62,7 +62,7 @@ def _checkpoints(snapshot: Snapshot, listing: LogListing) -> Iterator[Finding]:
 
 def _checksum(snapshot: Snapshot) -> Iterator[Finding]:
     try:
-        is_there = verify(snapshot)
+        is_there = verify_checksum(snapshot)
     except (ChecksumMismatchError, CorruptLogFileError) as error:
         yield Finding(
             topic="checksum",

@@ -22,7 +22,7 @@ from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import AddCDCFile, AddFile, RemoveFile
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -92,7 +92,7 @@ def _add_since(found: ProtectedFiles, snapshot: Snapshot, version: int) -> None:
     listing = list_log(snapshot.storage, 0)
     first = max(version, listing.earliest_readable or 0, min(listing.commits, default=0))
     if first > version:
-        logger.warning(
+        _logger.warning(
             "version %d of the table %s can no longer be read, so only what is needed from "
             "version %d on is protected",
             version,

@@ -12,7 +12,7 @@ from truckee.protocol.properties import TableProperties
 
 HOUR_MS = 3_600_000
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ def retention(
     default_ms = properties.deleted_file_retention_ms
     specified_ms = _specified_ms(hours)
     if ignores_hours and specified_ms:
-        logger.warning(
+        _logger.warning(
             "the retention of %s hours is ignored; the table's own is used (setting "
             "spark.databricks.delta.vacuum.retentionWindowIgnore.enabled)",
             hours,

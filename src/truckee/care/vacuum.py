@@ -26,7 +26,7 @@ from truckee.storage.base import Storage
 from truckee.storage.tree import Deleted, delete_files, delete_folders
 from truckee.storage.urls import scheme_of
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 Delete = Callable[[Storage, Sequence[str]], Iterable[Deleted]]
 """Deletes files, and tells after each part of them how it went."""
@@ -69,7 +69,7 @@ def carry_out(
     """
     storage = plan.snapshot.storage
     if plan.breaks is not None:
-        logger.warning("vacuum of %s: %s", storage.root, plan.breaks)
+        _logger.warning("vacuum of %s: %s", storage.root, plan.breaks)
     is_logged = _is_logged(storage, Options(settings or {}))
     if is_logged:
         _commit(storage, "VACUUM START", *_start(plan))
@@ -131,7 +131,7 @@ def _deleted(plan: VacuumPlan, delete: Delete, progress: Progress | None) -> Vac
     folders = delete_folders(storage, plan.dead.folders)
     failures += folders.failures
     for path, reason in failures[:20]:
-        logger.warning("vacuum of %s could not delete %s: %s", storage.root, path, reason)
+        _logger.warning("vacuum of %s could not delete %s: %s", storage.root, path, reason)
     return VacuumOutcome(files=count, folders=folders.done, failures=tuple(failures))
 
 
@@ -147,4 +147,4 @@ def _note_version(plan: VacuumPlan) -> None:
     try:
         plan.snapshot.storage.write(LAST_VACUUM_INFO_PATH, msgspec.json.encode(fields))
     except (StorageError, DeltaError):
-        logger.warning("%s could not be written", LAST_VACUUM_INFO_PATH, exc_info=True)
+        _logger.warning("%s could not be written", LAST_VACUUM_INFO_PATH, exc_info=True)

@@ -15,9 +15,10 @@ No vector is read here: which rows are meant is told by naming vectors.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from heapq import merge
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -92,7 +93,7 @@ class AddedFiles(ChangeFileIndex):
     def scan_files(self) -> Iterator[ScanFile]:
         """Yield all files, in order of version."""
         for diff in self.diffs:
-            yield from inserted_rows(diff)
+            yield from added_scan_files(diff)
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class RemovedFiles(ChangeFileIndex):
     def scan_files(self) -> Iterator[ScanFile]:
         """Yield all files, in order of version."""
         for diff in self.diffs:
-            yield from deleted_rows(diff)
+            yield from removed_scan_files(diff)
 
 
 @dataclass(frozen=True)
@@ -114,17 +115,36 @@ class ChangeFiles(ChangeFileIndex):
     def scan_files(self) -> Iterator[ScanFile]:
         """Yield all files, in order of version."""
         for diff in self.diffs:
-            yield from change_rows(diff)
+            yield from change_scan_files(diff)
 
 
-def scan_files(diff: VersionDiff) -> Iterator[ScanFile]:
+def file_indexes(
+    diffs: Iterable[VersionDiff], partition_fields: tuple[StructField, ...] = ()
+) -> tuple[ChangeFiles, AddedFiles, RemovedFiles]:
+    """Return the files of some versions, by what became of them."""
+    known = tuple(diffs)
+    return (
+        ChangeFiles(known, partition_fields),
+        AddedFiles(known, partition_fields),
+        RemovedFiles(known, partition_fields),
+    )
+
+
+def feed_files(indexes: Iterable[ChangeFileIndex]) -> Iterator[ScanFile]:
+    """Yield the files of all indexes in order of version: what a feed reads."""
+    return merge(*(index.scan_files() for index in indexes), key=_version)
+
+
+def version_files(diff: VersionDiff) -> Iterator[ScanFile]:
     """Yield everything that is read for one version."""
-    yield from change_rows(diff)
-    yield from inserted_rows(diff)
-    yield from deleted_rows(diff)
+    return feed_files(file_indexes((diff,)))
 
 
-def inserted_rows(diff: VersionDiff) -> Iterator[ScanFile]:
+def _version(file: ScanFile) -> int:
+    return file.version
+
+
+def added_scan_files(diff: VersionDiff) -> Iterator[ScanFile]:
     """Yield the files of a version with the rows that it inserted or restored."""
     if not (diff.added or diff.vector_changes):
         return
@@ -137,7 +157,7 @@ def inserted_rows(diff: VersionDiff) -> Iterator[ScanFile]:
             yield _file_of(changed, change, rows)
 
 
-def deleted_rows(diff: VersionDiff) -> Iterator[ScanFile]:
+def removed_scan_files(diff: VersionDiff) -> Iterator[ScanFile]:
     """Yield the files of a version with the rows that it deleted."""
     if not (diff.removed or diff.vector_changes):
         return
@@ -150,7 +170,7 @@ def deleted_rows(diff: VersionDiff) -> Iterator[ScanFile]:
             yield _file_of(changed, change, rows)
 
 
-def change_rows(diff: VersionDiff) -> Iterator[ScanFile]:
+def change_scan_files(diff: VersionDiff) -> Iterator[ScanFile]:
     """Yield the change files of a version."""
     change = Change(None, diff.version, diff.timestamp_ms)
     for file in diff.change_files:

@@ -15,10 +15,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cached_property
 
 from truckee.changes.checked_diffs import checked_diffs
 from truckee.changes.columns import feed_schema
-from truckee.changes.file_index import AddedFiles, ChangeFiles, RemovedFiles, scan_files
+from truckee.changes.file_index import (
+    AddedFiles,
+    ChangeFiles,
+    RemovedFiles,
+    feed_files,
+    file_indexes,
+)
 from truckee.changes.read_schema import ReadSchema, read_schema
 from truckee.changes.readable_ranges import SchemaChoice
 from truckee.changes.version_diff import VersionDiff
@@ -38,16 +45,21 @@ from truckee.storage.base import Storage
 class ChangePlan:
     """What to read for the versions `start..end`, both included; end < start means nothing.
 
-    `files` are in order of version. A ScanFile whose rows are those *within* a vector may turn out
-    to have none when the vector is read: the vector that gave way may have held them all.
+    `indexes` hold the files by what became of them. A ScanFile whose rows are those *within* a
+    vector may turn out to have none when the vector is read: the vector that gave way may have
+    held them all.
     """
 
     table: str
     start: int
     end: int
     read: ReadSchema
-    diffs: tuple[VersionDiff, ...]
-    files: tuple[ScanFile, ...]
+    indexes: tuple[ChangeFiles, AddedFiles, RemovedFiles]
+
+    @cached_property
+    def files(self) -> tuple[ScanFile, ...]:
+        """The files of all indexes, in order of version."""
+        return tuple(feed_files(self.indexes))
 
     @property
     def schema(self) -> StructType:
@@ -68,15 +80,6 @@ class ChangePlan:
     def size_in_bytes(self) -> int:
         """The size of all files, each counted once however often it is read."""
         return sum({file.path: file.size for file in self.files}.values())
-
-    def indexes(self) -> tuple[AddedFiles, RemovedFiles, ChangeFiles]:
-        """Return the same files by what became of them."""
-        fields = self.configuration.partition_fields
-        return (
-            AddedFiles(self.diffs, fields),
-            RemovedFiles(self.diffs, fields),
-            ChangeFiles(self.diffs, fields),
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +122,7 @@ class ChangeFeed:
             start=self.range.start,
             end=diffs[-1].version if diffs else self.range.start - 1,
             read=self.read,
-            diffs=diffs,
-            files=tuple(file for diff in diffs for file in scan_files(diff)),
+            indexes=file_indexes(diffs, self.read.configuration.partition_fields),
         )
 
 
@@ -156,11 +158,6 @@ def open_feed(
         is_chosen=options.schema_as_of is not None,
     )
     return ChangeFeed(storage, versions, read, start.configuration, options.unsafe_schema, choice)
-
-
-def plan_changes(storage: Storage, options: FeedOptions) -> ChangePlan:
-    """Return what to read for a feed, opened and planned at once."""
-    return open_feed(storage, options).plan()
 
 
 def _at(latest: Snapshot, version: int) -> Snapshot:

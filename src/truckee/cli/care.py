@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from truckee.care.vacuum import Progress
     from truckee.care.vacuum_plan import VacuumPlan
 
-DryRun = Annotated[
+_DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would be done, and change nothing.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")]
@@ -38,7 +38,7 @@ def vacuum(
         float | None,
         typer.Option("--retention", metavar="HOURS", help="Keep files removed since then."),
     ] = None,
-    dry_run: DryRun = False,
+    dry_run: _DryRun = False,
     lite: Annotated[
         bool, typer.Option("--lite", help="Take candidates from the log, and list nothing.")
     ] = False,
@@ -141,7 +141,7 @@ def restore(
     path: TablePath,
     version: AtVersion = None,
     timestamp: AtTimestamp = None,
-    dry_run: DryRun = False,
+    dry_run: _DryRun = False,
     as_json: AsJson = False,
 ) -> None:
     """Make a table what it was at a version or a time, in a new version.

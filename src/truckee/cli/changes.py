@@ -16,7 +16,7 @@ from truckee.cli.render import (
     print_json_array,
     print_json_texts,
     print_table,
-    quoted,
+    quoted_column,
     words,
 )
 
@@ -45,11 +45,11 @@ To = Annotated[
     str | None,
     typer.Option("--to", metavar="B", help="The last version or timestamp; else the latest."),
 ]
-Where = Annotated[
+_Where = Annotated[
     str | None,
     typer.Option("--where", metavar="SQL", help="Only rows that this condition is true of."),
 ]
-Limit = Annotated[
+_Limit = Annotated[
     int | None,
     typer.Option(
         "--limit", min=1, metavar="N", help=f"At most N rows; {_ROWS_IN_A_TABLE} in a table."
@@ -60,7 +60,7 @@ Summary = Annotated[
 ]
 
 
-class Count(NamedTuple):
+class _Count(NamedTuple):
     """How many rows of one type a version changed."""
 
     version: int
@@ -73,8 +73,8 @@ def changes(
     path: TablePath,
     start: From,
     end: To = None,
-    where: Where = None,
-    limit: Limit = None,
+    where: _Where = None,
+    limit: _Limit = None,
     summary: Summary = False,
     as_json: AsJson = False,
 ) -> None:
@@ -104,7 +104,7 @@ def _bound(text: str, name: str) -> Bound:
     return bound(int(text) if text.isdecimal() else text, name=name)
 
 
-def _print_counts(counts: list[Count], limit: int | None, *, as_json: bool) -> None:
+def _print_counts(counts: list[_Count], limit: int | None, *, as_json: bool) -> None:
     shown = counts[:limit]
     if as_json:
         print_json_array(
@@ -119,14 +119,14 @@ def _print_counts(counts: list[Count], limit: int | None, *, as_json: bool) -> N
     )
 
 
-def _counts(feed: ChangeFeed, where: str | None) -> list[Count]:
+def _counts(feed: ChangeFeed, where: str | None) -> list[_Count]:
     """Return the counts in order of version; Spark is asked only for what the log leaves open."""
     from truckee.changes.summary import summary
 
     found = summary(feed.plan().files, feed.storage)
     is_open = {count.version for count in found if where is not None or _leaves_open(count)}
     known = [
-        Count(count.version, moment(count.timestamp_ms), count.change_type or "", count.rows or 0)
+        _Count(count.version, moment(count.timestamp_ms), count.change_type or "", count.rows or 0)
         for count in found
         if count.version not in is_open
     ]
@@ -140,7 +140,7 @@ def _leaves_open(count: ChangeCount) -> bool:
     return count.change_type is None or count.rows is None
 
 
-def _counted_by_spark(feed: ChangeFeed, where: str | None, versions: set[int]) -> Iterator[Count]:
+def _counted_by_spark(feed: ChangeFeed, where: str | None, versions: set[int]) -> Iterator[_Count]:
     from truckee.cli.spark import spark_session
 
     listed = ", ".join(map(str, sorted(versions)))
@@ -152,7 +152,7 @@ def _counted_by_spark(feed: ChangeFeed, where: str | None, versions: set[int]) -
             "_commit_version", "unix_millis(_commit_timestamp)", "_change_type", "count"
         ).collect()
     for version, time_ms, change_type, number in found:
-        yield Count(version, moment(time_ms), change_type, number)
+        yield _Count(version, moment(time_ms), change_type, number)
 
 
 def _print_rows(feed: ChangeFeed, where: str | None, limit: int | None, *, as_json: bool) -> None:
@@ -199,7 +199,7 @@ def in_order(rows: DataFrame) -> DataFrame:
     So the two images of an updated row stand together, the one before first.
     """
     first = rows.schema[0]
-    keys = [] if first.dataType.typeName() in _NESTED else [quoted(first.name)]
+    keys = [] if first.dataType.typeName() in _NESTED else [quoted_column(first.name)]
     ranked = rows.selectExpr(
         "*", f"array_position(array({_TYPES_IN_ORDER}), _change_type) AS __rank"
     )
@@ -215,7 +215,7 @@ def as_texts(rows: DataFrame) -> DataFrame:
     """Return the table's columns and the timestamp as text."""
     *table, _, _, _ = rows.schema.fields
     return rows.selectExpr(
-        *(_text(quoted(field.name), field.dataType.typeName()) for field in table),
+        *(_text(quoted_column(field.name), field.dataType.typeName()) for field in table),
         "_change_type",
         "_commit_version",
         "date_format(_commit_timestamp, \"yyyy-MM-dd'T'HH:mm:ss.SSSX\")",

@@ -31,7 +31,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON rather than tex
 Version = Annotated[
     int | None, typer.Option("--version", min=0, metavar="N", help="The version to look at.")
 ]
-Limit = Annotated[
+_Limit = Annotated[
     int | None, typer.Option("--limit", min=1, metavar="N", help="Only the last N commits.")
 ]
 Long = Annotated[bool, typer.Option("--long", help="Show all that each commit says of itself.")]
@@ -39,7 +39,7 @@ Verify = Annotated[bool, typer.Option("--verify", help="Fail if the version's ch
 
 
 def history(
-    path: TablePath, limit: Limit = None, long: Long = False, as_json: AsJson = False
+    path: TablePath, limit: _Limit = None, long: Long = False, as_json: AsJson = False
 ) -> None:
     """Show who did what to a table, newest first, one commit a line.
 
@@ -114,7 +114,7 @@ def detail(
     """
     from truckee.log.detail import table_detail
     from truckee.log.snapshot import load_snapshot
-    from truckee.report.distributions import num_rows
+    from truckee.report.distributions import num_live_rows
     from truckee.storage import open_storage
 
     snapshot = load_snapshot(open_storage(path), version)
@@ -131,7 +131,7 @@ def detail(
         "lastModified": moment(found.last_modified_ms),
         "partitionColumns": found.partition_columns,
         "clusteringColumns": found.clustering_columns,
-        "numRows": num_rows(snapshot),
+        "numRows": num_live_rows(snapshot),
         "numFiles": found.num_files,
         "sizeInBytes": found.size_in_bytes,
         "properties": found.properties,
@@ -169,10 +169,10 @@ def _columns(snapshot: Snapshot) -> list[dict[str, Any]]:
 def _check(snapshot: Snapshot, *, must_agree: bool) -> None:
     """Compare a snapshot with its checksum; a difference is an error only if asked for."""
     from truckee.errors.log import ChecksumMismatchError, CorruptLogFileError
-    from truckee.log.checksum import verify
+    from truckee.log.checksum import verify_checksum
 
     try:
-        is_there = verify(snapshot)
+        is_there = verify_checksum(snapshot)
     except (ChecksumMismatchError, CorruptLogFileError) as error:
         if must_agree:
             raise

@@ -31,7 +31,7 @@ Purge = Annotated[
 Full = Annotated[
     bool, typer.Option("--full", help="Cluster again what is clustered by other columns.")
 ]
-DryRun = Annotated[
+_DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would be rewritten, and change nothing.")
 ]
 
@@ -42,7 +42,7 @@ def optimize(
     zorder_by: ZOrderBy = None,
     purge: Purge = False,
     full: Full = False,
-    dry_run: DryRun = False,
+    dry_run: _DryRun = False,
     as_json: AsJson = False,
 ) -> None:
     """Write small files together into larger ones; the rows stay as they are.
@@ -80,7 +80,7 @@ def optimize(
 
 
 def _columns(text: str) -> tuple[str, ...]:
-    from truckee.protocol.properties import parse_column_names
+    from truckee.protocol.property_kinds import parse_column_names
 
     try:
         paths = parse_column_names(text)

@@ -90,7 +90,7 @@ def cell(value: Any) -> str:
     return printable(str(value))
 
 
-def quoted(column: str) -> str:
+def quoted_column(column: str) -> str:
     """Return a column's name as SQL takes it, whatever is in it."""
     return "`" + column.replace("`", "``") + "`"
 

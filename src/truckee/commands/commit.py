@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Protocol
 
 from truckee.errors.base import DeltaError
 from truckee.errors.storage import StorageError
-from truckee.log.race import Resolve
 from truckee.log.transaction import Transaction
 
 
@@ -41,7 +40,7 @@ def discarding(written: Discardable) -> Iterator[None]:
         raise
 
 
-def commit_files(
+def commit_written(
     transaction: Transaction,
     written: Discardable,
     operation: str,
@@ -49,7 +48,6 @@ def commit_files(
     parameters: Mapping[str, Any] | None = None,
     metrics: Mapping[str, object] | None = None,
     user_metadata: str | None = None,
-    resolve: Resolve | None = None,
 ) -> int:
     """Commit a transaction whose files were written before, and return its version.
 
@@ -62,7 +60,6 @@ def commit_files(
             parameters=parameters,
             metrics=metrics,
             user_metadata=user_metadata,
-            resolve=resolve,
         )
     except StorageError:
         raise

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 
+from truckee.log.race import now_ms
 from truckee.protocol.actions import AddFile, RemoveFile
 from truckee.protocol.stats import parse_stats
-
-
-def now_ms() -> int:
-    """Return the time, in milliseconds since 1970."""
-    return time.time_ns() // 1_000_000
 
 
 def removed(

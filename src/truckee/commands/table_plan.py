@@ -8,11 +8,11 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
-from truckee.commands.removed_files import now_ms
 from truckee.errors.log import NotADeltaTableError
+from truckee.log.race import now_ms
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
-from truckee.log.verification import verify
+from truckee.log.verification import check_actions
 from truckee.protocol.actions import Action, DomainMetadata, Metadata, Protocol
 from truckee.protocol.features import check_writable, protocol_for, protocol_request, upgraded
 from truckee.protocol.properties import TableProperties
@@ -90,7 +90,7 @@ class PlannedTable:
         """Raise what the commit would raise, as far as it can be told by now."""
         table = self.storage.root
         check_writable(self.protocol, self.metadata, table)
-        verify(
+        check_actions(
             (*self.domains, *actions),
             table=table,
             operation=operation,

@@ -47,25 +47,25 @@ _BOOLEANS = dict.fromkeys(("true", "t", "yes", "y", "1"), True) | dict.fromkeys(
 _SUFFIXES = {"Y": "byte", "S": "short", "L": "long"}
 
 
-class Constant(Struct, frozen=True):
+class ConstantValue(Struct, frozen=True):
     """A value: int, float, Decimal, str, bytes, bool, date, datetime (UTC, or without a zone)."""
 
     value: Any
     type: DataType
 
     @classmethod
-    def of(cls, value: bool | str | bytes) -> Constant:
+    def of(cls, value: bool | str | bytes) -> ConstantValue:
         """Return a value of a type that has one spelling only."""
         if isinstance(value, bool):
             return cls(value, BOOLEAN)
         return cls(value, STRING if isinstance(value, str) else BINARY)
 
 
-NULL = Constant(None, VOID)
-TRUE = Constant.of(True)
+NULL = ConstantValue(None, VOID)
+TRUE = ConstantValue.of(True)
 
 
-def number(text: str, *, condition: str) -> Constant:
+def number(text: str, *, condition: str) -> ConstantValue:
     """Return the number that a literal stands for, its sign included."""
     upper = text.upper()
     if upper.endswith("BD"):
@@ -75,16 +75,16 @@ def number(text: str, *, condition: str) -> Constant:
     if upper[-1] in "FD":
         value = float(text[:-1])
         if upper[-1] == "F":
-            return Constant(struct.unpack("f", struct.pack("f", value))[0], FLOAT)
-        return Constant(value, DOUBLE)
+            return ConstantValue(struct.unpack("f", struct.pack("f", value))[0], FLOAT)
+        return ConstantValue(value, DOUBLE)
     if "E" in upper:
-        return Constant(float(text), DOUBLE)
+        return ConstantValue(float(text), DOUBLE)
     if "." in text:
         return _decimal(text, condition)
     value_of_digits = int(text)
     for name in ("integer", "long"):
         if _fits(value_of_digits, name):
-            return Constant(value_of_digits, PrimitiveType(name))
+            return ConstantValue(value_of_digits, PrimitiveType(name))
     return _decimal(text, condition)
 
 
@@ -93,15 +93,15 @@ def _fits(value: int, name: str) -> bool:
     return -half <= value < half
 
 
-def _integer(text: str, name: str, condition: str) -> Constant:
+def _integer(text: str, name: str, condition: str) -> ConstantValue:
     value = int(text)
     if not _fits(value, name):
         kind = type_text(PrimitiveType(name))
         raise ConditionValueError(condition=condition, value=text, type=kind)
-    return Constant(value, PrimitiveType(name))
+    return ConstantValue(value, PrimitiveType(name))
 
 
-def _decimal(text: str, condition: str) -> Constant:
+def _decimal(text: str, condition: str) -> ConstantValue:
     value = Decimal(text)
     _, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
@@ -111,19 +111,19 @@ def _decimal(text: str, condition: str) -> Constant:
         raise UnsupportedConditionError(
             condition=condition, what=f"a number of more than {_MOST_DIGITS} digits"
         )
-    return Constant(value, DecimalType(max(1, precision), scale))
+    return ConstantValue(value, DecimalType(max(1, precision), scale))
 
 
-def typed_text(word: str, text: str, *, condition: str) -> Constant:
+def typed_text(word: str, text: str, *, condition: str) -> ConstantValue:
     """Return the value of `DATE '...'` and the like."""
     types = {"DATE": DATE, "TIMESTAMP_NTZ": TIMESTAMP_NTZ}
     return cast_text(text, types.get(word, TIMESTAMP), condition=condition)
 
 
-def cast_text(text: str, data_type: DataType, *, condition: str) -> Constant:
+def cast_text(text: str, data_type: DataType, *, condition: str) -> ConstantValue:
     """Return a text as a value of a type, as CAST does it; `ConditionValueError` if it is none."""
     try:
-        return Constant(_cast(text, data_type), data_type)
+        return ConstantValue(_cast(text, data_type), data_type)
     except (ValueError, OverflowError) as error:
         raise ConditionValueError(
             condition=condition, value=text, type=type_text(data_type)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from truckee.conditions.coercion import is_exact, is_floating
-from truckee.conditions.literals import DOUBLE, Constant
+from truckee.conditions.literals import DOUBLE, ConstantValue
 from truckee.conditions.typed import (
     FLIPPED,
     ColumnValue,
@@ -35,15 +35,15 @@ from truckee.protocol.predicates import (
 from truckee.protocol.schema import DataType
 
 
-def predicate_of(test: Test) -> Predicate:
+def condition_predicate(test: Test) -> Predicate:
     """Return what a test says of files by their partition values and statistics."""
     match test:
         case Every(tests):
-            return And(tuple(map(predicate_of, tests)))
+            return And(tuple(map(condition_predicate, tests)))
         case Some(tests):
-            return Or(tuple(map(predicate_of, tests)))
+            return Or(tuple(map(condition_predicate, tests)))
         case Opposite(inner):
-            return Not(predicate_of(inner))
+            return Not(condition_predicate(inner))
         case Fixed(value):
             return Literal(value)
         case Lacking(ColumnValue(path)):
@@ -57,15 +57,17 @@ def predicate_of(test: Test) -> Predicate:
                 return UNKNOWN
             begins = StartsWith(Column(column.path), pattern.prefix)
             return begins if pattern.is_prefix else And((begins, UNKNOWN))
-        case Comparing(op, ColumnValue() as column, Constant() as constant, wanted):
+        case Comparing(op, ColumnValue() as column, ConstantValue() as constant, wanted):
             return _comparison(op, column, constant, wanted)
-        case Comparing(op, Constant() as constant, ColumnValue() as column, wanted):
+        case Comparing(op, ConstantValue() as constant, ColumnValue() as column, wanted):
             return _comparison(FLIPPED.get(op, op), column, constant, wanted)
         case Comparing():
             return UNKNOWN
 
 
-def _comparison(op: str, column: ColumnValue, constant: Constant, wanted: DataType) -> Predicate:
+def _comparison(
+    op: str, column: ColumnValue, constant: ConstantValue, wanted: DataType
+) -> Predicate:
     if not _is_compared_as_it_is(column, wanted):
         return UNKNOWN
     value = constant.value

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from truckee.conditions.literals import NULL, TRUE, Constant, number, typed_text
+from truckee.conditions.literals import NULL, TRUE, ConstantValue, number, typed_text
 from truckee.conditions.tokens import Token, near, tokens
 from truckee.errors.conditions import ConditionSyntaxError, UnsupportedConditionError
 
@@ -83,7 +83,7 @@ class Negated(Struct, frozen=True):
     operand: Tree
 
 
-Tree: TypeAlias = Name | Constant | Compared | Among | Alike | Missing | All | Any | Negated
+Tree: TypeAlias = Name | ConstantValue | Compared | Among | Alike | Missing | All | Any | Negated
 
 
 def parsed(condition: str) -> Tree:
@@ -206,7 +206,7 @@ class _Parser:
             # The operand is a condition, which `= true` makes sure of.
             return Missing(Compared("=", operand, TRUE))
         if token.is_word("TRUE", "FALSE"):
-            return Compared("<=>", operand, Constant.of(token.is_word("TRUE")))
+            return Compared("<=>", operand, ConstantValue.of(token.is_word("TRUE")))
         if token.is_word("DISTINCT"):
             self._expect_word("FROM")
             return Negated(Compared("<=>", operand, self._operand()))
@@ -247,7 +247,7 @@ class _Parser:
         if token.is_word("NULL"):
             return NULL
         if token.is_word("TRUE", "FALSE"):
-            return Constant.of(token.is_word("TRUE"))
+            return ConstantValue.of(token.is_word("TRUE"))
         if self._next.is_symbol("(") or token.is_word(*_EXPRESSIONS):
             raise self._unsupported(f"{token.value.upper()}")
         if token.is_word(*_KEYWORDS):
@@ -262,14 +262,16 @@ class _Parser:
             path.append(part.value)
         return Name(tuple(path))
 
-    def _number(self, text: str) -> Constant:
+    def _number(self, text: str) -> ConstantValue:
         return number(text, condition=self._condition)
 
-    def _constant(self, token: Token) -> Constant:
+    def _constant(self, token: Token) -> ConstantValue:
         if token.kind == "text":
-            return Constant.of(token.value)
+            return ConstantValue.of(token.value)
         try:
-            return Constant.of(bytes.fromhex(token.value.rjust(-(-len(token.value) // 2) * 2, "0")))
+            return ConstantValue.of(
+                bytes.fromhex(token.value.rjust(-(-len(token.value) // 2) * 2, "0"))
+            )
         except ValueError:
             raise self._expected("hexadecimal digits") from None
 

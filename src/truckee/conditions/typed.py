@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from truckee.conditions import syntax
 from truckee.conditions.coercion import common_type, is_exact, is_integer
-from truckee.conditions.literals import BOOLEAN, STRING, Constant, cast_text
+from truckee.conditions.literals import BOOLEAN, STRING, ConstantValue, cast_text
 from truckee.conditions.patterns import Pattern, like_pattern
 from truckee.errors.conditions import (
     ConditionColumnError,
@@ -63,7 +63,7 @@ class Listed(Struct, frozen=True):
     """`column IN (values)`, all of the column's kind; a null among them is None."""
 
     column: ColumnValue
-    values: tuple[Constant, ...]
+    values: tuple[ConstantValue, ...]
 
 
 class Matching(Struct, frozen=True):
@@ -98,7 +98,7 @@ class Opposite(Struct, frozen=True):
 
 
 Test: TypeAlias = Fixed | Comparing | Listed | Matching | Lacking | Every | Some | Opposite
-Operand: TypeAlias = ColumnValue | Constant | Test
+Operand: TypeAlias = ColumnValue | ConstantValue | Test
 
 
 def typed_condition(condition: str, schema: StructType) -> Test:
@@ -136,11 +136,11 @@ class _Typing:
         """Return a tree that stands where a condition is asked for."""
         operand = self._operand(tree)
         match operand:
-            case Constant(value, type) if type in (BOOLEAN, VOID):
+            case ConstantValue(value, type) if type in (BOOLEAN, VOID):
                 return Fixed(value)
             case ColumnValue(_, type) if type == BOOLEAN:
-                return Comparing("=", operand, Constant.of(True), BOOLEAN)
-            case ColumnValue() | Constant():
+                return Comparing("=", operand, ConstantValue.of(True), BOOLEAN)
+            case ColumnValue() | ConstantValue():
                 raise ConditionTypeError(
                     condition=self._condition, left=type_text(operand.type), right="boolean"
                 )
@@ -150,7 +150,7 @@ class _Typing:
         match tree:
             case syntax.Name(path):
                 return self._column(path)
-            case Constant():
+            case ConstantValue():
                 return tree
             case syntax.All(operands):
                 return Every(tuple(map(self.test, operands)))
@@ -170,7 +170,9 @@ class _Typing:
                 return self._compared(op, self._operand(left), self._operand(right))
 
     def _lacking(self, operand: Operand) -> Test:
-        return Fixed(operand.value is None) if isinstance(operand, Constant) else Lacking(operand)
+        return (
+            Fixed(operand.value is None) if isinstance(operand, ConstantValue) else Lacking(operand)
+        )
 
     def _column(self, path: tuple[str, ...]) -> ColumnValue:
         chain = find_column(self._schema, path)
@@ -203,7 +205,7 @@ class _Typing:
         wanted = self._common(operand, *found)
         if isinstance(operand, ColumnValue) and _is_direct(operand.type, wanted):
             cast = (self._cast(item, wanted) for item in found)
-            constants = [item for item in cast if isinstance(item, Constant)]
+            constants = [item for item in cast if isinstance(item, ConstantValue)]
             if len(constants) == len(found):
                 return Listed(operand, tuple(constants))
         return Some(tuple(self._comparing("=", operand, item, wanted) for item in found))
@@ -214,7 +216,7 @@ class _Typing:
     def _comparing(self, op: str, left: Operand, right: Operand, wanted: DataType) -> Test:
         left, right = self._cast(left, wanted), self._cast(right, wanted)
         for one, other in ((left, right), (right, left)):
-            if isinstance(one, Constant) and one.value is None:
+            if isinstance(one, ConstantValue) and one.value is None:
                 return self._lacking(other) if op == "<=>" else Fixed(None)
         known = _beyond_integers(op, self._type(left), right)
         if known is None:
@@ -231,12 +233,12 @@ class _Typing:
                 condition=self._condition, left=type_text(left), right=type_text(right)
             )
         for operand, of in zip(operands, types, strict=True):
-            if of == STRING != wanted and not isinstance(operand, Constant):
+            if of == STRING != wanted and not isinstance(operand, ConstantValue):
                 raise self._unsupported(f"a column of texts compared as {type_text(wanted)}")
         return wanted
 
     def _type(self, operand: Operand) -> DataType:
-        if not isinstance(operand, ColumnValue | Constant):
+        if not isinstance(operand, ColumnValue | ConstantValue):
             return BOOLEAN
         of = operand.type
         is_known = isinstance(of, PrimitiveType) and of.name in _COMPARABLE
@@ -245,7 +247,7 @@ class _Typing:
         return of
 
     def _cast(self, operand: Operand, wanted: DataType) -> Operand:
-        if isinstance(operand, Constant) and operand.type == STRING != wanted:
+        if isinstance(operand, ConstantValue) and operand.type == STRING != wanted:
             return cast_text(operand.value, wanted, condition=self._condition)
         return operand
 
@@ -258,7 +260,7 @@ def _beyond_integers(op: str, left: DataType, right: Operand) -> Fixed | None:
 
     It answers without looking at the integers, and so of nulls too.
     """
-    if op not in FLIPPED or not is_integer(left) or not isinstance(right, Constant):
+    if op not in FLIPPED or not is_integer(left) or not isinstance(right, ConstantValue):
         return None
     if not isinstance(right.type, DecimalType):
         return None

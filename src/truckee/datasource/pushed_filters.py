@@ -29,7 +29,7 @@ _OPERATORS: dict[type[spark.Filter], str] = {
 }
 
 
-def predicate_of(filters: Iterable[spark.Filter]) -> Predicate:
+def pushed_predicate(filters: Iterable[spark.Filter]) -> Predicate:
     """Return the conjunction of the filters, as far as it can be told of files."""
     return all_of(*(_predicate(pushed) for pushed in filters))
 

@@ -18,7 +18,7 @@ from truckee.options.stream import SCHEMA_LOG, STREAM_OPTIONS, stream_options
 from truckee.options.text import Options
 from truckee.options.time_travel import split_path, time_travel
 from truckee.protocol.predicates import Predicate
-from truckee.protocol.properties import parse_column_names
+from truckee.protocol.property_kinds import parse_column_names
 from truckee.protocol.schema import StructType
 from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.scan_file import ScanFile
@@ -107,7 +107,7 @@ def read_request(options: Mapping[str, object]) -> ReadRequest:
     return ReadRequest(text, asked.path, at)
 
 
-def read_schema(request: ReadRequest) -> tuple[int, StructType]:
+def requested_schema(request: ReadRequest) -> tuple[int, StructType]:
     """Return the columns of what is read, and the latest version when that was looked up.
 
     Batch reads and streams of the same options have the same columns. What only a batch read may

@@ -33,16 +33,16 @@ from truckee.arrow.file_columns import TableRead
 from truckee.arrow.parts import FilePart, tasks
 from truckee.arrow.read import read_parts
 from truckee.changes.read_schema import ReadSchema
-from truckee.datasource.pushed_filters import predicate_of
+from truckee.datasource.pushed_filters import pushed_predicate
 from truckee.datasource.read_request import (
     READ_OPTIONS,
     ReadRequest,
     check_no_schema_log,
     planned_read,
     read_request,
-    read_schema,
+    requested_schema,
 )
-from truckee.datasource.writers import StreamWriter, TableWriter
+from truckee.datasource.writers import SourceWriter, StreamWriter
 from truckee.errors.stream_schema import GivenSchemaError, MetadataEvolvedError
 from truckee.errors.streaming import TimeTravelOfStreamError
 from truckee.log.snapshot import load_snapshot
@@ -75,7 +75,7 @@ class TruckeeSource(DataSource):
         """Return the columns, and keep in mind at which version they were looked up."""
         request = read_request(self.options)
         warn_of_unknown(request.options, READ_OPTIONS, what="a read")
-        self._version, schema = read_schema(request)
+        self._version, schema = requested_schema(request)
         return shown_schema(schema)
 
     def reader(self, schema: StructType) -> DataSourceReader:
@@ -84,8 +84,8 @@ class TruckeeSource(DataSource):
         check_no_schema_log(request)
         if self._version is None:
             # The user gave the columns, so Spark has not asked for them.
-            _check_given(schema, read_schema(request)[1], table=request.path)
-        return TableReader(request, self._version)
+            _check_given(schema, requested_schema(request)[1], table=request.path)
+        return SourceReader(request, self._version)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """Return what plans and runs the batches of a stream."""
@@ -93,7 +93,7 @@ class TruckeeSource(DataSource):
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         """Return what writes rows to a table and commits them."""
-        return TableWriter(self.options, schema, overwrite)
+        return SourceWriter(self.options, schema, overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
         """Return what writes and commits the batches of a stream."""
@@ -136,7 +136,7 @@ def _read(partition: InputPartition) -> Iterator[pa.RecordBatch]:
         yield from read_parts(partition.read, partition.parts)
 
 
-class TableReader(DataSourceReader):
+class SourceReader(DataSourceReader):
     """A batch read of a version of a table, or of a range of its feed."""
 
     def __init__(self, request: ReadRequest, version: int | None) -> None:
@@ -164,12 +164,12 @@ class _PushedFilters:
 
     __func__ = staticmethod(DataSourceReader.pushFilters)
 
-    def __init__(self, reader: TableReader) -> None:
+    def __init__(self, reader: SourceReader) -> None:
         self._reader = reader
 
     def __call__(self, filters: list[Filter]) -> Iterable[Filter]:
         """Take note of filters that leave out files; Spark still applies them to rows."""
-        self._reader.predicate = predicate_of(filters)
+        self._reader.predicate = pushed_predicate(filters)
         return filters
 
 
@@ -240,7 +240,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             snapshot = load_snapshot(opened.storage, self._version)
             read = ReadSchema(snapshot.version, snapshot.configuration)
             return StreamRead(opened.storage, opened.options, read)
-        found = read_schema(request)[1]
+        found = requested_schema(request)[1]
         if self._version is not None and self._schema != shown_schema(found):
             raise MetadataEvolvedError(
                 table=opened.storage.root, version=opened.read.version, schema=type_text(found)

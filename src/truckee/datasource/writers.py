@@ -37,7 +37,7 @@ from truckee.streaming.write_plan import (
 _QUERY_ID = "sql.streaming.queryId"
 
 
-class TableWriter(DataSourceArrowWriter):
+class SourceWriter(DataSourceArrowWriter):
     """A batch write. Spark keeps this object from the planning to the commit."""
 
     def __init__(self, options: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
@@ -46,7 +46,7 @@ class TableWriter(DataSourceArrowWriter):
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """Write the rows of a task."""
-        return WrittenFiles(self._planned, write_batches(self._planned.target, iterator))
+        return TaskFiles(self._planned, write_batches(self._planned.target, iterator))
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Make the files of all tasks part of the table."""
@@ -90,11 +90,11 @@ class StreamWriter(DataSourceStreamArrowWriter):
         context = TaskContext.get()
         query = None if context is None else context.getLocalProperty(_QUERY_ID)
         adds = write_batches(self._planned.target, iterator)
-        return WrittenFiles(self._planned, adds, query)
+        return TaskFiles(self._planned, adds, query)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:
         """Make the files of all tasks part of the table, unless this batch is part of it."""
-        written = [message for message in messages if isinstance(message, WrittenFiles)]
+        written = [message for message in messages if isinstance(message, TaskFiles)]
         planned, query = written[0].planned, written[0].query
         query = query or recorded_query_id(self._options)
         mode = "Complete" if self._overwrite else "Append"
@@ -109,11 +109,11 @@ class StreamWriter(DataSourceStreamArrowWriter):
     def abort(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:  # noqa: ARG002
         """Delete the files of all tasks."""
         for message in messages:
-            if isinstance(message, WrittenFiles):
+            if isinstance(message, TaskFiles):
                 discard(message.planned.target, message.adds)
 
 
-class WrittenFiles(WriterCommitMessage):
+class TaskFiles(WriterCommitMessage):
     """What one task has written, on its way to the driver."""
 
     def __init__(
@@ -125,6 +125,4 @@ class WrittenFiles(WriterCommitMessage):
 
 
 def _adds(messages: Sequence[WriterCommitMessage | None]) -> list[AddFile]:
-    return [
-        add for message in messages if isinstance(message, WrittenFiles) for add in message.adds
-    ]
+    return [add for message in messages if isinstance(message, TaskFiles) for add in message.adds]

@@ -84,7 +84,8 @@ class RowBitmap:
 
     def to_array(self) -> array[int]:
         """Return the row indexes in ascending order as unsigned 64-bit integers."""
-        return array("Q", self._rows.to_array().tobytes())
+        found: array[int] = self._rows.to_array()
+        return found
 
     def has_any(self, start: int, stop: int) -> bool:
         """Whether there is a row from `start` up to, but not at, `stop`."""

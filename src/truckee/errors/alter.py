@@ -21,6 +21,8 @@ DeltaError
 ├── HistoricalVersionsError         the same, and nothing is left to do but wait
 ├── CheckpointProtectionWaitError   protected versions are too young to be deleted
 └── FeatureDropError                a feature that cannot be dropped
+    ├── UnknownFeatureDropError     one that is not known here
+    └── AbsentFeatureDropError      one that the table does not have
 """
 
 from __future__ import annotations
@@ -332,3 +334,17 @@ class FeatureDropError(DeltaError):
 
     def __str__(self) -> str:
         return f"the feature {self.feature} cannot be dropped: {self.reason}\nhint: {self.hint}"
+
+
+@dataclass(eq=False, kw_only=True)
+class UnknownFeatureDropError(FeatureDropError):
+    """A feature that is not known here."""
+
+    code: ClassVar[str] = "DELTA_FEATURE_DROP_UNSUPPORTED_CLIENT_FEATURE"
+
+
+@dataclass(eq=False, kw_only=True)
+class AbsentFeatureDropError(FeatureDropError):
+    """A feature that the table does not have."""
+
+    code: ClassVar[str] = "DELTA_FEATURE_DROP_FEATURE_NOT_PRESENT"

@@ -29,7 +29,7 @@ class ArgumentTypeError(DeltaError, TypeError):
 
 @dataclass(eq=False, kw_only=True)
 class ArgumentValueError(DeltaError, ValueError):
-    """An argument that means nothing here; `needs` follows the word must."""
+    """An argument that means nothing here; `needs` follows the words needs to."""
 
     code: ClassVar[str] = "DELTA_ILLEGAL_ARGUMENT"
     what: str
@@ -37,7 +37,7 @@ class ArgumentValueError(DeltaError, ValueError):
     found: str
 
     def __str__(self) -> str:
-        return f"{self.what} must {self.needs}; found {self.found}"
+        return f"{self.what} needs to {self.needs} but got {self.found}"
 
 
 @dataclass(eq=False, kw_only=True)

@@ -28,7 +28,7 @@ class TableAlreadyExistsError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"the table {self.table} exists already\n"
+            f"the table {self.table} already exists\n"
             "hint: use DeltaTable.createIfNotExists to keep it, or DeltaTable.createOrReplace"
         )
 
@@ -42,7 +42,7 @@ class TableNotFoundError(DeltaError):
     hint: str
 
     def __str__(self) -> str:
-        return f"there is no table {self.table}\nhint: {self.hint}"
+        return f"the table {self.table} cannot be found\nhint: {self.hint}"
 
 
 @dataclass(eq=False, kw_only=True)

@@ -29,16 +29,12 @@ class NonPartitionColumnError(DeltaError):
     partition_columns: tuple[str, ...]
 
     def __str__(self) -> str:
-        names = ", ".join(self.columns)
-        if not self.partition_columns:
-            return (
-                f"the condition ({self.condition}) reads {names}, but the table has no partitions\n"
-                "hint: leave the condition out"
-            )
+        names = ", ".join(f"'{name}'" for name in self.columns)
+        hint = "hint: leave the condition out" if not self.partition_columns else ""
         return (
-            f"the condition ({self.condition}) reads {names}, which is no partition column\n"
-            f"hint: use only [{', '.join(self.partition_columns)}]"
-        )
+            f"Predicate references non-partition column {names}. Only the partition columns may "
+            f"be referenced: [{', '.join(self.partition_columns)}]\n{hint}"
+        ).rstrip()
 
 
 @dataclass(eq=False, kw_only=True)
@@ -79,8 +75,8 @@ class ZOrderOnPartitionColumnError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"cannot Z-order by {self.column}, which is a partition column\n"
-            "hint: Z-order by other columns; files are apart by this one already"
+            f"{self.column} is a partition column. Z-Ordering can only be performed on data "
+            "columns\nhint: Z-order by other columns; files are apart by this one already"
         )
 
 

@@ -74,7 +74,8 @@ class InvalidTimestampError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"{self.option} is {self.value!r}, which is not a timestamp\n"
+            f"{self.option}: The provided timestamp ({self.value!r}) cannot be converted to a "
+            "valid timestamp\n"
             "hint: write it as '2024-01-31', '2024-01-31 23:59:59' or '2024-01-31T23:59:59.999Z'"
         )
 

@@ -104,6 +104,21 @@ class ClassesNotAddedError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class WorkersWithoutTruckeeError(DeltaError):
+    """The Python of Spark's workers has no truckee, which `format("truckee")` runs there."""
+
+    code: ClassVar[str] = "TRUCKEE_NOT_IN_WORKERS"
+
+    def __str__(self) -> str:
+        return (
+            'format("truckee") runs in the Python workers of Spark, and their Python has no module '
+            "truckee\n"
+            "hint: ship it with --py-files or --archives, or use truckee.read, truckee.write and "
+            "truckee.readStream, which need it on the driver alone"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
 class NoCallbackConnectionError(DeltaError):
     """Spark has to ask Python which files to read, and Python takes no more connections."""
 

@@ -2,6 +2,7 @@
 
     DeltaError
     ├── PathOutsideTableError        a file outside the root, where reads are kept below it
+    ├── NoAtomicRenameError          a commit where two writers could both win
     └── StorageError                 a read, write or listing failed, and why
         ├── StoragePermissionError     the store said no
         ├── WriteOutcomeUnknownError   the file may have been written, or not
@@ -114,4 +115,22 @@ class PathOutsideTableError(DeltaError):
             f"{self.path} lies outside the table {self.table}, and {self.setting} forbids to read "
             f"it\nhint: if you trust its folder, for example as the source of a clone, add it to "
             f"{self.exceptions}"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class NoAtomicRenameError(DeltaError):
+    """A commit where the file system cannot create a file only if it is absent."""
+
+    code: ClassVar[str] = "DELTA_STORAGE_WITHOUT_ATOMIC_RENAME"
+    table: str
+    scheme: str
+    setting: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table} cannot be written: nothing is known of {self.scheme} that would keep "
+            "two writers from committing the same version\n"
+            f"hint: name {self.scheme} in {self.setting} if its rename fails where the target "
+            "exists, for all clients at once"
         )

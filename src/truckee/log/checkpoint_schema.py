@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from truckee.log.columns import column
+from truckee.log.columns import typed_child
 from truckee.protocol.actions import AddFile, RemoveFile
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 
@@ -69,7 +69,7 @@ def tombstone_rows(removes: Sequence[RemoveFile]) -> pa.RecordBatch:
 
 
 def _rows(actions: Sequence[AddFile | RemoveFile], schema: pa.Schema) -> pa.RecordBatch:
-    columns = [column([getattr(a, f.name) for a in actions], f.type) for f in schema]
+    columns = [typed_child([getattr(a, f.name) for a in actions], f.type) for f in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 

@@ -44,7 +44,7 @@ class Checksum(Struct, frozen=True, kw_only=True, rename="camel"):
     protocol: Protocol | None = None
 
 
-def verify(snapshot: Snapshot) -> bool:
+def verify_checksum(snapshot: Snapshot) -> bool:
     """Compare a snapshot with its checksum, and return whether there is one.
 
     Raises `ChecksumMismatchError` with every difference, and `CorruptLogFileError` for a checksum

@@ -73,7 +73,7 @@ def write_checksum(
     `snapshot` loads that version, and is asked only if its files have to be counted. A checksum
     that is there already is left alone.
     """
-    checksum = _appended(storage, version, actions) or counted(snapshot())
+    checksum = _appended(storage, version, actions) or counted_checksum(snapshot())
     info = next((action for action in actions if isinstance(action, CommitInfo)), CommitInfo())
     checksum = replace(
         checksum, txn_id=info.txn_id, in_commit_timestamp_opt=info.in_commit_timestamp
@@ -84,7 +84,7 @@ def write_checksum(
         return
 
 
-def counted(snapshot: Snapshot) -> VersionChecksum:
+def counted_checksum(snapshot: Snapshot) -> VersionChecksum:
     """Return the totals of a snapshot, counted over all of its files."""
     vectors = snapshot.files_table().column("deletion_vector")
     has_vectors = "deletionVectors" in snapshot.configuration.features

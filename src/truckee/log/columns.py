@@ -17,7 +17,7 @@ import pyarrow as pa
 _NUMBERS = {pa.int32(): "i", pa.int64(): "q"}
 
 
-def column(values: Sequence[Any], data_type: pa.DataType) -> pa.Array:
+def typed_child(values: Sequence[Any], data_type: pa.DataType) -> pa.Array:
     """Return values as a column; None is null.
 
     Strings, booleans, 32- and 64-bit integers, maps (as dicts) of these, and structs (as objects
@@ -37,7 +37,7 @@ def column(values: Sequence[Any], data_type: pa.DataType) -> pa.Array:
 
 def text_scalar(value: str | None) -> pa.StringScalar:
     """Return one string as Arrow takes it beside columns."""
-    return column([value], pa.string())[0]
+    return typed_child([value], pa.string())[0]
 
 
 def _strings(values: Sequence[str | None]) -> pa.StringArray:
@@ -53,8 +53,8 @@ def _booleans(values: Sequence[bool | None]) -> pa.BooleanArray:
 
 def _maps(values: Sequence[dict[Any, Any] | None], data_type: pa.MapType) -> pa.MapArray:
     maps = [value or {} for value in values]
-    keys = column([key for each in maps for key in each], data_type.key_type)
-    items = column([item for each in maps for item in each.values()], data_type.item_type)
+    keys = typed_child([key for each in maps for key in each], data_type.key_type)
+    items = typed_child([item for each in maps for item in each.values()], data_type.item_type)
     entries = pa.StructArray.from_arrays(
         [keys, items], fields=[data_type.key_field, data_type.item_field]
     )
@@ -66,7 +66,7 @@ def _maps(values: Sequence[dict[Any, Any] | None], data_type: pa.MapType) -> pa.
 
 def _structs(values: Sequence[Any], data_type: pa.StructType) -> pa.StructArray:
     children = [
-        column([None if v is None else getattr(v, field.name) for v in values], field.type)
+        typed_child([None if v is None else getattr(v, field.name) for v in values], field.type)
         for field in data_type
     ]
     return pa.Array.from_buffers(data_type, len(values), [_validity(values)], children=children)

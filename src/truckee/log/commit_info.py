@@ -15,7 +15,7 @@ import msgspec
 
 from truckee.protocol.actions import CommitInfo
 
-NULL = msgspec.Raw(b"null")
+_NULL = msgspec.Raw(b"null")
 """A parameter that is written as null, where None leaves it out."""
 
 

@@ -36,7 +36,7 @@ from truckee.protocol.actions import (
 from truckee.protocol.json_text import NOT_JSON
 from truckee.storage.base import FileInfo, Storage
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Commit:
         """The domains set or removed."""
         return tuple(self._of(DomainMetadata))
 
-    def _of(self, kind: type[T]) -> Iterator[T]:
+    def _of(self, kind: type[_T]) -> Iterator[_T]:
         return (action for action in self.actions if isinstance(action, kind))
 
 
@@ -109,13 +109,21 @@ def read_commits(storage: Storage, start: int, end: int | None = None) -> Iterat
     yield from commits_of(storage, files)
 
 
-def commits_of(storage: Storage, files: Mapping[int, FileInfo]) -> Iterator[Commit]:
-    """Yield the commits of files by version, each read when it is asked for."""
-    times = FileTimes(storage)
+def commits_of(
+    storage: Storage,
+    files: Mapping[int, FileInfo],
+    time_of: Callable[[int], int] | None = None,
+) -> Iterator[Commit]:
+    """Yield the commits of files by version, each read when it is asked for.
+
+    `time_of` tells the time of a version that does not say it itself; by default that of its
+    file, moved forward where an older version has a later one.
+    """
+    time_of = time_of or FileTimes(storage).at
     contents = read_in_order(storage, [file.path for file in files.values()])
     for (version, file), data in zip(files.items(), contents, strict=True):
         actions = decode_commit(storage, file.path, data)
-        yield Commit(version, _timestamp_ms(version, actions, times), tuple(actions))
+        yield Commit(version, _timestamp_ms(version, actions, time_of), tuple(actions))
 
 
 def commit_files(storage: Storage, start: int, end: int | None = None) -> dict[int, FileInfo]:
@@ -132,10 +140,10 @@ def commit_files(storage: Storage, start: int, end: int | None = None) -> dict[i
     return files
 
 
-def _timestamp_ms(version: int, actions: Iterable[Action], times: FileTimes) -> int:
+def _timestamp_ms(version: int, actions: Iterable[Action], time_of: Callable[[int], int]) -> int:
     info = next((action for action in actions if isinstance(action, CommitInfo)), None)
     if info is None or info.in_commit_timestamp is None:
-        return times.at(version)
+        return time_of(version)
     return info.in_commit_timestamp
 
 

@@ -2,9 +2,9 @@
 
 A transaction was planned against the version that it read. Each commit that others made since is
 a *winner*. Where the plan would have come out the same after the winner, the transaction may
-follow it; otherwise the first rule that is broken, in this order, is raised:
+follow it; otherwise `conflict_with` returns the first rule that is broken, in this order:
 
-| the winner                                  | and mine                    | raises          |
+| the winner                                  | and mine                    | conflict        |
 |---------------------------------------------|-----------------------------|-----------------|
 | changed the protocol                        | does too, or cannot follow  | ProtocolChanged |
 | changed metadata in a way that matters      | anything                    | MetadataChanged |
@@ -32,6 +32,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TypeAlias
 
 from truckee.errors.base import DeltaError
 from truckee.errors.protocol import InvalidPartitionValueError
@@ -41,6 +42,7 @@ from truckee.errors.transaction import (
     ConcurrentDeleteReadException,
     ConcurrentDomainMetadataException,
     ConcurrentTransactionException,
+    DeltaConcurrentModificationException,
     MetadataChangedException,
     ProtocolChangedException,
 )
@@ -63,7 +65,9 @@ from truckee.protocol.schema import PrimitiveType
 from truckee.protocol.table_configuration import ROW_TRACKING_DOMAIN, TableConfiguration
 
 ROW_TRACKING_BACKFILL = "ROW TRACKING BACKFILL"
-TIMESTAMP = PrimitiveType("timestamp")
+_TIMESTAMP = PrimitiveType("timestamp")
+
+Conflict: TypeAlias = DeltaConcurrentModificationException
 
 
 class IsolationLevel(Enum):
@@ -109,55 +113,47 @@ class Candidate:
     table: str = field(default="", compare=False)
 
 
-def check(mine: Candidate, winner: Commit, *, settled: frozenset[str] = frozenset()) -> None:
-    """Return if `mine` may land after `winner`; raise the first conflict otherwise.
-
-    The decoded paths in `settled` are left out of the rules for files: somebody who knows the
-    rows has already brought the two transactions together there.
-    """
-    _check_protocol(mine, winner)
-    _check_metadata(mine, winner)
-    _check_domains(mine, winner)
-    _check_applications(mine, winner)
-    _check_added_files(mine, winner, settled)
-    _check_removed_files(mine, winner, settled)
-
-
-def swapped_paths(winner: Commit) -> frozenset[str]:
-    """Return the decoded paths whose deletion vector a commit changed: removed and added again."""
-    removed = {decode_path(remove.path) for remove in winner.removes}
-    return frozenset(path for add in winner.adds if (path := decode_path(add.path)) in removed)
+def conflict_with(mine: Candidate, winner: Commit) -> Conflict | None:
+    """Return the first conflict of `mine` with `winner`, None if it may land after it."""
+    for rule in _RULES:
+        conflict = rule(mine, winner)
+        if conflict is not None:
+            return conflict
+    return None
 
 
 def _operation(winner: Commit) -> str | None:
     return None if winner.commit_info is None else winner.commit_info.operation
 
 
-def _check_protocol(mine: Candidate, winner: Commit) -> None:
+def _protocol_conflict(mine: Candidate, winner: Commit) -> Conflict | None:
     if mine.before is None:
-        raise _protocol_conflict(winner, "this transaction creates the table")
+        return _protocol_changed(winner, "this transaction creates the table")
     if winner.protocol is None:
-        return
+        return None
     if _written(mine, Protocol):
-        raise _protocol_conflict(winner, "this transaction changes it too")
+        return _protocol_changed(winner, "this transaction changes it too")
     dropped = mine.before.features - supported_features(winner.protocol)
     if dropped:
-        raise _protocol_conflict(winner, f"dropped {', '.join(sorted(dropped))} from it")
+        return _protocol_changed(winner, f"dropped {', '.join(sorted(dropped))} from it")
     try:
         check_writable(winner.protocol, winner.metadata or mine.before.metadata, mine.table)
     except DeltaError as cause:
-        raise _protocol_conflict(winner, "this writer cannot meet what it demands now") from cause
+        conflict = _protocol_changed(winner, "this writer cannot meet what it demands now")
+        conflict.__cause__ = cause
+        return conflict
+    return None
 
 
-def _protocol_conflict(winner: Commit, reason: str) -> ProtocolChangedException:
+def _protocol_changed(winner: Commit, reason: str) -> ProtocolChangedException:
     return ProtocolChangedException(
         version=winner.version, operation=_operation(winner), reason=reason
     )
 
 
-def _check_metadata(mine: Candidate, winner: Commit) -> None:
+def _metadata_conflict(mine: Candidate, winner: Commit) -> Conflict | None:
     if winner.metadata is None:
-        return
+        return None
     assert mine.before is not None
     before = mine.before.metadata
     changes = disturbing_changes(before, winner.metadata)
@@ -165,10 +161,11 @@ def _check_metadata(mine: Candidate, winner: Commit) -> None:
         changes = ("rows have to keep their ids now, and this transaction moves rows",)
     if not changes and _written(mine, Metadata):
         changes = ("this transaction changes it too",)
-    if changes:
-        raise MetadataChangedException(
-            version=winner.version, operation=_operation(winner), changed=", ".join(changes)
-        )
+    if not changes:
+        return None
+    return MetadataChangedException(
+        version=winner.version, operation=_operation(winner), changed=", ".join(changes)
+    )
 
 
 def _written(mine: Candidate, kind: type[Action]) -> bool:
@@ -182,37 +179,40 @@ def _moves_rows(mine: Candidate) -> bool:
     return bool(removed) and bool(added - removed)
 
 
-def _check_domains(mine: Candidate, winner: Commit) -> None:
+def _domain_conflict(mine: Candidate, winner: Commit) -> Conflict | None:
     theirs = {action.domain for action in winner.actions if isinstance(action, DomainMetadata)}
     for action in mine.actions:
         # Both sides only ever raise the high-water mark of row ids, and so it can be merged.
         if not isinstance(action, DomainMetadata) or action.domain == ROW_TRACKING_DOMAIN:
             continue
         if action.domain in theirs:
-            raise ConcurrentDomainMetadataException(
+            return ConcurrentDomainMetadataException(
                 version=winner.version, operation=_operation(winner), domain=action.domain
             )
+    return None
 
 
-def _check_applications(mine: Candidate, winner: Commit) -> None:
+def _application_conflict(mine: Candidate, winner: Commit) -> Conflict | None:
     for action in winner.actions:
         if isinstance(action, SetTransaction) and action.app_id in mine.reads.app_ids:
-            raise ConcurrentTransactionException(
+            return ConcurrentTransactionException(
                 version=winner.version, operation=_operation(winner), app_id=action.app_id
             )
+    return None
 
 
-def _check_added_files(mine: Candidate, winner: Commit, settled: frozenset[str]) -> None:
+def _added_file_conflict(mine: Candidate, winner: Commit) -> Conflict | None:
     if ROW_TRACKING_BACKFILL in (mine.operation, _operation(winner)):
-        return
+        return None
     for add in _adds_that_matter(mine, winner):
-        if decode_path(add.path) not in settled and _should_have_read(mine, add):
-            raise ConcurrentAppendException(
+        if _should_have_read(mine, add):
+            return ConcurrentAppendException(
                 version=winner.version,
                 operation=_operation(winner),
                 path=add.path,
                 partition=_partition_text(mine.before, add.partition_values),
             )
+    return None
 
 
 def _adds_that_matter(mine: Candidate, winner: Commit) -> Iterable[AddFile]:
@@ -241,26 +241,23 @@ def _typed_partition_values(table: TableConfiguration, add: AddFile) -> Mapping[
     for column in table.partition_fields:
         text = add.partition_values.get(column.physical_name)
         # Without a zone, what a timestamp means depends on where its writer was.
-        if column.type == TIMESTAMP and text and not text.endswith("Z"):
+        if column.type == _TIMESTAMP and text and not text.endswith("Z"):
             continue
         with suppress(InvalidPartitionValueError):
             values[column.name] = partition_values.parse(text, column.type)
     return values
 
 
-def _check_removed_files(mine: Candidate, winner: Commit, settled: frozenset[str]) -> None:
-    removes = {
-        path: remove
-        for remove in winner.removes
-        if (path := decode_path(remove.path)) not in settled
-    }
+def _removed_file_conflict(mine: Candidate, winner: Commit) -> Conflict | None:
+    removes = {decode_path(remove.path): remove for remove in winner.removes}
     for path, remove in removes.items():
         if mine.reads.whole_table or path in mine.reads.paths:
-            raise _removal(ConcurrentDeleteReadException, mine, winner, remove)
+            return _removal(ConcurrentDeleteReadException, mine, winner, remove)
     for action in mine.actions:
         if isinstance(action, RemoveFile) and decode_path(action.path) in removes:
             remove = removes[decode_path(action.path)]
-            raise _removal(ConcurrentDeleteDeleteException, mine, winner, remove)
+            return _removal(ConcurrentDeleteDeleteException, mine, winner, remove)
+    return None
 
 
 def _removal(
@@ -268,7 +265,7 @@ def _removal(
     mine: Candidate,
     winner: Commit,
     remove: RemoveFile,
-) -> Exception:
+) -> Conflict:
     return kind(
         version=winner.version,
         operation=_operation(winner),
@@ -288,3 +285,13 @@ def _partition_text(
         value = values.get(column.physical_name)
         texts.append(f"{column.name}={'null' if value is None else value}")
     return ", ".join(texts)
+
+
+_RULES = (
+    _protocol_conflict,
+    _metadata_conflict,
+    _domain_conflict,
+    _application_conflict,
+    _added_file_conflict,
+    _removed_file_conflict,
+)

@@ -48,7 +48,7 @@ def table_detail(snapshot: Snapshot) -> TableDetail:
         created_at_ms=metadata.created_time,
         last_modified_ms=snapshot.timestamp_ms,
         partition_columns=snapshot.partition_columns,
-        clustering_columns=clustering_columns(snapshot),
+        clustering_columns=clustering_names(snapshot),
         num_files=snapshot.num_files,
         size_in_bytes=snapshot.size_in_bytes,
         properties=metadata.configuration,
@@ -62,7 +62,7 @@ class _Clustering(Struct, rename="camel"):
     clustering_columns: list[list[str]] = []
 
 
-def clustering_columns(snapshot: Snapshot) -> tuple[str, ...]:
+def clustering_names(snapshot: Snapshot) -> tuple[str, ...]:
     """Return the logical names of the clustering columns, nested ones with dots.
 
     The domain that holds them calls columns by their physical names. What it says in some other

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from truckee.log.columns import column, flags
+from truckee.log.columns import flags, typed_child
 from truckee.protocol.actions import FileAction
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.paths import decode_path
@@ -41,7 +41,7 @@ def path_key(path: str) -> str:
 
 def paths_of(keys: Iterable[FileKey]) -> pa.StringArray:
     """Return the paths of keys, to be given to `rows_without`."""
-    return column(list({path for path, _ in keys}), pa.string())
+    return typed_child(list({path for path, _ in keys}), pa.string())
 
 
 def rows_without(
@@ -82,12 +82,12 @@ def path_keys(paths: pa.StringArray) -> pa.StringArray:
     """
     has_scheme = pc.any(pc.match_substring(paths, ":/")).as_py()
     if has_scheme and pc.any(pc.starts_with(paths, "file:", ignore_case=True)).as_py():
-        return column([path_key(path) for path in paths.to_pylist()], pa.string())
+        return typed_child([path_key(path) for path in paths.to_pylist()], pa.string())
     if not pc.any(pc.match_substring(paths, "%")).as_py():
         return paths
     escapes = set(_ESCAPE.findall(paths.buffers()[2])) - {b"%25"}
     if any(escape[1:2] >= b"8" for escape in escapes):
-        return column([unquote(path) for path in paths.to_pylist()], pa.string())
+        return typed_child([unquote(path) for path in paths.to_pylist()], pa.string())
     for escape in (*escapes, b"%25"):
         text = escape.decode()
         paths = pc.replace_substring(paths, text, unquote(text))

@@ -47,16 +47,32 @@ class FileTimes:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._known: dict[int, int] = {}
+        self._last: CommitFile | None = None
 
     def at(self, version: int) -> int:
         """Return the time of a version in milliseconds; its commit has to be there."""
         if version not in self._known:
-            self._known = {v: time_ms for v, _, time_ms in _timed_files(self._storage, version)}
+            self._list(version)
         try:
             return self._known[version]
         except KeyError:
             path = commit_path(version)
             raise LogFileNotFoundError(table=self._storage.root, path=path) from None
+
+    def _list(self, version: int) -> None:
+        """List the commits after the last that is known, or all if that one is not the same."""
+        last = self._last
+        if last is not None and last.version < version:
+            listed = list_commits(self._storage, last.version)
+            if listed.pop(last.version, None) == last.file:
+                self._keep(monotonic(listed, last.timestamp_ms))
+                return
+        self._known = {}
+        self._keep(_timed_files(self._storage, version))
+
+    def _keep(self, files: list[CommitFile]) -> None:
+        self._known.update((v, time_ms) for v, _, time_ms in files)
+        self._last = files[-1] if files else self._last
 
 
 # Of each remote table the newest commit whose time is known. A stream asks for the times of a few

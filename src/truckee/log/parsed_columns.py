@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truckee.log.checkpoint_schema import STRING_MAP
-from truckee.log.columns import column, text_scalar
+from truckee.log.columns import text_scalar, typed_child
 
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _SPECIAL_CHARACTERS = r'["\\\x00-\x1f]'
@@ -32,9 +32,9 @@ def partition_value_maps(parsed: pa.StructArray) -> pa.MapArray:
     names = [field.name for field in parsed.type]
     texts = [_partition_text(child).to_pylist() for child in parsed.flatten()]
     if not names:
-        return column([{}] * len(parsed), STRING_MAP)
+        return typed_child([{}] * len(parsed), STRING_MAP)
     rows = zip(*texts, strict=True)
-    return column([dict(zip(names, row, strict=True)) for row in rows], STRING_MAP)
+    return typed_child([dict(zip(names, row, strict=True)) for row in rows], STRING_MAP)
 
 
 def _partition_text(values: pa.Array) -> pa.Array:
@@ -74,7 +74,7 @@ def _json_strings(text: pa.Array) -> pa.Array:
     if not pc.any(special).as_py():
         return quoted
     escaped = [json.dumps(value, ensure_ascii=False) for value in text.filter(special).to_pylist()]
-    return pc.replace_with_mask(quoted, special, column(escaped, pa.string()))
+    return pc.replace_with_mask(quoted, special, typed_child(escaped, pa.string()))
 
 
 def _text(values: pa.Array) -> pa.Array:

@@ -18,37 +18,23 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Iterable
 from itertools import count, takewhile
-from typing import TypeAlias
 
 from truckee.errors.storage import StorageError
 from truckee.errors.transaction import (
-    ConcurrentAppendException,
-    ConcurrentDeleteDeleteException,
-    ConcurrentDeleteReadException,
     ConcurrentWriteException,
     MaxCommitRetriesExceededError,
 )
 from truckee.log.attempt import Base, Staged, commit_actions
-from truckee.log.commits import Commit, decode_commit
-from truckee.log.conflicts import Candidate, Reads, check, swapped_paths
-from truckee.log.log_files import read_in_order
+from truckee.log.commits import Commit, commits_of
+from truckee.log.conflicts import Candidate, Reads, conflict_with
 from truckee.log.segment import list_commits
-from truckee.protocol.actions import Action, RemoveFile, encode_actions
-from truckee.protocol.paths import commit_path, decode_path
-from truckee.storage.base import FileInfo, Storage
+from truckee.protocol.actions import Action, encode_actions
+from truckee.protocol.paths import commit_path
+from truckee.storage.base import Storage
 
 _log = logging.getLogger(__name__)
-
-Resolve: TypeAlias = Callable[[Commit, tuple[Action, ...]], Iterable[Action] | None]
-"""Brings a winner's deletion vectors and my staged actions together, or says None: it cannot.
-
-With an answer, every file whose vector the winner changed counts as settled. So whoever answers
-has looked at all of them, also those that are not staged here, and says None where a vector that
-lost rows brought back ones that this transaction should have seen.
-"""
 
 
 def write_commit(
@@ -57,14 +43,11 @@ def write_commit(
     base: Base,
     *,
     reads: Reads,
-    verify: Callable[[Staged], None],
     max_attempts: int,
-    resolve: Resolve | None = None,
 ) -> tuple[int, tuple[Action, ...]]:
     """Try one version after another until one is ours; return it with the actions written.
 
-    `base` is the table as it was read. `verify` raises if actions that `resolve` came up with may
-    not be committed.
+    `base` is the table as it was read. Raises the first conflict with a winner.
     """
     read_version = base.version
     start = time.monotonic()
@@ -81,7 +64,9 @@ def write_commit(
             ", ".join(_operation(winner) for winner in winners) or "a commit not visible yet",
         )
         for winner in winners:
-            staged = _after(staged, base, winner, reads=reads, verify=verify, resolve=resolve)
+            conflict = conflict_with(_candidate(staged, base, reads), winner)
+            if conflict is not None:
+                raise conflict
             base = base.after(winner)
         _let_others_pass(attempt)
     raise MaxCommitRetriesExceededError(
@@ -127,12 +112,8 @@ def _winners(storage: Storage, version: int, read_version: int) -> list[Commit]:
     files = list_commits(storage, version)
     if files and version not in files and not _exists(storage, commit_path(version)):
         raise ConcurrentWriteException(version=version, read_version=read_version)
-    numbers = list(takewhile(files.__contains__, count(version)))
-    contents = read_in_order(storage, [files[number].path for number in numbers])
-    return [
-        _commit(storage, number, files[number], data)
-        for number, data in zip(numbers, contents, strict=True)
-    ]
+    known = {number: files[number] for number in takewhile(files.__contains__, count(version))}
+    return list(commits_of(storage, known, lambda number: known[number].modified_ms))
 
 
 def _exists(storage: Storage, path: str) -> bool:
@@ -141,14 +122,6 @@ def _exists(storage: Storage, path: str) -> bool:
     except FileNotFoundError:
         return False
     return True
-
-
-def _commit(storage: Storage, version: int, file: FileInfo, data: bytes) -> Commit:
-    actions = tuple(decode_commit(storage, file.path, data))
-    commit = Commit(version, file.modified_ms, actions)
-    if commit.commit_info is None or commit.commit_info.in_commit_timestamp is None:
-        return commit
-    return replace(commit, timestamp_ms=commit.commit_info.in_commit_timestamp)
 
 
 def _operation(commit: Commit) -> str:
@@ -165,36 +138,6 @@ def _let_others_pass(attempt: int) -> None:
     time.sleep(random.uniform(0, min(0.01 * 2 ** min(attempt, 10), 0.2)))  # noqa: S311
 
 
-def _after(
-    staged: Staged,
-    base: Base,
-    winner: Commit,
-    *,
-    reads: Reads,
-    verify: Callable[[Staged], None],
-    resolve: Resolve | None,
-) -> Staged:
-    """Return what to commit after a winner, or raise the conflict with it."""
-    try:
-        check(_candidate(staged, base, reads), winner)
-    except (
-        ConcurrentAppendException,
-        ConcurrentDeleteReadException,
-        ConcurrentDeleteDeleteException,
-    ):
-        swapped = swapped_paths(winner)
-        replaced = None if not (resolve and swapped) else resolve(winner, staged.actions)
-        if replaced is None:
-            raise
-        resolved = replace(staged, actions=tuple(replaced))
-        check(_candidate(resolved, base, reads), winner, settled=swapped)
-        if not _removes_what_is_there(resolved.actions, winner):
-            raise
-        verify(resolved)
-        return resolved
-    return staged
-
-
 def _candidate(staged: Staged, base: Base, reads: Reads) -> Candidate:
     return Candidate(
         reads=reads,
@@ -203,17 +146,4 @@ def _candidate(staged: Staged, base: Base, reads: Reads) -> Candidate:
         operation=staged.operation,
         before=base.configuration,
         table=staged.table,
-    )
-
-
-def _removes_what_is_there(actions: Iterable[Action], winner: Commit) -> bool:
-    """Whether removes of files that a winner touched name the vectors that it gave them.
-
-    A remove with any other vector would cancel nothing, and leave two files of one path.
-    """
-    vectors = {decode_path(add.path): add.deletion_vector for add in winner.adds}
-    return all(
-        action.deletion_vector == vectors[path]
-        for action in actions
-        if isinstance(action, RemoveFile) and (path := decode_path(action.path)) in vectors
     )

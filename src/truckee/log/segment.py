@@ -137,17 +137,22 @@ def list_log(storage: Storage, start: int, end: int | None = None) -> LogListing
     return listing
 
 
-def list_commits(storage: Storage, start: int, end: int | None = None) -> dict[int, FileInfo]:
-    """Return the commit files of the versions `start..end` that exist, in order of version."""
+def list_commits(
+    storage: Storage, start: int, end: int | None = None, *, most: int | None = None
+) -> dict[int, FileInfo]:
+    """Return the commit files of the versions `start..end` that exist, in order of version.
+
+    With `most`, the listing stops after that many commits.
+    """
     commits: dict[int, FileInfo] = {}
-    for name, file in _numbered_files(storage, start, end):
+    for name, file in _numbered_files(storage, start, end, most):
         if name.kind is LogFileKind.COMMIT:
             commits[name.version] = file
     return commits
 
 
 def _numbered_files(
-    storage: Storage, start: int, end: int | None
+    storage: Storage, start: int, end: int | None, most: int | None = None
 ) -> list[tuple[LogFile, FileInfo]]:
     """Return the files of the versions `start..end`, as they were at one moment.
 
@@ -155,7 +160,7 @@ def _numbered_files(
     both came during the listing. So where a commit seems to be missing, the folder is listed once
     more, as far as the newest version seen: all up to there were committed before.
     """
-    found = _listed_files(storage, start, end)
+    found = _listed_files(storage, start, end, most)
     commits = [name.version for name, _ in found if name.kind is LogFileKind.COMMIT]
     first = start if start > 0 else min(commits, default=0)
     if commits and (commits[0] != first or commits[-1] - first + 1 != len(commits)):
@@ -163,8 +168,11 @@ def _numbered_files(
     return found
 
 
-def _listed_files(storage: Storage, start: int, end: int | None) -> list[tuple[LogFile, FileInfo]]:
+def _listed_files(
+    storage: Storage, start: int, end: int | None, most: int | None = None
+) -> list[tuple[LogFile, FileInfo]]:
     found: list[tuple[LogFile, FileInfo]] = []
+    commits = 0
     for file in storage.list_from(f"{LOG_DIRECTORY}/{start:020d}"):
         name = parse_log_name(file.path.rpartition("/")[2])
         if name is None or name.version < 0:
@@ -172,6 +180,9 @@ def _listed_files(storage: Storage, start: int, end: int | None) -> list[tuple[L
         if end is not None and name.version > end:
             break
         found.append((name, file))
+        commits += name.kind is LogFileKind.COMMIT
+        if commits == most:
+            break
     return found
 
 

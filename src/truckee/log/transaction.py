@@ -22,10 +22,10 @@ from truckee.log.attempt import Base, Staged, row_id_high_water_mark
 from truckee.log.commit_record import record_commit
 from truckee.log.conflicts import IsolationLevel, Reads
 from truckee.log.manifest import vector_count
-from truckee.log.race import Resolve, now_ms, write_commit
+from truckee.log.race import now_ms, write_commit
 from truckee.log.snapshot import Snapshot
 from truckee.log.upkeep import keep_up
-from truckee.log.verification import verify
+from truckee.log.verification import check_actions
 from truckee.protocol.actions import (
     Action,
     AddCDCFile,
@@ -157,7 +157,6 @@ class Transaction:
         metrics: Mapping[str, object] | None = None,
         user_metadata: str | None = None,
         is_blind_append: bool | None = None,
-        resolve: Resolve | None = None,
         allow_empty: bool = False,
     ) -> int:
         """Write the staged actions as the next version, and return that version.
@@ -166,11 +165,6 @@ class Transaction:
         except that after a `StorageError` nobody may know. With nothing staged, and for a write
         that an application has recorded before, nothing is written and the version that was read
         is returned; `allow_empty` writes a commit even if nothing is staged.
-
-        `resolve` is asked when a winner has changed the deletion vectors of files that matter
-        here. It gets the winner and the staged actions and returns the actions to commit instead,
-        in which removes name the winner's vectors. Files that the winner added or removed beyond
-        that still count as conflicts.
 
         Raises the errors of `truckee.errors.commit` before anything is written, and those of
         `truckee.errors.transaction` if others were faster.
@@ -189,8 +183,6 @@ class Transaction:
             staged,
             self._base(staged),
             reads=self._reads,
-            resolve=resolve,
-            verify=self._verify,
             max_attempts=self._max_attempts,
         )
         self._is_committed = True
@@ -271,7 +263,7 @@ class Transaction:
         after = staged.table_after(before)
         check_writable(after.protocol, after.metadata, self.storage.root)
         self._check_manifest(after.properties)
-        verify(
+        check_actions(
             staged.actions,
             table=self.storage.root,
             operation=staged.operation,

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from truckee.protocol.json_text import NOT_JSON
-from truckee.protocol.partition_values import arrow_type, typed_column
+from truckee.protocol.partition_values import partition_arrow_type, typed_column
 from truckee.protocol.schema import StructField
 from truckee.protocol.stats import has_bounds, stats_columns
 from truckee.protocol.table_configuration import TableConfiguration
@@ -40,7 +40,7 @@ def stats_type(table: TableConfiguration) -> pa.StructType:
     counts: dict[str, Any] = {}
     for chain in stats_columns(table.schema, table.partition_columns, table.properties):
         if has_bounds(chain.field.type):
-            _insert(bounds, chain.physical_path, arrow_type(chain.field.type))
+            _insert(bounds, chain.physical_path, partition_arrow_type(chain.field.type))
         _insert(counts, chain.physical_path, pa.int64())
     fields = [pa.field("numRecords", pa.int64())]
     if bounds:
@@ -177,5 +177,7 @@ def parsed_partition_values(values: pa.MapArray, columns: Sequence[StructField])
         typed_column(pc.map_lookup(values, column.physical_name, "first"), column.type)
         for column in columns
     ]
-    fields = [pa.field(column.physical_name, arrow_type(column.type)) for column in columns]
+    fields = [
+        pa.field(column.physical_name, partition_arrow_type(column.type)) for column in columns
+    ]
     return pa.StructArray.from_arrays(typed, fields=fields)

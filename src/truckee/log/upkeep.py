@@ -19,7 +19,7 @@ from truckee.protocol.actions import Action, Metadata
 from truckee.protocol.properties import TableProperties
 from truckee.storage.base import Storage
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 def keep_up(
@@ -33,7 +33,7 @@ def keep_up(
 
     @cache
     def committed() -> Snapshot:
-        return snapshot_at(storage, before, version)
+        return committed_snapshot(storage, before, version)
 
     what = f"of version {version} of the table {storage.root} could not be written"
     _attempt(f"the checksum {what}", lambda: write_checksum(storage, version, actions, committed))
@@ -45,7 +45,7 @@ def keep_up(
         _attempt(f"the manifest {what}", lambda: renew_manifest(committed(), actions))
 
 
-def snapshot_at(storage: Storage, before: Snapshot | None, version: int) -> Snapshot:
+def committed_snapshot(storage: Storage, before: Snapshot | None, version: int) -> Snapshot:
     """Return a version that has just been committed, from an older snapshot if that helps."""
     if before is not None:
         latest = update_snapshot(before)
@@ -82,4 +82,4 @@ def _attempt(failure: str, effort: Callable[[], object]) -> None:
     try:
         effort()
     except Exception:
-        logger.warning("%s; the commit itself is safe", failure, exc_info=True)
+        _logger.warning("%s; the commit itself is safe", failure, exc_info=True)

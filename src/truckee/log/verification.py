@@ -42,7 +42,7 @@ _CARRY_FILES_OVER = frozenset({"RESTORE", "CLONE", "COMPUTE STATS", "ROW TRACKIN
 _REPLACE_THE_TABLE = frozenset({"RESTORE", "CLONE"})
 
 
-def verify(
+def check_actions(
     actions: Sequence[Action],
     *,
     table: str,

@@ -11,6 +11,11 @@ from truckee.errors.options import IllegalOptionError, InvalidVersionError
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 
 
+def options_text(options: Mapping[str, object]) -> str:
+    """Return options as the calls that set them, without the values: those may be secret."""
+    return "".join(f".option({key!r}, ...)" for key in options)
+
+
 class Options(Mapping[str, str]):
     """Options whose names are the same in upper and lower case.
 

@@ -112,7 +112,7 @@ class DeletionVectorDescriptor(
         """Return the bytes of an inline vector, cut to their true length."""
         if not self.is_inline:
             self._refuse("only storage type 'i' holds its own bytes")
-        data = z85.decode(self.path_or_inline_dv)
+        data = z85.z85_decode(self.path_or_inline_dv)
         if not 0 <= len(data) - self.size_in_bytes < 4:
             self._refuse(f"it holds {len(data)} bytes, but its size is {self.size_in_bytes}")
         return data[: self.size_in_bytes]
@@ -128,7 +128,7 @@ class DeletionVectorDescriptor(
         """Return a descriptor of the same bytes in another file below the table's root."""
         if self.is_inline:
             return self
-        text = prefix + z85.encode(uuid.bytes)
+        text = prefix + z85.z85_encode(uuid.bytes)
         return msgspec.structs.replace(self, storage_type=UUID_RELATIVE, path_or_inline_dv=text)
 
     def _refuse(self, reason: str) -> NoReturn:
@@ -147,7 +147,7 @@ def on_disk_with_relative_path(
     """Return the descriptor of a vector in a file of this table that is named by a UUID."""
     return DeletionVectorDescriptor(
         storage_type=UUID_RELATIVE,
-        path_or_inline_dv=prefix + z85.encode(uuid.bytes),
+        path_or_inline_dv=prefix + z85.z85_encode(uuid.bytes),
         offset=offset,
         size_in_bytes=size_in_bytes,
         cardinality=cardinality,
@@ -171,7 +171,7 @@ def inline_in_log(data: bytes, *, cardinality: int) -> DeletionVectorDescriptor:
     """Return the descriptor that holds the vector itself; for small ones."""
     return DeletionVectorDescriptor(
         storage_type=INLINE,
-        path_or_inline_dv=z85.encode(data),
+        path_or_inline_dv=z85.z85_encode(data),
         size_in_bytes=len(data),
         cardinality=cardinality,
     )
@@ -192,7 +192,7 @@ def assemble_deletion_vector_path(parent: str, uuid: UUID, prefix: str = "") -> 
 @lru_cache(maxsize=1024)
 def _path_of_uuid(text: str) -> str:
     prefix, digits = text[:-_UUID_DIGITS], text[-_UUID_DIGITS:]
-    data = z85.decode(digits)
+    data = z85.z85_decode(digits)
     if len(data) != 16:
         raise InvalidZ85Error(text=digits, reason="a UUID has 16 bytes")
     return relative_path(UUID(bytes=data), prefix)

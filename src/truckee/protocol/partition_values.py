@@ -103,10 +103,10 @@ def typed_column(texts: pa.StringArray, data_type: DataType, session_zone: str =
             values.append(_counted(text, data_type, session_zone) if text else None)
         except (ValueError, ArithmeticError) as error:
             raise InvalidPartitionValueError(value=text, type=type_text(data_type)) from error
-    return pa.array(values, type=arrow_type(data_type)).take(encoded.indices)
+    return pa.array(values, type=partition_arrow_type(data_type)).take(encoded.indices)
 
 
-def arrow_type(data_type: DataType) -> pa.DataType:
+def partition_arrow_type(data_type: DataType) -> pa.DataType:
     """Return the Arrow type of a partition column of a type."""
     if isinstance(data_type, DecimalType):
         return pa.decimal128(data_type.precision, data_type.scale)

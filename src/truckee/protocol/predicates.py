@@ -98,14 +98,14 @@ ALWAYS_FALSE = Literal(False)
 UNKNOWN = Unknown()
 
 
-def column(name: str) -> Column:
+def column_named(name: str) -> Column:
     """Return a column by its dotted name; names with dots in them need `Column` itself."""
     return Column(tuple(name.split(".")))
 
 
 def compare(name: str, op: str, value: Any) -> Predicate:
     """Return the comparison of a column, by its dotted name, with a value."""
-    return Comparison(op, column(name), value)
+    return Comparison(op, column_named(name), value)
 
 
 def all_of(*predicates: Predicate) -> Predicate:

@@ -7,18 +7,32 @@ to set, and is as strict as Delta: unknown `delta.*` names and values of the wro
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, overload
 
 from truckee.errors.protocol import (
-    InvalidIntervalError,
-    InvalidIsolationLevelError,
     InvalidTablePropertyError,
     RetentionMismatchError,
     UnknownTablePropertyError,
     UnsettableTablePropertyError,
+)
+from truckee.protocol.property_kinds import (
+    AUTO_COMPACT,
+    BYTES,
+    CHECKPOINT_POLICY,
+    COLUMN_NAMES,
+    COUNT_OR_ALL,
+    FORMATS,
+    INTEGER,
+    INTERVAL,
+    ISOLATION_LEVEL,
+    MAPPING_MODE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    TEXT,
+    TRUE_OR_FALSE,
+    PropertyKind,
 )
 from truckee.protocol.unused_properties import warn_of_unused
 
@@ -28,158 +42,10 @@ MIN_READER_VERSION_KEY = "delta.minReaderVersion"
 MIN_WRITER_VERSION_KEY = "delta.minWriterVersion"
 
 _DAY_MS = 24 * 3600 * 1000
-T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
+_T = TypeVar("_T")
 
 
-@dataclass(frozen=True)
-class Kind(Generic[T_co]):
-    """How the text of a property becomes a value: `parse` raises ValueError for other texts."""
-
-    parse: Callable[[str], T_co]
-    needs: str
-    error: type[InvalidTablePropertyError] = InvalidTablePropertyError
-
-
-def _boolean(text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise ValueError(text)
-    return text.lower() == "true"
-
-
-def _integer(text: str) -> int:
-    # Python's int() would take spaces and underscores, which other engines then choke on.
-    if not re.fullmatch(r"[+-]?[0-9]+", text):
-        raise ValueError(text)
-    return int(text)
-
-
-def _integer_from(least: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        number = _integer(text)
-        if number < least:
-            raise ValueError(text)
-        return number
-
-    return parse
-
-
-def _one_of(*words: str) -> Callable[[str], str]:
-    by_lower = {word.lower(): word for word in words}
-
-    def parse(text: str) -> str:
-        if text.lower() not in by_lower:
-            raise ValueError(text)
-        return by_lower[text.lower()]
-
-    return parse
-
-
-_UNIT_US = {
-    "microsecond": 1,
-    "millisecond": 1000,
-    "second": 1_000_000,
-    "minute": 60_000_000,
-    "hour": 3_600_000_000,
-    "day": 86_400_000_000,
-    "week": 7 * 86_400_000_000,
-}
-_INTERVAL_TERM = re.compile(
-    r"([+-]?)\s*(\d+)(\.\d*)?\s+(microsecond|millisecond|second|minute|hour|day|week)s?(?=\s|$)\s*"
-)
-
-
-def parse_interval_ms(text: str) -> int:
-    """Return the milliseconds of an interval such as `interval 30 days` or `1 week 12 hours`.
-
-    Months and years have no fixed length and raise ValueError, as do negative intervals.
-    """
-    rest = text.strip().lower()
-    rest = rest.removeprefix("interval ").strip()
-    if not rest:
-        raise ValueError(text)
-    total_us = 0
-    while rest:
-        term = _INTERVAL_TERM.match(rest)
-        if term is None or (term[3] and term[4] != "second"):
-            raise ValueError(text)
-        fraction_us = int((term[3] or ".")[1:].ljust(6, "0")[:6])
-        amount_us = int(term[2]) * _UNIT_US[term[4]] + fraction_us
-        total_us += -amount_us if term[1] == "-" else amount_us
-        rest = rest[term.end() :]
-    if total_us < 0:
-        raise ValueError(text)
-    return total_us // 1000
-
-
-_BYTES = re.compile(r"\s*([0-9]+)\s*(?:([kmgtp]?)i?b?)\s*", re.ASCII | re.IGNORECASE)
-
-
-def parse_bytes(text: str) -> int:
-    """Return the bytes of a size such as `1073741824`, `128m` or `1gb`; a unit is 1024 of the next.
-
-    Other texts raise ValueError.
-    """
-    found = _BYTES.fullmatch(text)
-    if found is None:
-        raise ValueError(text)
-    return int(found[1]) << 10 * " kmgtp".index(found[2].lower() or " ")
-
-
-_COLUMN_NAME_PART = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^`.,\s]+))\s*")
-
-
-def parse_column_names(text: str) -> tuple[tuple[str, ...], ...]:
-    """Return the paths in a list of column names: `a, b.c, `x.y`` is (a), (b, c) and (x.y)."""
-    columns: list[tuple[str, ...]] = []
-    parts: list[str] = []
-    position = 0
-    while True:
-        part = _COLUMN_NAME_PART.match(text, position)
-        if part is None:
-            raise ValueError(text)
-        parts.append(part[1].replace("``", "`") if part[1] else part[2])
-        position = part.end()
-        if position == len(text):
-            return (*columns, tuple(parts))
-        if text[position] == ",":
-            columns.append(tuple(parts))
-            parts = []
-        position += 1
-
-
-def _formats(text: str) -> tuple[str, ...]:
-    formats = tuple(part.strip() for part in text.split(",") if part.strip())
-    if len(set(formats)) != len(formats) or not set(formats) <= {"iceberg", "hudi"}:
-        raise ValueError(text)
-    return formats
-
-
-BOOLEAN = Kind(_boolean, "true or false")
-INTEGER = Kind(_integer, "an integer")
-POSITIVE = Kind(_integer_from(1), "an integer above 0")
-NOT_NEGATIVE = Kind(_integer_from(0), "an integer of 0 or more")
-COUNT_OR_ALL = Kind(_integer_from(-1), "an integer of 0 or more, or -1 for all")
-BYTES = Kind(parse_bytes, "a number of bytes, such as 104857600 or 100mb")
-INTERVAL = Kind(
-    parse_interval_ms,
-    "an interval without months and years, such as 'interval 30 days'",
-    InvalidIntervalError,
-)
-MAPPING_MODE = Kind(_one_of("none", "name", "id"), "none, name or id")
-ISOLATION_LEVEL = Kind(
-    _one_of("Serializable", "WriteSerializable", "SnapshotIsolation"),
-    "Serializable",
-    InvalidIsolationLevelError,
-)
-CHECKPOINT_POLICY = Kind(_one_of("classic", "v2"), "classic or v2")
-AUTO_COMPACT = Kind(_one_of("true", "false", "auto", "legacy"), "true, false, auto or legacy")
-COLUMN_NAMES = Kind(parse_column_names, "a list of column names with commas between them")
-FORMATS = Kind(_formats, "a list of distinct formats out of iceberg and hudi")
-TEXT = Kind(str, "a text")
-
-
-class Property(Generic[T]):
+class Property(Generic[_T]):
     """One table property: its name, the kind of its value, and its default.
 
     `aliases` are older names, read where the property itself is not set. A property that is not
@@ -190,12 +56,12 @@ class Property(Generic[T]):
     def __init__(
         self,
         name: str,
-        kind: Kind[T],
-        default: T,
+        kind: PropertyKind[_T],
+        default: _T,
         *,
         aliases: tuple[str, ...] = (),
         settable: bool = True,
-        accepts: Callable[[T], bool] | None = None,
+        accepts: Callable[[_T], bool] | None = None,
     ) -> None:
         self.key = f"delta.{name}"
         self.kind = kind
@@ -205,14 +71,14 @@ class Property(Generic[T]):
         self.accepts = accepts
 
     @overload
-    def __get__(self, instance: None, owner: type[TableProperties]) -> Property[T]: ...
+    def __get__(self, instance: None, owner: type[TableProperties]) -> Property[_T]: ...
 
     @overload
-    def __get__(self, instance: TableProperties, owner: type[TableProperties]) -> T: ...
+    def __get__(self, instance: TableProperties, owner: type[TableProperties]) -> _T: ...
 
     def __get__(
         self, instance: TableProperties | None, owner: type[TableProperties]
-    ) -> Property[T] | T:
+    ) -> Property[_T] | _T:
         if instance is None:
             return self
         for key in (self.key, *self.aliases):
@@ -220,7 +86,7 @@ class Property(Generic[T]):
                 return self.parse(instance.configuration[key])
         return self.default
 
-    def parse(self, text: str) -> T:
+    def parse(self, text: str) -> _T:
         """Return the value of a text, or raise InvalidTablePropertyError."""
         try:
             return self.kind.parse(text)
@@ -262,22 +128,22 @@ class TableProperties:
             if key.lower().startswith(CONSTRAINT_PREFIX)
         }
 
-    append_only = Property("appendOnly", BOOLEAN, False)
-    enable_deletion_vectors = Property("enableDeletionVectors", BOOLEAN, False)
+    append_only = Property("appendOnly", TRUE_OR_FALSE, False)
+    enable_deletion_vectors = Property("enableDeletionVectors", TRUE_OR_FALSE, False)
     enable_change_data_feed = Property(
-        "enableChangeDataFeed", BOOLEAN, False, aliases=("enableChangeDataCapture",)
+        "enableChangeDataFeed", TRUE_OR_FALSE, False, aliases=("enableChangeDataCapture",)
     )
-    enable_change_data_capture = Property("enableChangeDataCapture", BOOLEAN, False)
-    enable_row_tracking = Property("enableRowTracking", BOOLEAN, False)
-    row_tracking_suspended = Property("rowTrackingSuspended", BOOLEAN, False)
+    enable_change_data_capture = Property("enableChangeDataCapture", TRUE_OR_FALSE, False)
+    enable_row_tracking = Property("enableRowTracking", TRUE_OR_FALSE, False)
+    row_tracking_suspended = Property("rowTrackingSuspended", TRUE_OR_FALSE, False)
     materialized_row_id_column_name = Property[str | None](
         "rowTracking.materializedRowIdColumnName", TEXT, None, settable=False
     )
     materialized_row_commit_version_column_name = Property[str | None](
         "rowTracking.materializedRowCommitVersionColumnName", TEXT, None, settable=False
     )
-    enable_type_widening = Property("enableTypeWidening", BOOLEAN, False)
-    enable_variant_shredding = Property("enableVariantShredding", BOOLEAN, False)
+    enable_type_widening = Property("enableTypeWidening", TRUE_OR_FALSE, False)
+    enable_variant_shredding = Property("enableVariantShredding", TRUE_OR_FALSE, False)
     isolation_level = Property(
         "isolationLevel", ISOLATION_LEVEL, "Serializable", accepts=lambda x: x == "Serializable"
     )
@@ -287,12 +153,14 @@ class TableProperties:
 
     checkpoint_interval = Property("checkpointInterval", POSITIVE, 10)
     checkpoint_policy = Property("checkpointPolicy", CHECKPOINT_POLICY, "classic")
-    checkpoint_write_stats_as_json = Property("checkpoint.writeStatsAsJson", BOOLEAN, True)
-    checkpoint_write_stats_as_struct = Property("checkpoint.writeStatsAsStruct", BOOLEAN, True)
+    checkpoint_write_stats_as_json = Property("checkpoint.writeStatsAsJson", TRUE_OR_FALSE, True)
+    checkpoint_write_stats_as_struct = Property(
+        "checkpoint.writeStatsAsStruct", TRUE_OR_FALSE, True
+    )
     checkpoint_retention_ms = Property("checkpointRetentionDuration", INTERVAL, 2 * _DAY_MS)
     log_retention_ms = Property("logRetentionDuration", INTERVAL, 30 * _DAY_MS)
-    enable_expired_log_cleanup = Property("enableExpiredLogCleanup", BOOLEAN, True)
-    enable_full_retention_rollback = Property("enableFullRetentionRollback", BOOLEAN, True)
+    enable_expired_log_cleanup = Property("enableExpiredLogCleanup", TRUE_OR_FALSE, True)
+    enable_full_retention_rollback = Property("enableFullRetentionRollback", TRUE_OR_FALSE, True)
     deleted_file_retention_ms = Property("deletedFileRetentionDuration", INTERVAL, 7 * _DAY_MS)
     sample_retention_ms = Property("sampleRetentionDuration", INTERVAL, 7 * _DAY_MS)
     set_transaction_retention_ms = Property[int | None](
@@ -305,7 +173,7 @@ class TableProperties:
         "requireCheckpointProtectionBeforeVersion", NOT_NEGATIVE, 0, settable=False
     )
 
-    enable_in_commit_timestamps = Property("enableInCommitTimestamps", BOOLEAN, False)
+    enable_in_commit_timestamps = Property("enableInCommitTimestamps", TRUE_OR_FALSE, False)
     in_commit_timestamp_enablement_version = Property[int | None](
         "inCommitTimestampEnablementVersion", INTEGER, None
     )
@@ -321,30 +189,32 @@ class TableProperties:
         "dataSkippingStringPrefixLength", NOT_NEGATIVE, 32
     )
 
-    randomize_file_prefixes = Property("randomizeFilePrefixes", BOOLEAN, False)
+    randomize_file_prefixes = Property("randomizeFilePrefixes", TRUE_OR_FALSE, False)
     random_prefix_length = Property("randomPrefixLength", POSITIVE, 2)
     parquet_format_version = Property[str | None]("parquet.format.version", TEXT, None)
-    auto_optimize = Property[bool | None]("autoOptimize", BOOLEAN, None)
+    auto_optimize = Property[bool | None]("autoOptimize", TRUE_OR_FALSE, None)
     auto_compact = Property[str | None]("autoOptimize.autoCompact", AUTO_COMPACT, None)
-    optimize_write = Property[bool | None]("autoOptimize.optimizeWrite", BOOLEAN, None)
+    optimize_write = Property[bool | None]("autoOptimize.optimizeWrite", TRUE_OR_FALSE, None)
     target_file_size = Property[int | None]("targetFileSize", BYTES, None)
     symlink_format_manifest = Property(
-        "compatibility.symlinkFormatManifest.enabled", BOOLEAN, False
+        "compatibility.symlinkFormatManifest.enabled", TRUE_OR_FALSE, False
     )
     enable_materialize_partition_columns = Property[bool | None](
-        "enableMaterializePartitionColumnsFeature", BOOLEAN, None
+        "enableMaterializePartitionColumnsFeature", TRUE_OR_FALSE, None
     )
-    write_partition_columns_to_parquet = Property("writePartitionColumnsToParquet", BOOLEAN, False)
+    write_partition_columns_to_parquet = Property(
+        "writePartitionColumnsToParquet", TRUE_OR_FALSE, False
+    )
 
     universal_formats = Property[tuple[str, ...]]("universalFormat.enabledFormats", FORMATS, ())
     universal_format_atomic_conversion = Property[bool | None](
-        "universalFormat.iceberg.atomicConversion.supported", BOOLEAN, None
+        "universalFormat.iceberg.atomicConversion.supported", TRUE_OR_FALSE, None
     )
-    enable_iceberg_compat_v1 = Property[bool | None]("enableIcebergCompatV1", BOOLEAN, None)
-    enable_iceberg_compat_v2 = Property[bool | None]("enableIcebergCompatV2", BOOLEAN, None)
-    enable_iceberg_compat_v3 = Property[bool | None]("enableIcebergCompatV3", BOOLEAN, None)
-    cast_iceberg_time_type = Property("castIcebergTimeType", BOOLEAN, False)
-    ignore_iceberg_bucket_partition = Property("ignoreIcebergBucketPartition", BOOLEAN, False)
+    enable_iceberg_compat_v1 = Property[bool | None]("enableIcebergCompatV1", TRUE_OR_FALSE, None)
+    enable_iceberg_compat_v2 = Property[bool | None]("enableIcebergCompatV2", TRUE_OR_FALSE, None)
+    enable_iceberg_compat_v3 = Property[bool | None]("enableIcebergCompatV3", TRUE_OR_FALSE, None)
+    cast_iceberg_time_type = Property("castIcebergTimeType", TRUE_OR_FALSE, False)
+    ignore_iceberg_bucket_partition = Property("ignoreIcebergBucketPartition", TRUE_OR_FALSE, False)
 
     redirect_reader_writer = Property[str | None]("redirectReaderWriter-preview", TEXT, None)
     redirect_writer_only = Property[str | None]("redirectWriterOnly-preview", TEXT, None)
@@ -360,7 +230,7 @@ class TableProperties:
 
     min_reader_version = Property[int | None]("minReaderVersion", POSITIVE, None)
     min_writer_version = Property[int | None]("minWriterVersion", POSITIVE, None)
-    ignore_protocol_defaults = Property("ignoreProtocolDefaults", BOOLEAN, False)
+    ignore_protocol_defaults = Property("ignoreProtocolDefaults", TRUE_OR_FALSE, False)
 
 
 PROPERTIES: Mapping[str, Property[Any]] = {

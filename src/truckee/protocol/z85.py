@@ -21,12 +21,12 @@ _FROM_Z85 = bytes(_STDLIB[_Z85.index(byte)] if byte in _Z85 else ord(",") for by
 _BYTES, _DIGITS = 4, 5
 
 
-def encode(data: bytes) -> str:
+def z85_encode(data: bytes) -> str:
     """Return the text of `data`, with zeros appended up to a multiple of four bytes."""
     return base64.b85encode(data, pad=True).translate(_TO_Z85).decode("ascii")
 
 
-def decode(text: str) -> bytes:
+def z85_decode(text: str) -> bytes:
     """Return the bytes of `text`, padding included: the caller knows the true length.
 
     The last group may have the tail that some Rust writers give to unaligned data (`_rust_tail`).

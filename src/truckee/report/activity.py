@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from truckee.changes.file_index import scan_files
+from truckee.changes.file_index import version_files
 from truckee.changes.summary import summary
 from truckee.changes.version_diff import version_diff
 from truckee.errors.base import DeltaError
@@ -34,7 +34,7 @@ class RowCounts(Struct, frozen=True):
     deleted: int | None = 0
 
 
-UNKNOWN = RowCounts(None, None, None)
+_UNKNOWN = RowCounts(None, None, None)
 
 
 class Activity(Struct, frozen=True, kw_only=True):
@@ -106,11 +106,11 @@ def row_counts(snapshot: Snapshot, commit: Commit) -> RowCounts:
         if None not in counts:
             return RowCounts(*counts)
     if commit.cdc_files:
-        return UNKNOWN
+        return _UNKNOWN
     try:
-        found = summary(scan_files(version_diff(commit)), snapshot.storage)
+        found = summary(version_files(version_diff(commit)), snapshot.storage)
     except DeltaError:
-        return UNKNOWN
+        return _UNKNOWN
     rows = {count.change_type: count.rows for count in found}
     return RowCounts(inserted=rows.get("insert", 0), deleted=rows.get("delete", 0))
 

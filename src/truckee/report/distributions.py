@@ -13,7 +13,7 @@ from truckee.scan.scan_file import num_records
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
-class Bucket(Struct, frozen=True):
+class SizeBucket(Struct, frozen=True):
     """How many files fall between two bounds; `label` names the lower one."""
 
     label: str
@@ -30,10 +30,10 @@ class Vectors(Struct, frozen=True, kw_only=True):
 
     files: int
     deleted_rows: int
-    density: tuple[Bucket, ...]
+    density: tuple[SizeBucket, ...]
 
 
-def file_sizes(snapshot: Snapshot) -> tuple[Bucket, ...]:
+def file_sizes(snapshot: Snapshot) -> tuple[SizeBucket, ...]:
     """Return how many files have which size, in powers of two, with no gap in between."""
     exponents = Counter(
         max(0, size.bit_length() - 1)
@@ -43,12 +43,12 @@ def file_sizes(snapshot: Snapshot) -> tuple[Bucket, ...]:
     if not exponents:
         return ()
     return tuple(
-        Bucket(byte_text(2**exponent), exponents[exponent], byte_text(2 ** (exponent + 1)))
+        SizeBucket(byte_text(2**exponent), exponents[exponent], byte_text(2 ** (exponent + 1)))
         for exponent in range(min(exponents), max(exponents) + 1)
     )
 
 
-def num_rows(snapshot: Snapshot) -> int | None:
+def num_live_rows(snapshot: Snapshot) -> int | None:
     """Return how many rows a snapshot has, None if a file has no statistics."""
     total = 0
     for stats in snapshot.files_table().column("stats").to_pylist():
@@ -76,7 +76,8 @@ def vectors(snapshot: Snapshot) -> Vectors:
         files=files.num_rows,
         deleted_rows=sum(cardinalities),
         density=tuple(
-            Bucket(f"{10 * tenth} %", tenths[tenth], f"{10 * tenth + 10} %") for tenth in range(10)
+            SizeBucket(f"{10 * tenth} %", tenths[tenth], f"{10 * tenth + 10} %")
+            for tenth in range(10)
         ),
     )
 

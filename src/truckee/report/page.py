@@ -17,14 +17,14 @@ from truckee.log.detail import TableDetail, table_detail
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.schema import parse_schema, type_text
 from truckee.report.activity import Activity, activities
-from truckee.report.distributions import Bucket, byte_text, file_sizes, num_rows, vectors
+from truckee.report.distributions import SizeBucket, byte_text, file_sizes, num_live_rows, vectors
 from truckee.report.svg import NARROW, Bar, Tick, bars, strip
 
 _MOST_BARS = 160
 _MOST_COMMITS_LISTED = 50
 
-Count = Callable[[Activity], "int | None"]
-_KINDS: tuple[tuple[str, str, Count], ...] = (
+_Count = Callable[[Activity], "int | None"]
+_KINDS: tuple[tuple[str, str, _Count], ...] = (
     ("rows inserted", "insert", lambda activity: activity.rows.inserted),
     ("rows updated", "update", lambda activity: activity.rows.updated),
     ("rows deleted", "delete", lambda activity: activity.rows.deleted),
@@ -64,7 +64,7 @@ def report_html(snapshot: Snapshot, *, commits: int | None = 500) -> str:
 
 
 def _cards(snapshot: Snapshot, detail: TableDetail, found: Sequence[Activity]) -> str:
-    rows = num_rows(snapshot)
+    rows = num_live_rows(snapshot)
     properties = snapshot.properties
     cards = (
         ("unknown" if rows is None else f"{rows:,}", "rows"),
@@ -124,7 +124,7 @@ def _groups(found: Sequence[Activity]) -> list[Sequence[Activity]]:
     return [found[start : start + size] for start in range(0, len(found), size)]
 
 
-def _total(count: Count, group: Sequence[Activity]) -> int | None:
+def _total(count: _Count, group: Sequence[Activity]) -> int | None:
     counts = [count(activity) for activity in group]
     known = [number for number in counts if number is not None]
     return sum(known) if known else None
@@ -176,7 +176,7 @@ def _coverage_text(found: Sequence[Activity]) -> str:
     return f"The change data feed was on at versions {', '.join(spans)}."
 
 
-def _file_sizes(buckets: Sequence[Bucket]) -> str:
+def _file_sizes(buckets: Sequence[SizeBucket]) -> str:
     if not buckets:
         return _section("File sizes", "The table has no files.", "")
     chart = bars(

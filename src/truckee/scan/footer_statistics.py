@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime, timedelta, timezone
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import pyarrow.parquet as pq
 
@@ -45,7 +45,7 @@ _READERS = 16
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the zone is put on where there is one
 _EPOCH_DAY = date(1970, 1, 1)
 
-Path = tuple[str, ...]
+LeafPath = tuple[str, ...]
 
 
 class Bounds(NamedTuple):
@@ -56,13 +56,38 @@ class Bounds(NamedTuple):
     nulls: int | None
 
 
+class ChunkStatistics(Protocol):
+    """What a footer says of one column of one row group; pyarrow's `Statistics` are such.
+
+    `min_raw` and `max_raw` are numbers as they are stored, and the bytes of texts; `min` and `max`
+    are asked for decimals.
+    """
+
+    @property
+    def has_null_count(self) -> bool: ...  # noqa: D102
+    @property
+    def null_count(self) -> int: ...  # noqa: D102
+    @property
+    def num_values(self) -> int: ...  # noqa: D102
+    @property
+    def has_min_max(self) -> bool: ...  # noqa: D102
+    @property
+    def min_raw(self) -> Any: ...  # noqa: D102
+    @property
+    def max_raw(self) -> Any: ...  # noqa: D102
+    @property
+    def min(self) -> Any: ...  # noqa: D102
+    @property
+    def max(self) -> Any: ...  # noqa: D102
+
+
 class FooterColumn(NamedTuple):
     """A column of a table and where its values are in a file.
 
     `first` and `last` number the columns of the file; they differ for arrays and maps of structs.
     """
 
-    path: Path
+    path: LeafPath
     type: DataType
     first: int
     last: int
@@ -72,7 +97,7 @@ class Footer(NamedTuple):
     """What the footer of one file tells."""
 
     num_rows: int
-    bounds: Mapping[Path, Bounds]
+    bounds: Mapping[LeafPath, Bounds]
 
 
 def read_footers(
@@ -90,17 +115,30 @@ def read_footer(storage: Storage, path: str, columns: Sequence[FooterColumn]) ->
     with storage.open_input(path) as file:
         metadata = pq.read_metadata(file)
     groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
-    return Footer(metadata.num_rows, {column.path: _bounds(groups, column) for column in columns})
+    held = [group for group in groups if group.num_rows]
+    return Footer(
+        metadata.num_rows,
+        {
+            column.path: column_bounds(
+                column,
+                [
+                    [group.column(leaf).statistics for leaf in range(column.first, column.last + 1)]
+                    for group in held
+                ],
+            )
+            for column in columns
+        },
+    )
 
 
-def footer_columns(schema: StructType) -> dict[Path, FooterColumn]:
+def footer_columns(schema: StructType) -> dict[LeafPath, FooterColumn]:
     """Return where the columns of a table are in files written with exactly this schema.
 
     Keys are the physical paths of all leaves. The columns of a Parquet file are the leaves of its
     schema, in order: with a struct s(x, y) and an array of structs (p, q), they are s.x, s.y,
     p and q, of which the array takes the last two.
     """
-    found: dict[Path, FooterColumn] = {}
+    found: dict[LeafPath, FooterColumn] = {}
     position = 0
     for field_path, data_type in _leaves(schema, ()):
         width = _width(data_type)
@@ -109,7 +147,7 @@ def footer_columns(schema: StructType) -> dict[Path, FooterColumn]:
     return found
 
 
-def _leaves(schema: StructType, above: Path) -> Iterable[tuple[Path, DataType]]:
+def _leaves(schema: StructType, above: LeafPath) -> Iterable[tuple[LeafPath, DataType]]:
     for field in schema.fields:
         path = (*above, field.physical_name)
         if isinstance(field.type, StructType):
@@ -139,11 +177,17 @@ def indexed_columns(table: TableConfiguration) -> list[FooterColumn]:
     return [positions[chain.physical_path] for chain in wanted]
 
 
-def _bounds(groups: Sequence[pq.RowGroupMetaData], column: FooterColumn) -> Bounds:
+def column_bounds(
+    column: FooterColumn, chunks: Sequence[Sequence[ChunkStatistics | None]]
+) -> Bounds:
+    """Return what a column of a file holds.
+
+    `chunks` has, for each row group with a row, the statistics of the leaves of the column.
+    """
     if isinstance(column.type, ArrayType | MapType):
-        return Bounds(None, None, _nulls_of_collection(groups, column))
-    parts = [group.column(column.first).statistics for group in groups if group.num_rows]
-    if any(part is None for part in parts):
+        return Bounds(None, None, _nulls_of_collection(chunks))
+    parts = [leaves[0] for leaves in chunks if leaves[0] is not None]
+    if len(parts) < len(chunks):
         return Bounds(None, None, None)
     counted = all(part.has_null_count for part in parts)
     nulls = sum(part.null_count for part in parts) if counted else None
@@ -159,24 +203,22 @@ def _bounds(groups: Sequence[pq.RowGroupMetaData], column: FooterColumn) -> Boun
     )
 
 
-def _nulls_of_collection(groups: Sequence[pq.RowGroupMetaData], column: FooterColumn) -> int | None:
+def _nulls_of_collection(chunks: Sequence[Sequence[ChunkStatistics | None]]) -> int | None:
     """Return 0 where no entry is missing, so no array is; None if there might be null arrays.
 
     A footer counts null arrays, empty arrays and null elements all alike.
     """
-    for group in groups:
-        for index in range(column.first, column.last + 1):
-            part = group.column(index).statistics
-            if part is None or not part.has_null_count or part.null_count:
-                return None
+    for part in (part for leaves in chunks for part in leaves):
+        if part is None or not part.has_null_count or part.null_count:
+            return None
     return 0
 
 
-def _raw(part: pq.Statistics, which: str) -> Any:
+def _raw(part: ChunkStatistics, which: str) -> Any:
     return getattr(part, f"{which}_raw")
 
 
-def _decimal(part: pq.Statistics, which: str) -> Any:
+def _decimal(part: ChunkStatistics, which: str) -> Any:
     return getattr(part, which)
 
 
@@ -227,7 +269,7 @@ def file_stats(
     )
 
 
-def _put(nested: dict[str, Any], path: Path, value: Any) -> None:
+def _put(nested: dict[str, Any], path: LeafPath, value: Any) -> None:
     if value is None:
         return
     for name in path[:-1]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from truckee.commands.care.clone import RESULT_COLUMNS as CLONE_COLUMNS
+from truckee.commands.care.clone import CLONE_RESULT_COLUMNS as CLONE_COLUMNS
 from truckee.commands.care.optimize_metrics import METRICS_TYPE
-from truckee.commands.care.restore import RESULT_COLUMNS as RESTORE_COLUMNS
+from truckee.commands.care.restore import RESTORE_RESULT_COLUMNS as RESTORE_COLUMNS
 from truckee.spark.read.table_description import DETAIL_COLUMNS, HISTORY_COLUMNS
 from truckee.sql.statements import (
     CloneStatement,

@@ -76,8 +76,11 @@ class LocalStorage:
         with _typed_errors("list", target):
             entries = [e for e in _entries(target) if e.name >= first and not is_staged(e.name)]
             entries.sort(key=lambda entry: entry.name)
-            found = [_file_info(prefix, entry) for entry in entries]
-        yield from (info for info in found if info is not None)
+            for entry in entries:
+                # Sizes and times are asked one by one, for many stop before the end.
+                info = _file_info(prefix, entry)
+                if info is not None:
+                    yield info
 
     def list_tree(self, folder: str) -> Iterator[FileInfo]:
         """Yield every file below a folder, in no particular order."""

@@ -40,7 +40,7 @@ _SAID = re.compile(r"<Code>(?P<code>.*?)</Code>.*?<Message>(?P<message>.*?)</Mes
 _REFUSAL = re.compile(r"status code: 4(?!09|12)\d\d")
 
 
-class Place(NamedTuple):
+class ObjectPlace(NamedTuple):
     """An object or a folder: its store, its key there, and its URL for people."""
 
     store: ObjectStore
@@ -74,13 +74,13 @@ def open_store(bucket: Bucket, options: Mapping[str, str], *, url: str) -> Objec
     return store
 
 
-def get(place: Place) -> bytes:
+def get(place: ObjectPlace) -> bytes:
     """Return the object; FileNotFoundError if there is none."""
     with _typed_errors("read", place):
         return bytes(_obstore().get(place.store, place.key).bytes())
 
 
-def get_range(place: Place, offset: int, length: int) -> bytes:
+def get_range(place: ObjectPlace, offset: int, length: int) -> bytes:
     """Return `length` bytes from `offset` on, fewer if the object ends before."""
     if length <= 0:
         return b""
@@ -95,13 +95,13 @@ def get_range(place: Place, offset: int, length: int) -> bytes:
             raise
 
 
-def size(place: Place) -> int:
+def size(place: ObjectPlace) -> int:
     """Return the size of the object; FileNotFoundError if there is none."""
     with _typed_errors("read", place):
         return int(_obstore().head(place.store, place.key)["size"])
 
 
-def objects(place: Place, *, after: str = "") -> Iterator[ObjectMeta]:
+def objects(place: ObjectPlace, *, after: str = "") -> Iterator[ObjectMeta]:
     """Yield all objects below a folder whose keys come after `after`, in order of their keys."""
     with _typed_errors("list", place):
         pages = _obstore().list(
@@ -111,7 +111,7 @@ def objects(place: Place, *, after: str = "") -> Iterator[ObjectMeta]:
             yield from page
 
 
-def names(place: Place, *, first: str) -> Iterator[tuple[str, ObjectMeta]]:
+def names(place: ObjectPlace, *, first: str) -> Iterator[tuple[str, ObjectMeta]]:
     """Yield the names in a folder that are not less than `first`, in order, with their objects.
 
     A store lists what comes *after* a key, and subfolders with all that they hold. So the listing
@@ -134,13 +134,13 @@ def names(place: Place, *, first: str) -> Iterator[tuple[str, ObjectMeta]]:
                 break
 
 
-def put(place: Place, data: bytes | BinaryIO) -> None:
+def put(place: ObjectPlace, data: bytes | BinaryIO) -> None:
     """Create or replace the object, in parts if it is a file of more than a few megabytes."""
     with _typed_errors("write", place):
         _obstore().put(place.store, place.key, data)
 
 
-def put_if_absent(place: Place, data: bytes) -> None:
+def put_if_absent(place: ObjectPlace, data: bytes) -> None:
     """Create the object, or raise FileExistsError if there is one that is not from this call.
 
     WriteOutcomeUnknownError if the store cannot be asked what became of the request.
@@ -155,7 +155,7 @@ def put_if_absent(place: Place, data: bytes) -> None:
         raise _outcome_unknown(place, failure) from failure
 
 
-def delete(place: Place) -> None:
+def delete_object(place: ObjectPlace) -> None:
     """Delete the object; it is no error if there is none."""
     with _typed_errors("delete", place):
         try:
@@ -164,7 +164,7 @@ def delete(place: Place) -> None:
             return
 
 
-def _put_once(place: Place, data: bytes, mine: dict[str, str]) -> Exception | None:
+def _put_once(place: ObjectPlace, data: bytes, mine: dict[str, str]) -> Exception | None:
     """Ask the store to create the object; return the error that leaves open whether it did."""
     obstore = _obstore()
     unsure: tuple[type[Exception], ...] = (
@@ -180,7 +180,7 @@ def _put_once(place: Place, data: bytes, mine: dict[str, str]) -> Exception | No
     return None
 
 
-def _is_mine(place: Place, mine: dict[str, str], failure: Exception) -> bool:
+def _is_mine(place: ObjectPlace, mine: dict[str, str], failure: Exception) -> bool:
     """Return whether the object is there and ours, after all; False if there is none.
 
     A store can also say that an object exists while another creates or deletes it, so that there
@@ -203,13 +203,13 @@ def _is_refusal(error: Exception) -> bool:
     return _REFUSAL.search(str(error)) is not None
 
 
-def _outcome_unknown(place: Place, failure: Exception | None) -> WriteOutcomeUnknownError:
+def _outcome_unknown(place: ObjectPlace, failure: Exception | None) -> WriteOutcomeUnknownError:
     reason = _reason(failure) if failure else "the store gave no answer"
     return WriteOutcomeUnknownError(action="write", path=place.url, reason=reason)
 
 
 @contextmanager
-def _typed_errors(action: str, place: Place) -> Iterator[None]:
+def _typed_errors(action: str, place: ObjectPlace) -> Iterator[None]:
     """Turn obstore's errors into ours, but for an object that is missing or is there."""
     if _serving_process() != os.getpid():
         raise ForkedProcessError(

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import posixpath
 from collections.abc import Iterator, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import truckee.storage.object_requests as requests
 from truckee.errors.storage import StorageError
-from truckee.storage import object_requests as requests
 from truckee.storage.base import FileInfo
-from truckee.storage.object_requests import Place
+from truckee.storage.object_requests import ObjectPlace
 from truckee.storage.object_url import Bucket, is_object_url, normal_key, parse_object_url
+from truckee.storage.range_reader import opened_ranges
 from truckee.storage.urls import scheme_of
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta
     from obstore.store import ObjectStore
-
-_BLOCK = 1 << 20
 
 
 class ObjectStoreStorage:
@@ -58,8 +56,9 @@ class ObjectStoreStorage:
     def open_input(self, path: str) -> BinaryIO:
         """Return the file opened for random access."""
         place = self._place(path)
-        reader = _ObjectReader(place, size=requests.size(place))
-        return io.BufferedReader(reader, buffer_size=_BLOCK)
+        return opened_ranges(
+            lambda offset, length: requests.get_range(place, offset, length), requests.size(place)
+        )
 
     def list_from(self, path: str) -> Iterator[FileInfo]:
         """Yield the files beside `path` whose name is not less than its name, in order of name."""
@@ -95,9 +94,9 @@ class ObjectStoreStorage:
         prefix = f"{self._key}/" if self._key else ""
         if bucket != self._bucket or not place.key.startswith(prefix):
             raise StorageError(action="delete", path=path, reason="it lies outside the table")
-        requests.delete(place)
+        requests.delete_object(place)
 
-    def _place(self, path: str) -> Place:
+    def _place(self, path: str) -> ObjectPlace:
         if is_object_url(path):
             (bucket, key), url = parse_object_url(path), path
         elif scheme_of(path) is None:
@@ -110,38 +109,7 @@ class ObjectStoreStorage:
             store = self._stores.get(bucket)
             if store is None:
                 store = self._stores[bucket] = requests.open_store(bucket, self._options, url=url)
-        return Place(store, key, url)
-
-
-class _ObjectReader(io.RawIOBase):
-    """An object as a file that is read by ranges, for those who want a file."""
-
-    def __init__(self, place: Place, *, size: int) -> None:
-        super().__init__()
-        self._place = place
-        self._size = size
-        self._position = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
-        self._position = base + offset
-        return self._position
-
-    def tell(self) -> int:
-        return self._position
-
-    def readinto(self, buffer: Any) -> int:
-        wanted = min(len(buffer), max(0, self._size - self._position))
-        data = requests.get_range(self._place, self._position, wanted)
-        buffer[: len(data)] = data
-        self._position += len(data)
-        return len(data)
+        return ObjectPlace(store, key, url)
 
 
 def _file_info(folder: str, name: str, found: ObjectMeta) -> FileInfo:

@@ -5,25 +5,72 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 
+from truckee.errors.log import LogFileNotFoundError
 from truckee.errors.streaming import MissingCommitsError
 from truckee.log.commits import Commit, commits_of
+from truckee.log.file_times import FileTimes
 from truckee.log.segment import list_commits
-from truckee.storage.base import Storage
+from truckee.storage.base import FileInfo, Storage
 
 _logger = logging.getLogger(__name__)
+_PAGE = 10_000  # commits that are listed at once
 
 
-def stream_commits(
-    storage: Storage, start: int, end: int | None = None, *, fail_on_data_loss: bool = True
-) -> Iterator[Commit]:
-    """Yield the commits `start..end` that exist, each read when it is asked for.
+class StreamCommits:
+    """The commits of a table in order, from listings that are kept between batches.
 
-    Nothing comes of a start after the latest version. Where versions are missing, before the first
-    commit or between two, raises `MissingCommitsError`, or goes on and logs which they are.
+    A batch of a long backlog lists nothing: the listing of an earlier one showed its commits. Only
+    where that ends is the store asked for what has come since.
     """
-    files = list_commits(storage, start, end)
-    _check_complete(storage, start, files, fail_on_data_loss)
-    yield from commits_of(storage, files)
+
+    def __init__(self, storage: Storage, *, fail_on_data_loss: bool = True) -> None:
+        self._storage = storage
+        self._fail_on_data_loss = fail_on_data_loss
+        self._files: dict[int, FileInfo] = {}
+        self._times = FileTimes(storage)
+
+    def read(self, start: int, end: int | None = None) -> Iterator[Commit]:
+        """Yield the commits `start..end` that exist, each read when it is asked for.
+
+        Nothing comes of a start after the latest version. Where versions are missing, before the
+        first commit or between two, raises `MissingCommitsError`, or goes on and logs which they
+        are.
+        """
+        version = start
+        while end is None or version <= end:
+            files = self._kept(version, end)
+            was_kept = bool(files)
+            files = files or self._listed(version, end)
+            if not files:
+                return
+            try:
+                for commit in commits_of(self._storage, files, self._times.at):
+                    version = commit.version + 1
+                    yield commit
+            except LogFileNotFoundError:
+                # The log was cleaned up since it was listed. A new listing shows what is missing.
+                if not was_kept:
+                    raise
+                self._files = {}
+
+    def forget_before(self, version: int) -> None:
+        """Drop what is known of commits that will not be read again."""
+        self._files = {v: file for v, file in self._files.items() if v >= version}
+
+    def _kept(self, start: int, end: int | None) -> dict[int, FileInfo]:
+        if start not in self._files:
+            return {}
+        return {
+            version: file
+            for version, file in self._files.items()
+            if version >= start and (end is None or version <= end)
+        }
+
+    def _listed(self, start: int, end: int | None) -> dict[int, FileInfo]:
+        files = list_commits(self._storage, start, end, most=_PAGE)
+        _check_complete(self._storage, start, files, self._fail_on_data_loss)
+        self._files = {**self._files, **files}
+        return files
 
 
 def _check_complete(

@@ -19,7 +19,7 @@ from truckee.log.commits import Commit
 from truckee.protocol.actions import AddCDCFile, AddFile, RemoveFile
 from truckee.streaming.offset import BASE, END, METADATA_CHANGE, POST_METADATA_CHANGE, Position
 
-FileAction = AddFile | RemoveFile | AddCDCFile
+StreamedAction = AddFile | RemoveFile | AddCDCFile
 
 
 class Admission(Enum):
@@ -39,7 +39,7 @@ class VersionEntries(Struct, frozen=True, kw_only=True):
 
     version: int
     timestamp_ms: int | None = None
-    files: Sequence[FileAction] = ()
+    files: Sequence[StreamedAction] = ()
     is_snapshot: bool = False
     admission: Admission = Admission.ONE_BY_ONE
     is_hidden: bool = False
@@ -51,7 +51,7 @@ class Entry(Struct, frozen=True):
 
     version: int
     index: int
-    file: FileAction | None = None
+    file: StreamedAction | None = None
 
     @property
     def position(self) -> Position:

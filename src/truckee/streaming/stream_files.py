@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from truckee.changes.file_index import scan_files
+from truckee.changes.file_index import version_files
 from truckee.changes.version_diff import VersionDiff, version_diff
 from truckee.log.commits import Commit
 from truckee.protocol.actions import AddFile
 from truckee.scan.scan_file import ScanFile
-from truckee.streaming.entries import FileAction, VersionEntries, entries_between
+from truckee.streaming.entries import StreamedAction, VersionEntries, entries_between
 from truckee.streaming.offset import StreamOffset
 
 
@@ -34,11 +34,11 @@ def files_between(
         for entry in entries_between(version, start.position, end.position)
         if entry.file is not None and not (left_out and left_out.search(entry.file.path))
     )
-    for file in scan_files(_diff(version, files, is_feed)):
+    for file in version_files(_diff(version, files, is_feed)):
         yield file if is_feed else replace(file, change=None)
 
 
-def _diff(version: VersionEntries, files: tuple[FileAction, ...], is_feed: bool) -> VersionDiff:
+def _diff(version: VersionEntries, files: tuple[StreamedAction, ...], is_feed: bool) -> VersionDiff:
     if is_feed and not version.is_snapshot:
         # A MERGE without effect shows no files, so nothing of its commitInfo is needed here.
         return version_diff(Commit(version.version, version.timestamp_ms or 0, files))

@@ -40,7 +40,7 @@ from truckee.streaming.batches import (
     offset_at,
 )
 from truckee.streaming.change_detection import is_passed_over
-from truckee.streaming.commits import stream_commits
+from truckee.streaming.commits import StreamCommits
 from truckee.streaming.entries import VersionEntries, appended_entries, change_entries
 from truckee.streaming.initial_files import initial_files
 from truckee.streaming.limits import budget
@@ -109,6 +109,7 @@ class TableStream:
         self._until: int | None = None
         self._has_checked_start = False
         self._commits: dict[int, Commit] = {}
+        self._log = StreamCommits(self.storage, fail_on_data_loss=self.options.fail_on_data_loss)
         self._remembered = 0
         self._snapshot_entries: VersionEntries | None = None
         self._has_moved = False
@@ -231,15 +232,14 @@ class TableStream:
             version += 1
         if last is not None and version > last:
             return
-        for commit in stream_commits(
-            self.storage, version, last, fail_on_data_loss=self.options.fail_on_data_loss
-        ):
+        for commit in self._log.read(version, last):
             self._remembered += len(commit.actions)
             if self._remembered <= _REMEMBERED_ACTIONS:
                 self._commits[commit.version] = commit
             yield commit
 
     def _forget_before(self, version: int) -> None:
+        self._log.forget_before(version)
         self._commits = {v: commit for v, commit in self._commits.items() if v >= version}
         self._remembered = sum(len(commit.actions) for commit in self._commits.values())
         if self._snapshot_entries is not None and self._snapshot_entries.version < version - 1:

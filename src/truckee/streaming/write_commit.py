@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from truckee.arrow.write import WriteTarget, discard
-from truckee.commands.commit import Discardable, commit_files
+from truckee.commands.commit import Discardable, commit_written
 from truckee.commands.removed_files import all_removed
 from truckee.commands.schema.identity_marks import with_identity_marks
 from truckee.commands.table_plan import PlannedTable
@@ -83,7 +83,7 @@ def commit_write(
         files.discard()
         return None
     metrics = _stage(transaction, planned, snapshot, adds, operation)
-    return commit_files(
+    return commit_written(
         transaction,
         files,
         operation,

@@ -31,7 +31,7 @@ from truckee.protocol.column_metadata import (
     IDENTITY_STEP_KEY,
     INVARIANTS_KEY,
 )
-from truckee.protocol.properties import parse_column_names
+from truckee.protocol.property_kinds import parse_column_names
 from truckee.protocol.schema import (
     PrimitiveType,
     StructType,

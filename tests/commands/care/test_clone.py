@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from dml_tables import FEED, VECTORS, Table, create_table, numbers, ordered
 from session_settings import set_as
-from truckee.commands.care.clone import RESULT_COLUMNS, CloneRequest, clone
+from truckee.commands.care.clone import CLONE_RESULT_COLUMNS, CloneRequest, clone
 from truckee.commands.care.vacuum import vacuum
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
@@ -68,7 +68,7 @@ def test_a_deep_clone_outlives_its_source(
     )
 
     copy = Table(spark, tmp_path / "copy")
-    assert answer.columns == list(RESULT_COLUMNS)
+    assert answer.columns == list(CLONE_RESULT_COLUMNS)
     assert answer.first()["num_copied_files"] == len(copy.files_on_disk()) == 3
     shutil.rmtree(table.path)
     assert copy.rows() == ROWS

@@ -117,7 +117,7 @@ def test_each_partition_is_compacted_by_itself_and_where_chooses_among_them(
     assert (row.metrics.numFilesAdded, row.metrics.numFilesRemoved) == (1, 4)
     assert row.metrics.totalConsideredFiles == 4
     assert set(untouched) < {file.path for file in table.snapshot.files()}
-    assert table.info.operation_parameters["predicate"] == '["(part = 1)","(part > 0)"]'
+    assert table.info.operation_parameters["predicate"] == '["(\'part = 1)","(\'part > 0)"]'
 
     opened(table).optimize().executeCompaction()
 

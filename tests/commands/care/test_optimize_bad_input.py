@@ -58,8 +58,8 @@ def test_a_condition_on_data_columns_is_refused(table: Table) -> None:
     )
 
     assert found == (
-        "the condition (part = 1 and v > 3) reads v, which is no partition column\n"
-        "hint: use only [part]"
+        "Predicate references non-partition column 'v'. Only the partition columns may be "
+        "referenced: [part]"
     )
 
 
@@ -71,7 +71,8 @@ def test_a_condition_on_a_table_without_partitions_is_refused(
     found = refusal(NonPartitionColumnError, flat, lambda o: o.where("id = 1").purge())
 
     assert found == (
-        "the condition (id = 1) reads id, but the table has no partitions\n"
+        "Predicate references non-partition column 'id'. Only the partition columns may be "
+        "referenced: []\n"
         "hint: leave the condition out"
     )
 
@@ -108,7 +109,7 @@ def test_z_order_by_columns_that_do_not_help_is_refused(spark: SparkSession, tab
         "hint: use one of [id, v, part, list]"
     )
     assert partition == (
-        "cannot Z-order by part, which is a partition column\n"
+        "part is a partition column. Z-Ordering can only be performed on data columns\n"
         "hint: Z-order by other columns; files are apart by this one already"
     )
     assert unordered == (

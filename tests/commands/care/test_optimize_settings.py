@@ -12,7 +12,8 @@ from truckee.commands.care.optimize_settings import (
     optimize_settings,
 )
 from truckee.errors.options import IllegalOptionError
-from truckee.protocol.properties import TableProperties, parse_bytes
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.property_kinds import parse_bytes
 
 GIB = 1 << 30
 DELTA = "spark.databricks.delta."

@@ -7,7 +7,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from dml_tables import FEED, MAPPED, VECTORS, create_table, numbers
-from truckee.commands.care.restore import RESULT_COLUMNS, restore
+from truckee.commands.care.restore import RESTORE_RESULT_COLUMNS, restore
 from truckee.commands.ddl.table_builder import IdentityGenerator
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
@@ -28,7 +28,7 @@ def test_rows_and_feed_after_a_restore_are_those_that_differ(
     restored = DeltaTable.forPath(spark, str(table.path)).restoreToVersion(1)
 
     [row] = restored.collect()
-    assert restored.columns == list(RESULT_COLUMNS)
+    assert restored.columns == list(RESTORE_RESULT_COLUMNS)
     assert (row.num_restored_files, row.num_removed_files) == (1, 3)
     assert row.num_of_files_after_restore == 1
     assert table.rows() == [(i, i * 10, i % 2) for i in (0, 2, 3, 4, 5)]
@@ -61,7 +61,7 @@ def test_a_restore_to_where_the_table_is_has_no_row(spark: SparkSession, tmp_pat
 
     restored = restore(spark, table.storage, version=0)
 
-    assert (restored.columns, restored.collect()) == (list(RESULT_COLUMNS), [])
+    assert (restored.columns, restored.collect()) == (list(RESTORE_RESULT_COLUMNS), [])
     assert table.version == 0
 
 

@@ -415,18 +415,24 @@ def test_a_feature_of_readers_is_dropped_behind_a_checkpoint(
 
 
 @pytest.mark.parametrize(
-    ("name", "reason"),
+    ("name", "code", "reason"),
     [
-        ("nope", "the table does not have it"),
-        ("v2Checkpoint", "the table does not have it"),
+        (
+            "nope",
+            "DELTA_FEATURE_DROP_UNSUPPORTED_CLIENT_FEATURE",
+            "truckee does not know it\nhint: check the spelling",
+        ),
+        (
+            "v2Checkpoint",
+            "DELTA_FEATURE_DROP_FEATURE_NOT_PRESENT",
+            "the table does not have it\nhint: see detail() for those it has",
+        ),
     ],
 )
 def test_features_that_a_table_does_not_have_are_not_dropped(
-    table: LocalStorage, name: str, reason: str
+    table: LocalStorage, name: str, code: str, reason: str
 ) -> None:
     with pytest.raises(FeatureDropError) as caught:
         drop_feature(table, name)
 
-    assert caught.value.sentence() == (
-        f"the feature {name} cannot be dropped: {reason}\nhint: see detail() for those it has"
-    )
+    assert str(caught.value) == f"[{code}] the feature {name} cannot be dropped: {reason}"

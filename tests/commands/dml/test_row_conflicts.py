@@ -16,11 +16,12 @@ from truckee.commands.dml.plan import Prepared
 from truckee.commands.dml.settings import DmlSettings
 from truckee.commands.dml.update import prepared_update, update
 from truckee.commands.merge.builder import merge_builder
-from truckee.commands.merge.clauses import Clause, Does, Kind
+from truckee.commands.merge.clauses import Clause, ClauseKind, Does
 from truckee.commands.merge.merge import Merge, prepared_merge
 from truckee.errors.transaction import (
     ConcurrentAppendException,
     ConcurrentDeleteReadException,
+    ConcurrentTransactionException,
     MetadataChangedException,
 )
 from truckee.log.snapshot import Snapshot
@@ -92,6 +93,23 @@ def test_rows_that_both_take_are_a_conflict(spark: SparkSession, tmp_path: Path)
     )
     assert table.version == 1
     assert table.files_on_disk() < before
+
+
+def test_a_version_of_the_same_application_is_a_conflict_though_the_rows_are_others(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = make(spark, tmp_path)
+    mine = deleting(table, "id = 1")
+    delete(spark, table.storage, "id = 2")
+    theirs = Transaction(table.storage, table.snapshot)
+    theirs.set_transaction("app", 5)
+    theirs.commit("WRITE")
+
+    with pytest.raises(ConcurrentTransactionException) as error:
+        commit_rows(spark, mine, DmlSettings(txn_app_id="app", txn_version=6))
+
+    assert (error.value.version, error.value.app_id) == (2, "app")
+    assert table.version == 2
 
 
 def test_the_last_rows_of_a_file_taken_by_two_remove_it(
@@ -234,7 +252,7 @@ def test_a_merge_that_inserts_does_not_overlook_a_row_that_came_meanwhile(
     merge = Merge(
         source=source,
         condition="t.id = s.id",
-        clauses=(Clause(Kind.NOT_MATCHED, Does.INSERT),),
+        clauses=(Clause(ClauseKind.NOT_MATCHED, Does.INSERT),),
         alias="t",
     )
     mine = prepared_merge(spark, table.snapshot, merge, settings=SETTINGS)

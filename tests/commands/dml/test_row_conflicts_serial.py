@@ -40,7 +40,7 @@ from truckee.commands.dml.delete import prepared_delete
 from truckee.commands.dml.plan import Prepared
 from truckee.commands.dml.settings import DmlSettings
 from truckee.commands.dml.update import prepared_update
-from truckee.commands.merge.clauses import Clause, Does, Kind
+from truckee.commands.merge.clauses import Clause, ClauseKind, Does
 from truckee.commands.merge.merge import Merge as MergeGiven
 from truckee.commands.merge.merge import prepared_merge
 from truckee.errors.transaction import DeltaConcurrentModificationException
@@ -190,9 +190,9 @@ def prepared(table: Table, snapshot: Snapshot, command: Command) -> Prepared:
 def _merge(table: Table, merge: Merge) -> MergeGiven:
     clauses = []
     if merge.matched_delete is not None:
-        clauses.append(Clause(Kind.MATCHED, Does.DELETE, merge.matched_delete.of("t")))
-    clauses.append(Clause(Kind.MATCHED, Does.UPDATE))
-    clauses.append(Clause(Kind.NOT_MATCHED, Does.INSERT))
+        clauses.append(Clause(ClauseKind.MATCHED, Does.DELETE, merge.matched_delete.of("t")))
+    clauses.append(Clause(ClauseKind.MATCHED, Does.UPDATE))
+    clauses.append(Clause(ClauseKind.NOT_MATCHED, Does.INSERT))
     return MergeGiven(
         source=frame(table.spark, merge.source).alias("s"),
         condition="t.id = s.id",

@@ -187,7 +187,8 @@ class TestTimeTravel:
             ),
             (
                 {"timestampAsOf": "noon"},
-                "timestampAsOf is 'noon', which is not a timestamp\n"
+                "timestampAsOf: The provided timestamp ('noon') cannot be converted to a valid "
+                "timestamp\n"
                 "hint: write it as '2024-01-31', '2024-01-31 23:59:59' or "
                 "'2024-01-31T23:59:59.999Z'",
             ),

@@ -142,12 +142,14 @@ ERRORS: list[tuple[dict[str, Any], str, str]] = [
     (
         {"startingTimestamp": "20240102030405006"},
         "DELTA_TIMESTAMP_INVALID",
-        f"startingTimestamp is '20240102030405006', which is not a timestamp{HINT_TIME}",
+        "startingTimestamp: The provided timestamp ('20240102030405006') cannot be converted to a "
+        f"valid timestamp{HINT_TIME}",
     ),
     (
         {"startingVersion": 0, "endingTimestamp": "never"},
         "DELTA_TIMESTAMP_INVALID",
-        f"endingTimestamp is 'never', which is not a timestamp{HINT_TIME}",
+        "endingTimestamp: The provided timestamp ('never') cannot be converted to a valid "
+        f"timestamp{HINT_TIME}",
     ),
     (
         {"startingTimestamp": at(31)},

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 import truckee
 from data_tables import DataTable, marked, removed, vector, with_vector
 from plans import files_read, rows, rows_scanned
-from truckee.changes.plan import plan_changes
+from staging import plan_changes
 from truckee.options.feed import Bound, FeedOptions
 from truckee.protocol.actions import AddFile
 from truckee.spark.read.feed_layers import OFTEN, layer_digits, layered_paths

@@ -55,12 +55,15 @@ def parquet(path: Path, encoded: str) -> pq.ParquetFile:
     return pq.ParquetFile(path / decode_path(encoded))
 
 
-def test_files_stay_in_a_folder_of_their_own(spark: SparkSession, tmp_path: Path) -> None:
+def test_files_lie_at_the_root_where_delta_spark_puts_them(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     files = written(spark.range(0, 10, 1, 2), tmp_path)
 
     assert files.num_rows == 10
     assert len(files.adds) == 2
-    assert len({Path(add.path).parts[0] for add in files.adds}) == 1
+    assert {Path(add.path).parent for add in files.adds} == {Path()}
+    assert [Path(add.path).name[:11] for add in files.adds] == ["part-00000-", "part-00001-"]
     for add in files.adds:
         on_disk = tmp_path / add.path
         assert add.size == on_disk.stat().st_size
@@ -144,7 +147,7 @@ def test_partition_columns_become_folders_in_the_tables_order(
     (add,) = written(frame, tmp_path, metadata_of(frame, "d", "B")).adds
 
     assert add.partition_values == {"d": "4", "b": "2"}
-    assert Path(add.path).parts[1:3] == ("d=4", "b=2")
+    assert Path(add.path).parts[:2] == ("d=4", "b=2")
 
 
 def test_what_the_session_says_does_not_bend_files(spark: SparkSession, tmp_path: Path) -> None:
@@ -256,6 +259,10 @@ def test_change_rows_go_to_change_files_in_the_same_pass(
     expected = {("x",), ("y",)} if partitions else {()}
     assert {tuple(change.partition_values.values()) for change in files.changes} == expected
     assert {tuple(add.partition_values.values()) for add in files.adds} == expected
+    folders = {"p=x", "p=y"} if partitions else {"."}
+    assert {str(Path(add.path).parent) for add in files.adds} == folders
+    assert {str(Path(c.path).parent.relative_to("_change_data")) for c in files.changes} == folders
+    assert {Path(change.path).name[:4] for change in files.changes} == {"cdc-"}
     on_disk = {name for name in data_files(tmp_path) if not name.endswith(".crc")}
     assert on_disk == {file.path for file in (*files.adds, *files.changes)}
 

@@ -33,7 +33,7 @@ from truckee.log.history import version_as_of
 from truckee.log.running import running
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
-from truckee.options.arguments import checked_version, type_name
+from truckee.options.arguments import checked_version, class_text
 from truckee.options.timestamps import timestamp_ms
 from truckee.protocol.actions import DomainMetadata
 from truckee.protocol.features import (
@@ -45,14 +45,20 @@ from truckee.protocol.features import (
 from truckee.protocol.paths import decode_path, is_absolute
 from truckee.protocol.properties import validated
 from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
+from truckee.spark.session.hadoop_storage import HadoopStorage
 from truckee.spark.session.job_descriptions import described_jobs
+from truckee.spark.session.python_workers import workers_have_truckee
 from truckee.spark.session.settings import session_storage, session_zone
 from truckee.storage.base import Storage
 from truckee.storage.copying import CopiedFile, copy_file, copy_files
+from truckee.storage.fence import unfenced
 from truckee.storage.memory import MemoryStorage
 from truckee.storage.urls import scheme_of
 
-RESULT_COLUMNS = (
+# Storages that only this process reaches.
+_HERE = (MemoryStorage, HadoopStorage)
+
+CLONE_RESULT_COLUMNS = (
     "source_table_size",
     "source_num_of_files",
     "num_removed_files",
@@ -88,17 +94,17 @@ def clone(
     timestamp: str | date | datetime | None = None,
 ) -> DataFrame:
     """Clone a table, its latest version or an older one; return delta-spark's row of numbers."""
-    check_target(target)
+    check_clone_target(target)
     at = source_version(source, version, timestamp, time_zone=session_zone(spark))
     snapshot = load_snapshot(source, at)
     counts = clone_table(snapshot, session_storage(spark, target), request, copy=_copying(spark))
-    return metrics_frame(spark, counts, RESULT_COLUMNS)
+    return metrics_frame(spark, counts, CLONE_RESULT_COLUMNS)
 
 
-def check_target(target: str) -> None:
+def check_clone_target(target: str) -> None:
     """Raise unless a target is an absolute path or a URL."""
     if not isinstance(target, str):
-        raise ArgumentValueError(what="target", needs="be a string", found=type_name(target))
+        raise ArgumentValueError(what="target", needs="be a string", found=class_text(target))
     if not is_absolute(target):
         raise ClonePathError(path=target)
 
@@ -258,7 +264,8 @@ def _copying(spark: SparkSession) -> Copy:
         except (PySparkException, AttributeError):  # a session of Spark Connect has none
             copy_in_threads(source, target, files)
             return
-        if not files or isinstance(source, MemoryStorage) or isinstance(target, MemoryStorage):
+        is_here = any(isinstance(unfenced(each), _HERE) for each in (source, target))
+        if not files or is_here or not workers_have_truckee(spark):
             copy_in_threads(source, target, files)
             return
         parts = context.parallelize(files, max(1, -(-len(files) // _FILES_A_TASK)))

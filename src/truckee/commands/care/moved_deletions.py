@@ -25,7 +25,7 @@ from pyspark.sql import functions as F
 from truckee.commands.care.rewrite import Rewritten, RewrittenBin
 from truckee.commands.dml.file_fates import takes_vectors
 from truckee.commands.dml.later_commits import files_by_path
-from truckee.commands.dml.marked_files import deleted_rows, marked_files
+from truckee.commands.dml.marked_files import marked_files, vector_rows
 from truckee.commands.dml.matched_files import TouchedFile
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.log.snapshot import Snapshot
@@ -101,8 +101,8 @@ def _with_deletions(
 
     None if that cannot be done: rows came back, or no vectors may be written.
     """
-    before = deleted_rows(older, [pair[0] for pair in pairs])
-    after = deleted_rows(newer, [pair[1] for pair in pairs])
+    before = vector_rows(older, [pair[0] for pair in pairs])
+    after = vector_rows(newer, [pair[1] for pair in pairs])
     came = any(old - new for old, new in zip(before, after, strict=True))
     if came or not takes_vectors(newer):
         return None

@@ -31,8 +31,8 @@ from truckee.commands.care.optimize_plan import OptimizePlan, OptimizeRequest, o
 from truckee.commands.care.optimize_settings import OptimizeSettings, optimize_settings
 from truckee.commands.care.rewrite import rewritten
 from truckee.commands.care.rewrite_commit import CommittedBins, commit_bins
-from truckee.commands.removed_files import now_ms
 from truckee.errors.base import DeltaError
+from truckee.log.race import now_ms
 from truckee.log.running import running
 from truckee.log.snapshot import load_snapshot
 from truckee.spark.session.settings import session_settings

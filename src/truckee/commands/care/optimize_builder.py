@@ -23,6 +23,9 @@ class DeltaOptimizeBuilder:
     _storage: Storage
     _where: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"DeltaOptimizeBuilder({self._storage.root!r}, where={list(self._where)!r})"
+
     def where(self, partitionFilter: str) -> DeltaOptimizeBuilder:
         """Look only at partitions that a condition is true of; several have to be true at once."""
         if not isinstance(partitionFilter, str):

@@ -35,13 +35,14 @@ from truckee.errors.optimize import (
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.features import check_writable
-from truckee.protocol.properties import parse_column_names
+from truckee.protocol.property_kinds import parse_column_names
 from truckee.protocol.schema import FieldChain, StructField, find_column, nested_fields
 from truckee.protocol.stats import has_bounds, stats_columns
 from truckee.spark.dml.target import Target
 from truckee.spark.read.partition_conditions import files_of_partitions
 from truckee.spark.read.row_id_columns import check_row_ids
 from truckee.spark.session.settings import session_zone
+from truckee.spark.write.conditions import unresolved_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,7 +214,7 @@ def _considered(
                 columns=tuple(others),
                 partition_columns=snapshot.partition_columns,
             )
-        texts.append(found.sql)
+        texts.append(unresolved_text(spark, condition))
     both = " AND ".join(f"({condition})" for condition in where)
     return files_of_partitions(spark, snapshot, both), tuple(texts)
 

@@ -28,7 +28,8 @@ from dataclasses import dataclass
 
 from truckee.errors.options import IllegalOptionError
 from truckee.options.text import Options
-from truckee.protocol.properties import TableProperties, parse_bytes
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.property_kinds import parse_bytes
 
 _DELTA = "spark.databricks.delta."
 _RANGES = "spark.databricks.io.skipping.mdc.rangeId.max"

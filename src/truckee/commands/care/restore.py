@@ -36,13 +36,13 @@ from truckee.errors.restore import (
 from truckee.errors.transaction import ConcurrentWriteException, MaxCommitRetriesExceededError
 from truckee.log.checkpoint_schema import wire_name
 from truckee.log.checkpoint_writer import write_checkpoint
-from truckee.log.commit_info import NULL
+from truckee.log.commit_info import _NULL
 from truckee.log.conflicts import IsolationLevel
 from truckee.log.history import version_as_of
 from truckee.log.running import running
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
-from truckee.options.arguments import checked_version, type_name
+from truckee.options.arguments import checked_version, class_text
 from truckee.options.text import Options
 from truckee.options.timestamps import timestamp_ms
 from truckee.protocol.actions import Metadata
@@ -54,9 +54,9 @@ from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 from truckee.spark.session.settings import session_settings, session_zone
 from truckee.storage.base import Storage
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
-RESULT_COLUMNS = (
+RESTORE_RESULT_COLUMNS = (
     "table_size_after_restore",
     "num_of_files_after_restore",
     "num_removed_files",
@@ -71,7 +71,7 @@ _MOST_PATHS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class Target:
+class RestoreTarget:
     """What to restore: a version, or a time; `text` is the time as it was given."""
 
     version: int
@@ -94,7 +94,7 @@ def restore(
     with running("RESTORE", storage.root):
         plan = restore_table(storage, target, settings)
     counts = {} if plan is None else plan.counts()
-    frame = metrics_frame(spark, counts, RESULT_COLUMNS)
+    frame = metrics_frame(spark, counts, RESTORE_RESULT_COLUMNS)
     return frame if plan is not None else frame.limit(0)
 
 
@@ -104,17 +104,15 @@ def restore_target(
     timestamp: str | date | datetime | None,
     *,
     time_zone: str = "UTC",
-) -> Target:
+) -> RestoreTarget:
     """Return the version that is meant; raise what says that there is none."""
     if timestamp is None:
-        return Target(version=checked_version(version, what="version"))
+        return RestoreTarget(version=checked_version(version, what="version"))
     if not isinstance(timestamp, str | date):
-        raise ArgumentValueError(
-            what="timestamp", needs="be a string or a datetime", found=type_name(timestamp)
-        )
+        raise ArgumentValueError(what="timestamp", needs="be a string", found=class_text(timestamp))
     at = timestamp_ms(timestamp, option="timestamp", time_zone=time_zone)
     try:
-        return Target(version=version_as_of(storage, at), text=str(timestamp))
+        return RestoreTarget(version=version_as_of(storage, at), text=str(timestamp))
     except TimestampTooEarlyError as error:
         raise RestoreTimestampEarlierError(
             table=storage.root, timestamp_ms=at, earliest_ms=error.earliest_ms
@@ -127,7 +125,7 @@ def restore_target(
 
 def restore_table(
     storage: Storage,
-    target: Target,
+    target: RestoreTarget,
     settings: Mapping[str, str] | None = None,
     *,
     dry_run: bool = False,
@@ -174,7 +172,7 @@ def _check_files(plan: RestorePlan) -> None:
         )
 
 
-def _commit(plan: RestorePlan, target: Target, *, takes_old_protocol: bool) -> None:
+def _commit(plan: RestorePlan, target: RestoreTarget, *, takes_old_protocol: bool) -> None:
     current, storage = plan.current, plan.current.storage
     transaction = Transaction(
         storage, current, isolation=IsolationLevel.SERIALIZABLE, max_attempts=1
@@ -188,8 +186,8 @@ def _commit(plan: RestorePlan, target: Target, *, takes_old_protocol: bool) -> N
         old = plan.target.domain_metadata.get(CLUSTERING_DOMAIN)
         transaction.stage(no_clustering() if old is None else old)
     parameters = {
-        "version": target.version if target.text is None else NULL,
-        "timestamp": NULL if target.text is None else target.text,
+        "version": target.version if target.text is None else _NULL,
+        "timestamp": _NULL if target.text is None else target.text,
     }
     metrics = {wire_name(name): value for name, value in plan.counts().items()}
     try:
@@ -208,7 +206,7 @@ def write_checkpoint_after(storage: Storage, version: int) -> None:
     try:
         write_checkpoint(load_snapshot(storage, version))
     except Exception:
-        logger.warning(
+        _logger.warning(
             "the checkpoint of version %d of the table %s could not be written; the commit itself "
             "is safe",
             version,

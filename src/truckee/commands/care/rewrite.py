@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from pyspark.sql import Column, DataFrame, SparkSession
 
 from truckee.care.bins import Bin
-from truckee.care.cubes import CUBE_COLUMNS, CUBE_ID, PROVIDER
+from truckee.care.cubes import CLUSTERING_PROVIDER, CUBE_COLUMNS, CUBE_ID
 from truckee.care.curves import bits_for, hilbert_machine, spread_bits
 from truckee.commands.dml.file_fates import check_num_written, write_rows
 from truckee.commands.removed_files import num_rows
@@ -207,4 +207,4 @@ def _tagged(adds: Iterable[AddFile], curve: Curve | None) -> Iterable[AddFile]:
     if curve is None or curve.cube is None:
         return adds
     tags: dict[str, str | None] = {CUBE_ID: str(uuid4()), CUBE_COLUMNS: curve.cube}
-    return [replace(add, tags=tags, clustering_provider=PROVIDER) for add in adds]
+    return [replace(add, tags=tags, clustering_provider=CLUSTERING_PROVIDER) for add in adds]

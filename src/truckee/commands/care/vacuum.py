@@ -29,14 +29,18 @@ from truckee.errors.options import IllegalOptionError
 from truckee.errors.vacuum import InventoryError
 from truckee.log.running import running
 from truckee.options.text import Options
+from truckee.spark.session.hadoop_storage import HadoopStorage
 from truckee.spark.session.job_descriptions import described_jobs
+from truckee.spark.session.python_workers import workers_have_truckee
 from truckee.spark.session.settings import session_settings
 from truckee.storage.base import Storage
+from truckee.storage.fence import unfenced
 from truckee.storage.memory import MemoryStorage
 from truckee.storage.tree import Deleted, delete_files
 from truckee.storage.urls import scheme_of
 
 _PARALLEL = "spark.databricks.delta.vacuum.parallelDelete."
+_HERE = (MemoryStorage, HadoopStorage)  # that only this process reaches
 _MANY_FILES = 100_000
 _FILES_A_TASK = 5_000
 _INVENTORY = (
@@ -124,7 +128,7 @@ def _deletion(spark: SparkSession, settings: Mapping[str, str]) -> Delete:
     def delete(storage: Storage, paths: Sequence[str]) -> Iterable[Deleted]:
         is_remote = scheme_of(storage.root) not in (None, "file")
         is_large = is_remote and len(paths) >= _MANY_FILES
-        if not (is_wanted or is_large) or isinstance(storage, MemoryStorage) or not paths:
+        if not (is_wanted or is_large) or isinstance(unfenced(storage), _HERE) or not paths:
             return delete_in_threads(storage, paths)
         number = int(tasks) if tasks else max(1, -(-len(paths) // _FILES_A_TASK))
         return _delete_on_spark(spark, storage, paths, number)
@@ -138,6 +142,8 @@ def _delete_on_spark(
     try:
         context = spark.sparkContext
     except (PySparkException, AttributeError):  # a session of Spark Connect has none
+        return delete_in_threads(storage, paths)
+    if not workers_have_truckee(spark):
         return delete_in_threads(storage, paths)
     parts = context.parallelize(paths, max(1, tasks))
     return _each_described(spark, parts.mapPartitions(lambda part: [delete_files(storage, part)]))

@@ -17,7 +17,7 @@ from truckee.commands.schema.clustering import clustering_columns
 from truckee.commands.schema.column_mapping import with_column_mapping
 from truckee.commands.schema.column_rules import check_columns
 from truckee.commands.schema.edits import (
-    Path,
+    ColumnPath,
     changed_column,
     moved_column,
     with_column,
@@ -37,7 +37,8 @@ from truckee.protocol.column_metadata import (
     CURRENT_DEFAULT_KEY,
     GENERATION_EXPRESSION_KEY,
 )
-from truckee.protocol.properties import TableProperties, parse_column_names
+from truckee.protocol.properties import TableProperties
+from truckee.protocol.property_kinds import parse_column_names
 from truckee.protocol.schema import (
     DataType,
     DecimalType,
@@ -158,7 +159,7 @@ def change_column(
     return commit_schema(snapshot, schema, "CHANGE COLUMN", parameters)
 
 
-def _path(column: str) -> Path:
+def _path(column: str) -> ColumnPath:
     try:
         paths = parse_column_names(column)
     except ValueError:
@@ -202,7 +203,7 @@ def _require_mapping(snapshot: Snapshot, action: str) -> None:
         raise ColumnMappingRequiredError(action=action)
 
 
-def check_not_in_layout(snapshot: Snapshot, path: Path) -> None:
+def check_not_in_layout(snapshot: Snapshot, path: ColumnPath) -> None:
     """Raise if a table is partitioned or clustered by a column, or by a field of it."""
     chain = find_column(snapshot.schema, path)
     if chain is None:
@@ -217,7 +218,9 @@ def check_not_in_layout(snapshot: Snapshot, path: Path) -> None:
         raise DependentColumnError(action="dropped", column=".".join(path), dependents=tuple(used))
 
 
-def check_independent(spark: SparkSession, snapshot: Snapshot, path: Path, action: str) -> None:
+def check_independent(
+    spark: SparkSession, snapshot: Snapshot, path: ColumnPath, action: str
+) -> None:
     """Raise if a constraint or a generated column reads the column, or any field of it."""
     expressions = {
         f"the constraint {name} ({sql})": sql
@@ -243,7 +246,9 @@ def _reads(spark: SparkSession, schema: StructType, sql: str, column: str) -> bo
     return column in {name.casefold() for name in found.columns}
 
 
-def _with_renamed_stats(snapshot: Snapshot, path: Path, new_path: Path) -> dict[str, str]:
+def _with_renamed_stats(
+    snapshot: Snapshot, path: ColumnPath, new_path: ColumnPath
+) -> dict[str, str]:
     """Return the configuration with the new name in the list of columns with statistics."""
     configuration = dict(snapshot.metadata.configuration)
     listed = snapshot.properties.data_skipping_stats_columns
@@ -277,7 +282,7 @@ def commit_schema(
     return table.transaction().commit(operation, parameters=parameters)
 
 
-def _shown(path: Path, field: StructField, position: str | None) -> dict[str, Any]:
+def _shown(path: ColumnPath, field: StructField, position: str | None) -> dict[str, Any]:
     column = {**shown_field(field), "name": ".".join(path)}
     return {"column": column} | ({} if position is None else {"position": position.upper()})
 

@@ -11,9 +11,11 @@ from truckee.commands.ddl.alter_properties import set_properties
 from truckee.commands.ddl.history_truncation import truncate_protected, without_uses
 from truckee.commands.schema.clustering import clustering_columns
 from truckee.errors.alter import (
+    AbsentFeatureDropError,
     CheckpointProtectionDropError,
     FeatureDropError,
     HistoryTruncationError,
+    UnknownFeatureDropError,
 )
 from truckee.log.checkpoint_writer import write_checkpoint
 from truckee.log.snapshot import Snapshot, load_snapshot
@@ -70,8 +72,14 @@ def drop_feature(storage: Storage, name: str, *, truncate_history: bool = False)
     snapshot = load_snapshot(storage)
     check_writable(snapshot.protocol, snapshot.metadata, storage.root)
     feature = FEATURES.get(name)
-    if feature is None or name not in snapshot.configuration.features:
-        raise _refusal(name, "the table does not have it", "see detail() for those it has")
+    if feature is None:
+        raise UnknownFeatureDropError(
+            feature=name, reason="truckee does not know it", hint="check the spelling"
+        )
+    if name not in snapshot.configuration.features:
+        raise AbsentFeatureDropError(
+            feature=name, reason="the table does not have it", hint="see detail() for those it has"
+        )
     _check_truncation(name, truncate_history)
     _check_unused(snapshot, name)
     if truncate_history and name == _PROTECTION:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from truckee.commands.schema.clustering import clustering_domain, clustering_features, no_clustering
 from truckee.commands.table_plan import planned_table
 from truckee.errors.columns import ClusteringOfPartitionedTableError
-from truckee.log.detail import clustering_columns
+from truckee.log.detail import clustering_names
 from truckee.log.snapshot import load_snapshot
 from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 from truckee.storage.base import Storage
@@ -32,7 +32,7 @@ def cluster_by(storage: Storage, columns: Sequence[tuple[str, ...]]) -> int:
     )
     table.check("CLUSTER BY")
     parameters = {
-        "oldClusteringColumns": ",".join(clustering_columns(snapshot)),
+        "oldClusteringColumns": ",".join(clustering_names(snapshot)),
         "newClusteringColumns": ",".join(".".join(path) for path in columns),
     }
     return table.transaction().commit("CLUSTER BY", parameters=parameters)

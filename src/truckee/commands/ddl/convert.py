@@ -7,7 +7,11 @@ import re
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType as SparkStruct
 
-from truckee.commands.ddl.convert_files import converted_files, partition_names, visible_files
+from truckee.commands.ddl.convert_files import (
+    converted_files,
+    folder_partition_names,
+    visible_files,
+)
 from truckee.commands.schema.column_mapping import with_column_mapping
 from truckee.commands.schema.column_rules import check_columns, checked_partition_columns
 from truckee.commands.schema.evolution import stored_schema
@@ -132,7 +136,7 @@ def _partition_schema(
     path: str,
 ) -> StructType:
     """Return the partition columns, as they were given or as the folders tell."""
-    names = partition_names(files)
+    names = folder_partition_names(files)
     if given is None:
         found = (schema.field(name) for name in names)
         return StructType(tuple(field for field in found if field is not None))

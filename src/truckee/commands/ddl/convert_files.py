@@ -58,7 +58,7 @@ def _is_visible(path: str) -> bool:
     )
 
 
-def partition_names(files: Iterable[FileInfo]) -> tuple[str, ...]:
+def folder_partition_names(files: Iterable[FileInfo]) -> tuple[str, ...]:
     """Return the partition columns that the folders of files name; all must name the same."""
     found: dict[tuple[str, ...], str] = {}
     for file in files:

@@ -10,11 +10,13 @@ from msgspec.structs import replace as replace_struct
 from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType as SparkType
+from pyspark.sql.types import LongType
 from pyspark.sql.types import StructField as SparkField
 from pyspark.sql.types import StructType as SparkStruct
 
 from truckee.commands.ddl.create import Creation, TableDefinition, create_table
 from truckee.errors.arguments import ArgumentTypeError, ArgumentValueError
+from truckee.errors.columns import InvalidIdentityColumnError
 from truckee.errors.create import TypeTextError
 from truckee.options.arguments import checked_argument, type_name
 from truckee.protocol.column_metadata import (
@@ -24,7 +26,7 @@ from truckee.protocol.column_metadata import (
     IDENTITY_START_KEY,
     IDENTITY_STEP_KEY,
 )
-from truckee.protocol.properties import parse_column_names
+from truckee.protocol.property_kinds import parse_column_names
 from truckee.protocol.schema import StructField, StructType
 from truckee.spark.jvm.jvm_errors import unlogged
 from truckee.spark.session.arguments import PathLike, checked_path
@@ -51,6 +53,11 @@ class DeltaTableBuilder(Generic[Table]):
     creation: Creation
     opened: Callable[[SparkSession, Storage], Table]
     _definition: TableDefinition = field(default_factory=TableDefinition)
+
+    def __repr__(self) -> str:
+        definition = self._definition
+        place = definition.name or definition.location
+        return f"DeltaTableBuilder({place!r}, {len(definition.schema.fields)} columns)"
 
     def tableName(self, identifier: str) -> DeltaTableBuilder[Table]:
         """Enter the table into Spark's catalog under a name, `table` or `database.table`."""
@@ -82,6 +89,9 @@ class DeltaTableBuilder(Generic[Table]):
         checked_argument(nullable, bool, what="nullable")
         given = SparkField(colName, spark_type_of(dataType), nullable)
         metadata = _generation(generatedAlwaysAs, generatedByDefaultAs)
+        if IDENTITY_STEP_KEY in metadata and not isinstance(given.dataType, LongType):
+            reason = f"it is of type {given.dataType.simpleString()}"
+            raise InvalidIdentityColumnError(column=colName, reason=reason)
         if comment is not None:
             metadata[COMMENT_KEY] = checked_argument(comment, str, what="comment")
         return self._with_fields([_field(given, metadata)])
@@ -165,6 +175,10 @@ def _generation(
             what="generatedByDefaultAs" if always is None else "generatedAlwaysAs",
             needs="be an IdentityGenerator" + ("" if always is None else " or a string"),
             found=type_name(identity),
+        )
+    if identity.step == 0:
+        raise ArgumentValueError(
+            what="the step of an identity column", needs="be another number", found="0"
         )
     return {
         IDENTITY_START_KEY: identity.start,

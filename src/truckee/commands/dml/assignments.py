@@ -52,7 +52,7 @@ class Assignment:
         return ".".join(self.column.path)
 
 
-def name_parts(name: str, *, what: str) -> tuple[str, ...]:
+def column_name_parts(name: str, *, what: str) -> tuple[str, ...]:
     """Return the parts of a column's name: `a`.`b.c` is a and b.c."""
     parts: list[str] = []
     position = 0
@@ -117,7 +117,7 @@ def target_column(
     name: str, schema: StructType, *, what: str, alias: str | None = None
 ) -> FieldChain:
     """Return the column of a table that a name stands for, with or without its alias."""
-    parts = name_parts(name, what=what)
+    parts = column_name_parts(name, what=what)
     column = find_column(schema, parts)
     if column is None and alias is not None and parts[0].casefold() == alias.casefold():
         column = find_column(schema, parts[1:])

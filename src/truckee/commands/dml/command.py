@@ -1,7 +1,7 @@
 """The commit of DELETE, UPDATE and MERGE.
 
-A commit that others have forestalled is looked at again row by row (`row_conflicts`): it follows
-them, is prepared anew, or fails with delta-spark's exception.
+If another writer committed first, the two commits are compared row by row (`row_conflicts`): the
+command is committed after the other one, is planned again, or fails with delta-spark's exception.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def commit_rows(
             if not settings.row_level_conflicts:
                 prepared.changes.discard()
                 raise
-            following = _following(spark, prepared, conflict, may_run_again=may_run_again)
+            following = _following(spark, prepared, settings, conflict, may_run_again)
             if following is None:
                 prepared.changes.discard()
                 return None
@@ -122,7 +122,11 @@ def commit_rows(
 
 
 def _following(
-    spark: SparkSession, prepared: Prepared, conflict: DeltaError, *, may_run_again: bool
+    spark: SparkSession,
+    prepared: Prepared,
+    settings: DmlSettings,
+    conflict: DeltaError,
+    may_run_again: bool,
 ) -> Prepared | None:
     """Return the command as it can be committed after those that were faster.
 
@@ -130,7 +134,9 @@ def _following(
     """
     try:
         newer = update_snapshot(prepared.changes.snapshot)
-        changes = brought_together(spark, prepared, newer)
+        app_id = settings.txn_app_id
+        app_ids = frozenset() if app_id is None else frozenset({app_id})
+        changes = brought_together(spark, prepared, newer, app_ids=app_ids)
         if changes is None and not may_run_again:
             raise conflict
     except StorageError:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from truckee.changes.columns import CHANGE_TYPE
 from truckee.commands.dml.arguments import check_condition_type
 from truckee.commands.dml.command import run_command
 from truckee.commands.dml.file_fates import Fates, check_num_written, fates, write_rows
@@ -36,7 +37,6 @@ from truckee.spark.dml.target import Reading, Target
 from truckee.spark.jvm.projection import Given, selected
 from truckee.spark.read.partition_conditions import files_of_partitions
 from truckee.spark.session.settings import session_settings
-from truckee.spark.write.layout import CHANGE_TYPE
 from truckee.spark.write.writer import WrittenFiles
 from truckee.storage.base import Storage
 

@@ -43,7 +43,7 @@ def marked_files(snapshot: Snapshot, touched: Sequence[TouchedFile]) -> list[Mar
     When this returns the vectors are durable, and no version names them yet.
     """
     storage = snapshot.storage
-    before = deleted_rows(snapshot, [file.add for file in touched])
+    before = vector_rows(snapshot, [file.add for file in touched])
     united = [old | file.rows for old, file in zip(before, touched, strict=True)]
     vectors = write_deletion_vectors(storage, united)
     counts = _num_records(storage, touched)
@@ -82,7 +82,7 @@ def _vector_files(files: Iterable[MarkedFile]) -> set[str]:
     return {vector.file_path for vector in vectors if vector is not None}
 
 
-def deleted_rows(snapshot: Snapshot, files: Iterable[AddFile]) -> list[RowBitmap]:
+def vector_rows(snapshot: Snapshot, files: Iterable[AddFile]) -> list[RowBitmap]:
     """Return the rows of each file that its deletion vector marks."""
     wanted: list[VectorOf | None] = [
         None

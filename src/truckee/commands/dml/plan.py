@@ -28,7 +28,6 @@ class Prepared:
     affected: Mapping[str, int]
     matching: Callable[[DataFrame], DataFrame]
     metadata: Metadata | None = None
-    app_ids: frozenset[str] = frozenset()
 
 
 def rows_matching(

@@ -32,14 +32,15 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from truckee.changes.row_diff import changed_rows
 from truckee.commands.dml.later_commits import FileChange, file_changes
-from truckee.commands.dml.marked_files import deleted_rows, marked_files, superseded
+from truckee.commands.dml.marked_files import marked_files, superseded, vector_rows
 from truckee.commands.dml.matched_files import TouchedFile
 from truckee.commands.dml.outcome import RowChanges
 from truckee.commands.dml.plan import Prepared
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.log.commits import Commit, read_commits
-from truckee.log.conflicts import Candidate, IsolationLevel, Reads, check
+from truckee.log.conflicts import Candidate, Conflict, IsolationLevel, Reads, conflict_with
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import (
     Action,
@@ -61,10 +62,11 @@ from truckee.spark.session.settings import session_zone
 
 @dataclass(frozen=True)
 class _Conflicts:
-    """Conflicts with commits that have won, as `log.conflicts` raises them."""
+    """Conflicts with commits that have won, as `log.conflicts` tells them."""
 
     prepared: Prepared
     commits: Sequence[Commit]
+    app_ids: frozenset[str]
 
     def check_all_but_files(self) -> None:
         """Raise if a commit is in the way for another reason than the files in it."""
@@ -72,37 +74,35 @@ class _Conflicts:
         before = snapshot.configuration
         for commit in self.commits:
             others = tuple(a for a in commit.actions if not isinstance(a, _FILE_ACTIONS))
-            mine = self._mine(Reads(app_ids=self.prepared.app_ids), before)
-            check(mine, replace(commit, actions=others))
+            mine = self._mine(Reads(app_ids=self.app_ids), before)
+            conflict = conflict_with(mine, replace(commit, actions=others))
+            if conflict is not None:
+                raise conflict
             before = before.after(commit.metadata, commit.protocol)
 
-    def removed(self, path: str) -> Exception:
+    def removed(self, path: str) -> Conflict:
         """Return the conflict with whoever took a file that this command depends on."""
         for commit in self.commits:
             for action in commit.removes:
                 if decode_path(action.path) == path:
-                    return self._raised(commit, action, Reads(paths=frozenset({path})))
+                    return self._about(commit, action, Reads(paths=frozenset({path})))
         raise AssertionError(f"nobody removed {path}")
 
-    def added(self, path: str) -> Exception:
+    def added(self, path: str) -> Conflict:
         """Return the conflict with whoever added a file that this command should have read."""
         for commit in reversed(self.commits):
             for action in commit.adds:
                 if decode_path(action.path) == path:
-                    return self._raised(commit, action, Reads(predicates=(ALWAYS_TRUE,)))
+                    return self._about(commit, action, Reads(predicates=(ALWAYS_TRUE,)))
         raise AssertionError(f"nobody added {path}")
 
-    def _raised(self, commit: Commit, action: Action, reads: Reads) -> Exception:
+    def _about(self, commit: Commit, action: Action, reads: Reads) -> Conflict:
         before = self.prepared.changes.snapshot.configuration
         infos = tuple(a for a in commit.actions if isinstance(a, CommitInfo))
-        try:
-            check(
-                self._mine(reads, before),
-                replace(commit, actions=(*infos, action)),
-            )
-        except Exception as conflict:
-            return conflict
-        raise AssertionError("the rules see no conflict")
+        alone = replace(commit, actions=(*infos, action))
+        conflict = conflict_with(self._mine(reads, before), alone)
+        assert conflict is not None, "the rules see no conflict"
+        return conflict
 
     def _mine(self, reads: Reads, before: TableConfiguration) -> Candidate:
         prepared = self.prepared
@@ -119,16 +119,22 @@ class _Conflicts:
 _FILE_ACTIONS = (AddFile, RemoveFile, AddCDCFile)
 
 
-def brought_together(spark: SparkSession, prepared: Prepared, newer: Snapshot) -> RowChanges | None:
+def brought_together(
+    spark: SparkSession,
+    prepared: Prepared,
+    newer: Snapshot,
+    *,
+    app_ids: frozenset[str] = frozenset(),
+) -> RowChanges | None:
     """Return the changes of a command as they are to be committed after a newer version.
 
-    None means that rows it depends on have moved, and it has to be run again. Raises the conflict
-    if it cannot follow.
+    `app_ids` are the applications for which the command records a version. None means that rows it
+    depends on have moved, and it has to be run again. Raises the conflict if it cannot follow.
     """
     changes = prepared.changes
     storage = newer.storage
     commits = list(read_commits(storage, changes.snapshot.version + 1, newer.version))
-    conflicts = _Conflicts(prepared, commits)
+    conflicts = _Conflicts(prepared, commits, app_ids)
     conflicts.check_all_but_files()
     found = file_changes(changes.snapshot, commits)
     matters = _Matters(changes)
@@ -190,8 +196,9 @@ def _came_and_went(snapshot: Snapshot, change: FileChange) -> tuple[RowBitmap, R
     assert change.after is not None
     if change.before.deletion_vector == change.after.deletion_vector:
         return RowBitmap(), RowBitmap()
-    before, after = deleted_rows(snapshot, [change.before, change.after])
-    return before - after, after - before
+    before, after = vector_rows(snapshot, [change.before, change.after])
+    diff = changed_rows(before, after)
+    return diff.restored, diff.deleted
 
 
 def _that_count(

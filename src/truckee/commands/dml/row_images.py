@@ -20,12 +20,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, StructField, StructType
 
+from truckee.changes.columns import CHANGE_TYPE
 from truckee.protocol.column_metadata import GENERATION_EXPRESSION_KEY
 from truckee.protocol.schema import StructType as TableSchema
 from truckee.spark.columns import bare_schema, column, quoted
 from truckee.spark.jvm.projection import Given, Item, Named, Sql, selected
 from truckee.spark.types import to_spark
-from truckee.spark.write.layout import CHANGE_TYPE
 from truckee.spark.write.table_sql import generated_value
 
 _OLD = "__truckee_old_"

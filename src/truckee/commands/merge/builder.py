@@ -12,7 +12,7 @@ from truckee.commands.dml.arguments import check_condition_type, check_values
 from truckee.commands.dml.command import run_command
 from truckee.commands.dml.plan import Prepared
 from truckee.commands.dml.settings import dml_settings
-from truckee.commands.merge.clauses import Clause, Does, Kind
+from truckee.commands.merge.clauses import Clause, ClauseKind, Does
 from truckee.commands.merge.merge import Merge, check_merge, prepared_merge
 from truckee.commands.results import metrics_frame
 from truckee.errors.arguments import ArgumentValueError, NoAssignmentsError
@@ -44,31 +44,35 @@ class DeltaMergeBuilder:
         self._merge = merge
         self._shown = shown
 
+    def __repr__(self) -> str:
+        number = len(self._merge.clauses)
+        return f"DeltaMergeBuilder({self._storage.root!r}, {number} clauses)"
+
     def whenMatchedUpdate(
         self,
         condition: Condition = None,
         set: Values = None,  # noqa: A002  delta-spark's name
     ) -> DeltaMergeBuilder:
         """Give new values to target rows that match; values may use both sides."""
-        return self._with_values(Kind.MATCHED, Does.UPDATE, condition, set)
+        return self._with_values(ClauseKind.MATCHED, Does.UPDATE, condition, set)
 
     def whenMatchedUpdateAll(self, condition: Condition = None) -> DeltaMergeBuilder:
         """Give every column of target rows that match the value of the source's column."""
-        return self._with(Clause(Kind.MATCHED, Does.UPDATE, condition))
+        return self._with(Clause(ClauseKind.MATCHED, Does.UPDATE, condition))
 
     def whenMatchedDelete(self, condition: Condition = None) -> DeltaMergeBuilder:
         """Delete target rows that match."""
-        return self._with(Clause(Kind.MATCHED, Does.DELETE, condition))
+        return self._with(Clause(ClauseKind.MATCHED, Does.DELETE, condition))
 
     def whenNotMatchedInsert(
         self, condition: Condition = None, values: Values = None
     ) -> DeltaMergeBuilder:
         """Insert rows made of source rows that match nothing; values may use the source."""
-        return self._with_values(Kind.NOT_MATCHED, Does.INSERT, condition, values)
+        return self._with_values(ClauseKind.NOT_MATCHED, Does.INSERT, condition, values)
 
     def whenNotMatchedInsertAll(self, condition: Condition = None) -> DeltaMergeBuilder:
         """Insert source rows that match nothing, column by column."""
-        return self._with(Clause(Kind.NOT_MATCHED, Does.INSERT, condition))
+        return self._with(Clause(ClauseKind.NOT_MATCHED, Does.INSERT, condition))
 
     def whenNotMatchedBySourceUpdate(
         self,
@@ -76,11 +80,11 @@ class DeltaMergeBuilder:
         set: Values = None,  # noqa: A002  delta-spark's name
     ) -> DeltaMergeBuilder:
         """Give new values to target rows that no source row matches; they may use the target."""
-        return self._with_values(Kind.NOT_MATCHED_BY_SOURCE, Does.UPDATE, condition, set)
+        return self._with_values(ClauseKind.NOT_MATCHED_BY_SOURCE, Does.UPDATE, condition, set)
 
     def whenNotMatchedBySourceDelete(self, condition: Condition = None) -> DeltaMergeBuilder:
         """Delete target rows that no source row matches."""
-        return self._with(Clause(Kind.NOT_MATCHED_BY_SOURCE, Does.DELETE, condition))
+        return self._with(Clause(ClauseKind.NOT_MATCHED_BY_SOURCE, Does.DELETE, condition))
 
     def withSchemaEvolution(self) -> DeltaMergeBuilder:
         """Add columns that clauses take from the source and that the table does not have."""
@@ -106,7 +110,7 @@ class DeltaMergeBuilder:
         return metrics_frame(self._spark, done, _RESULTS)
 
     def _with_values(
-        self, kind: Kind, does: Does, condition: Condition, values: Values
+        self, kind: ClauseKind, does: Does, condition: Condition, values: Values
     ) -> DeltaMergeBuilder:
         clause = Clause(kind, does, condition, values)
         check_values(values, what=clause.name)

@@ -17,7 +17,7 @@ from truckee.errors.merge import (
 )
 
 
-class Kind(Enum):
+class ClauseKind(Enum):
     """Which rows a clause is about: pairs, source rows alone, or target rows alone."""
 
     MATCHED = "WHEN MATCHED"
@@ -37,7 +37,7 @@ class Does(Enum):
 class Clause:
     """One clause. For an update or insert, None for `values` stands for the star."""
 
-    kind: Kind
+    kind: ClauseKind
     does: Does
     condition: str | Column | None = None
     values: Mapping[str, str | Column] | None = None
@@ -53,10 +53,10 @@ class Clause:
         return self.does is not Does.DELETE and self.values is None
 
 
-_NON_LAST: Mapping[Kind, type[ClauseOrderError]] = {
-    Kind.MATCHED: NonLastMatchedClauseError,
-    Kind.NOT_MATCHED: NonLastNotMatchedClauseError,
-    Kind.NOT_MATCHED_BY_SOURCE: NonLastNotMatchedBySourceClauseError,
+_NON_LAST: Mapping[ClauseKind, type[ClauseOrderError]] = {
+    ClauseKind.MATCHED: NonLastMatchedClauseError,
+    ClauseKind.NOT_MATCHED: NonLastNotMatchedClauseError,
+    ClauseKind.NOT_MATCHED_BY_SOURCE: NonLastNotMatchedBySourceClauseError,
 }
 
 

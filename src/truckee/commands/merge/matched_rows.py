@@ -18,7 +18,7 @@ from typing import NamedTuple
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from truckee.commands.merge.clauses import Does, Kind
+from truckee.commands.merge.clauses import ClauseKind, Does
 from truckee.commands.merge.resolution import ResolvedClause
 from truckee.commands.table_plan import PlannedTable
 from truckee.deletion_vectors.bitmap import RowBitmap
@@ -55,10 +55,10 @@ class ResolvedMerge:
         return any(
             each.clause.does is not Does.DELETE
             for each in self.clauses
-            if each.clause.kind is not Kind.NOT_MATCHED_BY_SOURCE
+            if each.clause.kind is not ClauseKind.NOT_MATCHED_BY_SOURCE
         )
 
-    def of_kind(self, kind: Kind) -> list[ResolvedClause]:
+    def of_kind(self, kind: ClauseKind) -> list[ResolvedClause]:
         """Return the clauses of a kind, in order."""
         return [each for each in self.clauses if each.clause.kind is kind]
 
@@ -91,7 +91,7 @@ class MergeRows:
     matched_sources: RowBitmap | None
     hits: tuple[Hit, ...]
 
-    def taken(self, does: Does, kind: Kind | None = None) -> list[Hit]:
+    def taken(self, does: Does, kind: ClauseKind | None = None) -> list[Hit]:
         """Return what clauses take that update, or delete, with at least one row."""
         return [
             hit
@@ -101,7 +101,7 @@ class MergeRows:
             and kind in (None, hit.clause.clause.kind)
         ]
 
-    def count(self, does: Does, kind: Kind | None = None) -> int:
+    def count(self, does: Does, kind: ClauseKind | None = None) -> int:
         """Return how many rows are updated, or deleted."""
         return sum(hit.num_rows for hit in self.taken(does, kind))
 
@@ -118,7 +118,7 @@ class MergeRows:
 
 def merge_rows(merge: ResolvedMerge, source: Source) -> MergeRows:
     """Return the rows that a merge takes; MultipleMatchesError if it is not clear how."""
-    clauses = merge.of_kind(Kind.MATCHED)
+    clauses = merge.of_kind(ClauseKind.MATCHED)
     matched, sources = _matched(merge, source, clauses)
     if matched.has_repeats and clauses and not _only_deletes(clauses):
         raise _multiple_matches(merge, source)
@@ -149,7 +149,7 @@ def _pairs(merge: ResolvedMerge, source: Source) -> DataFrame:
     rows = merge.target.rows
     if source.keys is not None:
         rows = rows.where(source.keys)
-    conditions = [merge.on, *(each.condition for each in merge.of_kind(Kind.MATCHED))]
+    conditions = [merge.on, *(each.condition for each in merge.of_kind(ClauseKind.MATCHED))]
     used = {name for each in conditions if each is not None for name in each.columns}
     return rows.join(source.to_join(used | {NUMBER}), merge.on.column)
 
@@ -161,7 +161,7 @@ def _only_deletes(clauses: Sequence[ResolvedClause]) -> bool:
 
 
 def _not_matched_by_source(merge: ResolvedMerge, matched: FileRows) -> list[Hit]:
-    clauses = merge.of_kind(Kind.NOT_MATCHED_BY_SOURCE)
+    clauses = merge.of_kind(ClauseKind.NOT_MATCHED_BY_SOURCE)
     if not clauses:
         return []
     rows = merge.target.rows.where(reduce(Column.__or__, (each.applies for each in clauses)))

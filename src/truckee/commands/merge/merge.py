@@ -20,7 +20,7 @@ from truckee.commands.dml.matched_files import touched_files
 from truckee.commands.dml.outcome import RowChanges, row_changes
 from truckee.commands.dml.plan import Prepared
 from truckee.commands.dml.settings import DmlSettings
-from truckee.commands.merge.clauses import Clause, Does, Kind, check_clauses
+from truckee.commands.merge.clauses import Clause, ClauseKind, Does, check_clauses
 from truckee.commands.merge.matched_rows import MergeRows, ResolvedMerge, merge_rows
 from truckee.commands.merge.new_files import MergeOutput, write_merge
 from truckee.commands.merge.resolution import MergeNames, evolved_schema
@@ -146,7 +146,7 @@ def _may_rewrite_by_cost(merge: ResolvedMerge, rows: MergeRows) -> bool:
 
 
 def _parameters(merge: ResolvedMerge) -> dict[str, Any]:
-    def predicates(kind: Kind) -> list[dict[str, str]]:
+    def predicates(kind: ClauseKind) -> list[dict[str, str]]:
         return [
             {
                 **({} if each.condition is None else {"predicate": each.condition.sql}),
@@ -157,9 +157,9 @@ def _parameters(merge: ResolvedMerge) -> dict[str, Any]:
 
     return {
         "predicate": [merge.on.sql],
-        "matchedPredicates": predicates(Kind.MATCHED),
-        "notMatchedPredicates": predicates(Kind.NOT_MATCHED),
-        "notMatchedBySourcePredicates": predicates(Kind.NOT_MATCHED_BY_SOURCE),
+        "matchedPredicates": predicates(ClauseKind.MATCHED),
+        "notMatchedPredicates": predicates(ClauseKind.NOT_MATCHED),
+        "notMatchedBySourcePredicates": predicates(ClauseKind.NOT_MATCHED_BY_SOURCE),
     }
 
 
@@ -178,15 +178,15 @@ def _metrics(
 ) -> Callable[[RowChanges], dict[str, object]]:
     def metrics(changes: RowChanges) -> dict[str, object]:
         vectors = changes.vectors
-        updated, by_source = rows.count(Does.UPDATE), Kind.NOT_MATCHED_BY_SOURCE
+        updated, by_source = rows.count(Does.UPDATE), ClauseKind.NOT_MATCHED_BY_SOURCE
         return {
             "numSourceRows": source.num_rows,
             f"{_ROWS}Inserted": output.num_inserted,
             f"{_ROWS}Updated": updated,
             f"{_ROWS}Deleted": rows.count(Does.DELETE),
             f"{_ROWS}Copied": output.num_copied,
-            f"{_ROWS}MatchedUpdated": rows.count(Does.UPDATE, Kind.MATCHED),
-            f"{_ROWS}MatchedDeleted": rows.count(Does.DELETE, Kind.MATCHED),
+            f"{_ROWS}MatchedUpdated": rows.count(Does.UPDATE, ClauseKind.MATCHED),
+            f"{_ROWS}MatchedDeleted": rows.count(Does.DELETE, ClauseKind.MATCHED),
             f"{_ROWS}NotMatchedBySourceUpdated": rows.count(Does.UPDATE, by_source),
             f"{_ROWS}NotMatchedBySourceDeleted": rows.count(Does.DELETE, by_source),
             "numOutputRows": updated + output.num_inserted + output.num_copied,
@@ -208,7 +208,7 @@ def _metrics(
 def _matching(merge: Merge, resolved: ResolvedMerge) -> Callable[[DataFrame], DataFrame]:
     """Return what keeps, of any rows of the table, those that the merge is about."""
     on = F.expr(merge.condition) if isinstance(merge.condition, str) else merge.condition
-    by_source = resolved.of_kind(Kind.NOT_MATCHED_BY_SOURCE)
+    by_source = resolved.of_kind(ClauseKind.NOT_MATCHED_BY_SOURCE)
 
     def matching(rows: DataFrame) -> DataFrame:
         named = rows if merge.alias is None else rows.alias(merge.alias)

@@ -27,7 +27,7 @@ from pyspark.sql import functions as F
 from truckee.commands.dml.file_fates import Fates, check_num_written, write_rows
 from truckee.commands.dml.matched_files import TouchedFile, num_touched
 from truckee.commands.dml.row_images import NewValues, inserted_rows, unchanged_rows, updated_rows
-from truckee.commands.merge.clauses import Does, Kind
+from truckee.commands.merge.clauses import ClauseKind, Does
 from truckee.commands.merge.matched_rows import Hit, MergeRows, ResolvedMerge
 from truckee.commands.merge.resolution import ResolvedClause
 from truckee.commands.schema.identity_marks import with_identity_marks
@@ -74,7 +74,7 @@ def write_merge(merge: ResolvedMerge, source: Source, rows: MergeRows, fate: Fat
     copied = _num_copied(merge.table.storage, fate.rewritten)
     known = copied + rows.count(Does.UPDATE)
     inserted = written.num_rows - known
-    if inserted < 0 or not merge.of_kind(Kind.NOT_MATCHED):
+    if inserted < 0 or not merge.of_kind(ClauseKind.NOT_MATCHED):
         check_num_written(written, known, merge.target, operation="MERGE")
     metadata = with_identity_marks(merge.table.metadata, written.identity_marks)
     has_changed = metadata != merge.target.snapshot.metadata
@@ -96,7 +96,7 @@ class _Parts:
         self._source = source
         self._rows = rows
         self._fate = fate
-        self._inserts = merge.of_kind(Kind.NOT_MATCHED)
+        self._inserts = merge.of_kind(ClauseKind.NOT_MATCHED)
         self._has_changes = self._needs_change_rows()
         self.identities = self._identities()
 
@@ -111,10 +111,10 @@ class _Parts:
     def frames(self) -> list[DataFrame]:
         """Return the parts that may have rows."""
         found = []
-        matched = self._rows.taken(Does.UPDATE, Kind.MATCHED)
+        matched = self._rows.taken(Does.UPDATE, ClauseKind.MATCHED)
         if matched:
             found.append(self._updated_by_source(matched))
-        alone = self._rows.taken(Does.UPDATE, Kind.NOT_MATCHED_BY_SOURCE)
+        alone = self._rows.taken(Does.UPDATE, ClauseKind.NOT_MATCHED_BY_SOURCE)
         if alone:
             found.append(self._updated(self._among(alone), alone))
         deleted = self._rows.taken(Does.DELETE)

@@ -25,10 +25,10 @@ from truckee.commands.dml.assignments import (
     assignments,
     check_assignable,
     check_type,
-    name_parts,
+    column_name_parts,
     new_values,
 )
-from truckee.commands.merge.clauses import Clause, Does, Kind
+from truckee.commands.merge.clauses import Clause, ClauseKind, Does
 from truckee.commands.schema.evolution import merged_schema
 from truckee.errors.base import DeltaError
 from truckee.errors.dml import (
@@ -103,13 +103,13 @@ class MergeNames:
             condition = resolved_condition(rows, clause.condition, what=what, hidden=_HIDDEN)
         return ResolvedClause(clause, condition, self._values(clause, rows))
 
-    def _rows_of(self, kind: Kind) -> DataFrame:
+    def _rows_of(self, kind: ClauseKind) -> DataFrame:
         match kind:
-            case Kind.MATCHED:
+            case ClauseKind.MATCHED:
                 return self._both
-            case Kind.NOT_MATCHED:
+            case ClauseKind.NOT_MATCHED:
                 return self._source
-            case Kind.NOT_MATCHED_BY_SOURCE:
+            case ClauseKind.NOT_MATCHED_BY_SOURCE:
                 return self._target.rows
 
     def _values(self, clause: Clause, rows: DataFrame) -> dict[str, Column]:
@@ -253,7 +253,7 @@ def _taken_from_source(
         if clause.is_star:
             taken |= {field.name.casefold(): field for field in source.fields}
         for name in clause.values or ():
-            parts = name_parts(name, what=clause.name)
+            parts = column_name_parts(name, what=clause.name)
             if len(parts) == 2 and alias is not None and parts[0].casefold() == alias.casefold():
                 parts = parts[1:]
             fields = _named(source, parts[0])

@@ -25,7 +25,7 @@ from truckee.protocol.schema import (
 )
 from truckee.protocol.type_widening import is_wider
 
-Path: TypeAlias = tuple[str, ...]
+ColumnPath: TypeAlias = tuple[str, ...]
 Fields: TypeAlias = tuple[StructField, ...]
 
 
@@ -34,7 +34,7 @@ _SAME_IN_FILES = {"byte": ("short", "integer"), "short": ("integer",)}
 
 
 def with_column(
-    schema: StructType, path: Path, column: StructField, position: str | None = None
+    schema: StructType, path: ColumnPath, column: StructField, position: str | None = None
 ) -> StructType:
     """Return the schema with one column more, at a position as in `placed`."""
 
@@ -46,7 +46,7 @@ def with_column(
     return _edited(schema, path, add)
 
 
-def without_column(schema: StructType, path: Path) -> StructType:
+def without_column(schema: StructType, path: ColumnPath) -> StructType:
     """Return the schema with one column less."""
 
     def drop(fields: Fields) -> Fields:
@@ -64,7 +64,7 @@ def without_column(schema: StructType, path: Path) -> StructType:
 
 
 def changed_column(
-    schema: StructType, path: Path, change: Callable[[StructField], StructField]
+    schema: StructType, path: ColumnPath, change: Callable[[StructField], StructField]
 ) -> StructType:
     """Return the schema with one column changed; a new name must be free."""
 
@@ -79,7 +79,7 @@ def changed_column(
     return _edited(schema, path, apply)
 
 
-def moved_column(schema: StructType, path: Path, position: str) -> StructType:
+def moved_column(schema: StructType, path: ColumnPath, position: str) -> StructType:
     """Return the schema with one column at another place, as in `placed`."""
 
     def move(fields: Fields) -> Fields:
@@ -113,14 +113,14 @@ def _find(fields: Fields, name: str) -> StructField | None:
     return StructType(fields).field(name)
 
 
-def _required(fields: Fields, path: Path, schema: StructType) -> StructField:
+def _required(fields: Fields, path: ColumnPath, schema: StructType) -> StructField:
     found = _find(fields, path[-1])
     if found is None:
         raise ColumnNotFoundError(column=".".join(path), columns=schema.names)
     return found
 
 
-def _edited(schema: StructType, path: Path, edit: Callable[[Fields], Fields]) -> StructType:
+def _edited(schema: StructType, path: ColumnPath, edit: Callable[[Fields], Fields]) -> StructType:
     """Return the schema with the fields of the struct around `path` edited."""
     result = _edited_type(schema, path[:-1], edit)
     if not isinstance(result, StructType):

@@ -15,9 +15,10 @@ import msgspec
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+from truckee.changes.columns import CHANGE_TYPE
 from truckee.commands.after_commit import rows_committed
 from truckee.commands.catalog import creation_parameters
-from truckee.commands.commit import NewFiles, commit_files, discarding
+from truckee.commands.commit import NewFiles, commit_written, discarding
 from truckee.commands.removed_files import all_removed
 from truckee.commands.schema.identity_marks import with_identity_marks
 from truckee.commands.table_plan import PlannedTable, existing_table
@@ -34,7 +35,6 @@ from truckee.spark.types import from_spark
 from truckee.spark.write.conditions import check_condition
 from truckee.spark.write.constraints import replace_where_rule
 from truckee.spark.write.incoming_rows import RowsToWrite, rows_to_write
-from truckee.spark.write.layout import CHANGE_TYPE
 from truckee.spark.write.writer import WrittenFiles, write_files
 
 
@@ -69,7 +69,7 @@ def _written(df: DataFrame, write: Write) -> int | None:
                 replaced = files_beside(df.sparkSession, snapshot, written.adds)
             replaced = replaced.with_data_change(write.options.data_change)
             _stage(transaction, table, written, replaced)
-    version = commit_files(
+    version = commit_written(
         transaction,
         NewFiles((written, replaced)),
         write.operation,

@@ -1,9 +1,8 @@
 """Rows of a scan as bitmaps, one a file, without a row ever leaving the engine.
 
-Where the rows are, 64 neighbours become one word: row 130 of file 7 is bit 2 of word 2 of file 7.
-Words are or-ed by Spark's own hash aggregation, and what is collected are the words that have a
-bit in them, as Arrow. A word costs 20 bytes, so the rows of a whole file of a million rows are
-300 KB, and the driver never sees a row.
+The tasks that find rows put them into Roaring bitmaps, one a file (see `TruckeeRows.java`), which
+the driver unites. What travels are these bitmaps: two bytes a row where rows are sparse, next to
+nothing where they are neighbours.
 
 The other way, `is_in` tells of each row of a scan whether it is in such bitmaps. Rows that are in
 no file of the table, but have numbers of their own, are treated alike.
@@ -12,19 +11,16 @@ no file of the table, but have numbers of their own, are treated alike.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from struct import Struct
 from typing import NamedTuple
 
-import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from truckee.deletion_vectors.bitmap import RowBitmap, keyed_portable
-from truckee.spark.jvm.bridge import java_half
-from truckee.spark.jvm.projection import Given, Named, Sql, grouped, selected
+from truckee.spark.jvm.bridge import compiled, java_half
+from truckee.spark.jvm.projection import Given, Named, selected
 from truckee.spark.read.relations import FILE, ROW
 from truckee.spark.read.vector_filter import Slot
 from truckee.spark.session.job_descriptions import described_jobs
@@ -32,12 +28,9 @@ from truckee.spark.session.job_descriptions import described_jobs
 FileRows = Mapping[int, RowBitmap]
 """Rows by the id of their file."""
 
-_WORD = "__truckee_word"
-_BITS = "__truckee_bits"
-_BIT = f"shiftleft(1L, cast({ROW} & 63 as int))"
 _MARK = "__truckee_mark_"
-_REPEATS = "__truckee_repeats"
-_WORDS_PER_BLOCK = 1024
+_RECORD = Struct(">iq")
+_SIZE = Struct(">i")
 # Where a file's id would be: of rows that have a number, and are in no file.
 _NUMBERED = -1
 
@@ -96,30 +89,42 @@ def _collected(
     rows: DataFrame, marks: Sequence[Column]
 ) -> tuple[list[dict[int, RowBitmap]], set[int]]:
     """Return the rows, then those with each mark; and the files of which a row came twice."""
-    bits = [_BITS, *(f"{_BITS}_{index}" for index in range(len(marks)))]
-    found = grouped(
-        rows,
-        [Named(FILE), Sql(f"shiftright({ROW}, 6)", _WORD)],
-        [
-            Sql(f"bit_or({_BIT})", _BITS),
-            *(
-                Given(F.bit_or(F.when(m, F.expr(_BIT))), n)
-                for m, n in zip(marks, bits[1:], strict=True)
-            ),
-            Sql(f"bit_count(bit_or({_BIT})) < count(*)", _REPEATS),
-        ],
-    )
-    with described_jobs(rows.sparkSession, "finding rows"):
-        collected = found.toArrow()
-    words = collected.sort_by([(FILE, "ascending"), (_WORD, "ascending")])
-    repeated = words.column(FILE).filter(words.column(_REPEATS))
-    every = _bitmaps(words, _BITS)
-    # A mark is often that of all rows, and need not be taken apart again.
-    marked = [
-        dict(every) if words.column(name).equals(words.column(_BITS)) else _bitmaps(words, name)
-        for name in bits[1:]
-    ]
-    return [every, *marked], set(pc.unique(repeated).to_pylist())
+    marked = [Given(mark, f"{_MARK}{index}") for index, mark in enumerate(marks)]
+    places = selected(rows, [Named(FILE), Named(ROW), *marked])
+    spark = rows.sparkSession
+    with described_jobs(spark, "finding rows"):
+        records = bytes(compiled(spark, "TruckeeRows").bitmaps(places._jdf, len(marks)))
+    parts: list[dict[int, list[RowBitmap]]] = [defaultdict(list) for _ in range(len(marks) + 1)]
+    num_seen: dict[int, int] = defaultdict(int)
+    for file, count, bitmaps in _records(records, len(marks) + 1):
+        num_seen[file] += count
+        for part, bitmap in zip(parts, bitmaps, strict=True):
+            if bitmap:
+                part[file].append(bitmap)
+    found = [{file: _union(members) for file, members in sorted(p.items())} for p in parts]
+    return found, {file for file, bitmap in found[0].items() if num_seen[file] > len(bitmap)}
+
+
+def _records(data: bytes, width: int) -> Iterator[tuple[int, int, list[RowBitmap]]]:
+    """Yield the file, the number of rows seen, and the bitmaps of each record of a task."""
+    place = 0
+    while place < len(data):
+        file, count = _RECORD.unpack_from(data, place)
+        place += _RECORD.size
+        bitmaps: list[RowBitmap] = []
+        for _ in range(width):
+            [size] = _SIZE.unpack_from(data, place)
+            place += _SIZE.size
+            if size < 0:
+                bitmaps.append(bitmaps[0])
+            else:
+                bitmaps.append(RowBitmap.deserialize_portable(data[place : place + size]))
+                place += size
+        yield file, count, bitmaps
+
+
+def _union(parts: list[RowBitmap]) -> RowBitmap:
+    return parts[0] if len(parts) == 1 else RowBitmap.union(parts)
 
 
 def is_of_files(ids: Iterable[int]) -> Column:
@@ -151,28 +156,3 @@ def united(parts: Sequence[FileRows]) -> dict[int, RowBitmap]:
         for file, rows in part.items():
             files[file].append(rows)
     return {file: RowBitmap.union(members) for file, members in files.items()}
-
-
-def _bitmaps(words: pa.Table, name: str) -> dict[int, RowBitmap]:
-    """Return the rows of one column of bits, from words ordered by file and number."""
-    columns = (words.column(each).to_pylist() for each in (FILE, _WORD, name))
-    found = (word for word in zip(*columns, strict=True) if word[2])
-    positions: dict[int, list[pa.Array]] = defaultdict(list)
-    for (file, block), members in groupby(found, lambda w: (w[0], w[1] // _WORDS_PER_BLOCK)):
-        bits = bytearray(_WORDS_PER_BLOCK * 8)
-        view = memoryview(bits).cast("q")
-        for word, value in map(itemgetter(1, 2), members):
-            view[word % _WORDS_PER_BLOCK] = value
-        positions[file].append(pc.add(_set_bits(bits), block * _WORDS_PER_BLOCK * 64))
-    return {file: _bitmap(parts) for file, parts in positions.items()}
-
-
-def _set_bits(bits: bytearray) -> pa.Array:
-    """Return the positions of the bits that are set, as 64-bit integers."""
-    flags = pa.BooleanArray.from_buffers(pa.bool_(), len(bits) * 8, [None, pa.py_buffer(bits)])
-    return pc.indices_nonzero(flags)
-
-
-def _bitmap(parts: list[pa.Array]) -> RowBitmap:
-    rows = pa.concat_arrays(parts)
-    return RowBitmap.from_array(memoryview(rows.buffers()[1])[: len(rows) * 8])

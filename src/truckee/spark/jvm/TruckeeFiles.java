@@ -293,14 +293,6 @@ public class TruckeeFiles implements FileIndex {
       return (Dataset) rows.select(columns(items, given));
     }
 
-    /** Rows in groups by the first of the columns, of which the others are aggregates. */
-    public Dataset group(Dataset rows, int keys, String items, Column[] given) throws IOException {
-      Column[] all = columns(items, given);
-      Column[] by = (Column[]) Arrays.copyOf(all, keys);
-      Column[] others = (Column[]) Arrays.copyOfRange(all, keys + 1, all.length);
-      return (Dataset) rows.groupBy(by).agg(all[keys], others);
-    }
-
     private static Column[] columns(String items, Column[] given) throws IOException {
       String[][] list = (String[][]) new ObjectMapper().readValue(items, String[][].class);
       Column[] columns = new Column[list.length];

@@ -21,6 +21,7 @@ from truckee.errors.spark import (
     ClassesNotAddedError,
     NoCallbackConnectionError,
     SessionStoppedError,
+    WorkersWithoutTruckeeError,
 )
 
 _MARK = "truckee-error-"
@@ -31,6 +32,7 @@ _PROXY_LOGGER = "py4j.clientserver"
 _ERRORS_KEPT = 64
 _NO_ANSWER = "truckee-no-answer"
 _NO_CLASS = "ClassNotFoundException: truckee."
+_NO_MODULE = "No module named 'truckee"
 _STOPPED = (
     "SparkContext was shut down",
     "on a stopped SparkContext",
@@ -121,6 +123,8 @@ def _of_the_session(texts: list[str]) -> BaseException | None:
         return NoCallbackConnectionError()
     if any(_NO_CLASS in text for text in texts):
         return ClassesNotAddedError(reason="an executor does not have them")
+    if any(_NO_MODULE in text for text in texts):
+        return WorkersWithoutTruckeeError()
     return None
 
 

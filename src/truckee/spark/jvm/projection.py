@@ -8,7 +8,7 @@ is written through four such lists, which took ten times as long as writing the 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -55,13 +55,6 @@ def selected(df: DataFrame, items: Iterable[Item]) -> DataFrame:
     spark = df.sparkSession
     chosen = java_half(spark).select(df._jdf, *_packed(spark, items))
     return DataFrame(chosen, spark)
-
-
-def grouped(df: DataFrame, keys: Sequence[Item], aggregates: Sequence[Item]) -> DataFrame:
-    """Return groups of the rows by keys, with aggregates of each."""
-    spark = df.sparkSession
-    packed = _packed(spark, [*keys, *aggregates])
-    return DataFrame(java_half(spark).group(df._jdf, len(keys), *packed), spark)
 
 
 def _packed(spark: SparkSession, items: Iterable[Item]) -> tuple[str, Any]:

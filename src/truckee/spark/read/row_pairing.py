@@ -66,7 +66,7 @@ def uncancelled_rows(
     types = {field.name: field.dataType for field in changes.schema.fields}
     plain = [name for name in columns if _is_plain(types[name])]
     others = [name for name in columns if name not in plain]
-    keys = [comparable(column(name), types[name]) for name in others]
+    keys = [comparable_column(column(name), types[name]) for name in others]
     grouped = changes.groupBy(
         *(column(name) for name in (*within, *plain)),
         *(key.alias(f"{_KEY}{place}") for place, key in enumerate(keys)),
@@ -110,7 +110,7 @@ def paired_rows(
         F.struct(*(column(name) for name in columns)).alias(_IMAGE),
         *([column(row_version).alias(_VERSION)] if row_version is not None else ()),
     )
-    keys = [comparable(column(name), types[name]) for name in identity]
+    keys = [comparable_column(column(name), types[name]) for name in identity]
     after = is_after()
     grouped = changes.groupBy(
         *(column(name) for name in within),
@@ -146,8 +146,8 @@ def _images(
     if drop_unchanged:
         one, other = before.getField(_IMAGE), after.getField(_IMAGE)
         equal = (
-            comparable(one.getField(name), types[name]).eqNullSafe(
-                comparable(other.getField(name), types[name])
+            comparable_column(one.getField(name), types[name]).eqNullSafe(
+                comparable_column(other.getField(name), types[name])
             )
             for name in columns
         )
@@ -200,20 +200,20 @@ def _keys_not_unique(messages: Sequence[str]) -> KeysNotUniqueError | None:
     )
 
 
-def comparable(value: Column, data_type: DataType) -> Column:
+def comparable_column(value: Column, data_type: DataType) -> Column:
     """Return a value as one that Spark can group by, equal where the values are the same."""
     if _is_plain(data_type):
         return value
     match data_type:
         case StructType():
             fields = (
-                comparable(value.getField(field.name), field.dataType).alias(field.name)
+                comparable_column(value.getField(field.name), field.dataType).alias(field.name)
                 for field in data_type.fields
             )
             return F.when(value.isNotNull(), F.struct(*fields))
         case ArrayType():
             element = data_type.elementType
-            return F.transform(value, lambda each: comparable(each, element))
+            return F.transform(value, lambda each: comparable_column(each, element))
         case MapType():
             return F.array_sort(
                 F.transform(F.map_entries(value), lambda entry: _entry(entry, data_type))
@@ -227,8 +227,8 @@ def comparable(value: Column, data_type: DataType) -> Column:
 
 def _entry(entry: Column, data_type: MapType) -> Column:
     return F.struct(
-        comparable(entry.getField("key"), data_type.keyType).alias("key"),
-        comparable(entry.getField("value"), data_type.valueType).alias("value"),
+        comparable_column(entry.getField("key"), data_type.keyType).alias("key"),
+        comparable_column(entry.getField("value"), data_type.valueType).alias("value"),
     )
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from typing import TypeAlias
-
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.errors.arguments import ArgumentTypeError
+from truckee.options.arguments import PathLike as PathLike
+from truckee.options.arguments import checked_path as checked_path
+from truckee.options.arguments import package_and_type
 
-PathLike: TypeAlias = str | os.PathLike[str]
 _CONNECT = "pyspark.sql.connect."
 
 
@@ -18,14 +17,7 @@ def checked_session(given: object) -> SparkSession:
     if _is_a(given, SparkSession):
         return given  # type: ignore[return-value]
     needs = "be a SparkSession, as in truckee.read(spark) or DeltaTable.forPath(spark, path)"
-    raise ArgumentTypeError(what="the first argument", needs=needs, found=_shown(given))
-
-
-def checked_path(given: object, *, what: str = "path") -> str:
-    """Return a path as text; ArgumentTypeError if it is neither text nor a `pathlib.Path`."""
-    if isinstance(given, str | os.PathLike):
-        return str(os.fspath(given))
-    raise ArgumentTypeError(what=what, needs="be a string or a pathlib.Path", found=_shown(given))
+    raise ArgumentTypeError(what="the first argument", needs=needs, found=package_and_type(given))
 
 
 def checked_frame(given: object, *, what: str) -> DataFrame:
@@ -35,7 +27,7 @@ def checked_frame(given: object, *, what: str) -> DataFrame:
     needs = "be DataFrame"
     if type(given).__name__ in ("DataFrame", "Table", "list"):
         needs = "be a DataFrame of Spark, made with spark.createDataFrame(...)"
-    raise ArgumentTypeError(what=what, needs=needs, found=_shown(given))
+    raise ArgumentTypeError(what=what, needs=needs, found=package_and_type(given))
 
 
 def _is_a(given: object, kind: type) -> bool:
@@ -43,9 +35,3 @@ def _is_a(given: object, kind: type) -> bool:
     theirs = type(given)
     is_remote = theirs.__module__.startswith(_CONNECT) and theirs.__name__ == kind.__name__
     return isinstance(given, kind) or is_remote
-
-
-def _shown(given: object) -> str:
-    kind = type(given)
-    package = kind.__module__.partition(".")[0]
-    return kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"

@@ -69,7 +69,7 @@ def path_in_name(spark: SparkSession, name: str) -> str | None:
 
     A table of the catalog that has just this name comes first.
     """
-    parts = name_parts(spark, name)
+    parts = table_name_parts(spark, name)
     if len(parts) != 2 or parts[0].lower() not in DELTA_PROVIDERS or not is_absolute(parts[1]):
         return None
     return parts[1] if named_table(spark, name) is None else None
@@ -117,10 +117,10 @@ def _text(value: str) -> str:
 
 def quoted_name(spark: SparkSession, name: str) -> str:
     """Return the name of a table as SQL takes it; InvalidTableNameError if it is none."""
-    return ".".join(quoted(part) for part in name_parts(spark, name))
+    return ".".join(quoted(part) for part in table_name_parts(spark, name))
 
 
-def name_parts(spark: SparkSession, name: str) -> list[str]:
+def table_name_parts(spark: SparkSession, name: str) -> list[str]:
     """Return the parts of a name; InvalidTableNameError if it is none of the session catalog."""
     try:
         with unlogged():

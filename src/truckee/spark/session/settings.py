@@ -9,8 +9,12 @@ from pyspark.sql import SparkSession
 
 from truckee.spark.jvm.bridge import java_half
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
+from truckee.spark.session.hadoop_storage import ATOMIC_RENAME, HadoopStorage
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
+from truckee.storage.fence import fenced
+from truckee.storage.object_url import is_object_url
+from truckee.storage.urls import scheme_of
 
 
 def session_settings(spark: SparkSession) -> dict[str, str]:
@@ -39,14 +43,18 @@ def session_storage(
     """Return the storage of the table at a path, reached as the session reaches its files.
 
     Credentials and endpoints are Hadoop's: those of the session, then those in `options`. So are
-    the settings that keep reads below the table's root (see `truckee.storage.fence`). Raises
-    TypeError if these are not a session and a path.
+    the settings that keep reads below the table's root (see `truckee.storage.fence`). Where there
+    is no client of our own, Hadoop's is asked (see `hadoop_storage`). Raises TypeError if these
+    are not a session and a path.
     """
     checked_session(spark)
     place = checked_path(path)
     hadoop = {
         key.removeprefix("spark.hadoop."): value
         for key, value in session_settings(spark).items()
-        if key.startswith(("spark.hadoop.fs.", "fs.", "spark.truckee.read."))
+        if key.startswith(("spark.hadoop.fs.", "fs.", "spark.truckee.read.", ATOMIC_RENAME))
     }
-    return open_storage(place, {**hadoop, **(options or {})})
+    given = {**hadoop, **(options or {})}
+    if is_object_url(place) or scheme_of(place) in (None, "file", "memory"):
+        return open_storage(place, given)
+    return fenced(HadoopStorage(spark, place, given), given)

@@ -33,14 +33,14 @@ def check_condition(spark: SparkSession, sql: str, schema: StructType, *, what: 
     """
     found = parse_expression(spark, sql, schema)
     reason = found if isinstance(found, str) else None
-    if isinstance(found, Expression) and found.type != PrimitiveType("boolean"):
+    if isinstance(found, ParsedExpression) and found.type != PrimitiveType("boolean"):
         reason = f"it gives {type_text(found.type)}"
     if reason is not None:
         raise InvalidConditionError(what=what, condition=sql, reason=reason)
 
 
 @dataclass(frozen=True)
-class Expression:
+class ParsedExpression:
     """An expression over the columns of a table."""
 
     type: DataType
@@ -48,7 +48,7 @@ class Expression:
     is_deterministic: bool
 
 
-def parse_expression(spark: SparkSession, sql: str, schema: StructType) -> Expression | str:
+def parse_expression(spark: SparkSession, sql: str, schema: StructType) -> ParsedExpression | str:
     """Return what an expression over rows with this schema gives, or why it is none.
 
     Aggregates, windows and subqueries look at more than one row, and are none.
@@ -64,7 +64,7 @@ def parse_expression(spark: SparkSession, sql: str, schema: StructType) -> Expre
         return _first_line(error)
     if plan.nodeName() != "Project" or plan.subqueries().nonEmpty():
         return "it looks at more than one row"
-    return Expression(
+    return ParsedExpression(
         from_spark(found.schema).fields[0].type,
         _names(plan.references()),
         bool(plan.deterministic()),
@@ -92,3 +92,12 @@ def _no_rows(spark: SparkSession, schema: SparkStruct) -> DataFrame:
 def _names(references: Any) -> frozenset[str]:
     found = references.toSeq()
     return frozenset(str(found.apply(index).name()) for index in range(found.size()))
+
+
+def unresolved_text(spark: SparkSession, condition: str) -> str:
+    """Return a condition as Spark prints it before it knows the columns: `('p = a)`.
+
+    That is how delta-spark records the conditions of OPTIMIZE.
+    """
+    parser = spark._jsparkSession.sessionState().sqlParser()
+    return str(parser.parseExpression(condition).toString())

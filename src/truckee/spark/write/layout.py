@@ -20,6 +20,7 @@ from urllib.parse import unquote
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from truckee.changes.columns import CHANGE_TYPE
 from truckee.protocol.paths import HIVE_DEFAULT_PARTITION
 from truckee.protocol.schema import (
     DataType,
@@ -32,8 +33,6 @@ from truckee.protocol.schema import (
 from truckee.spark.columns import column, spark_type, with_nulls
 from truckee.spark.jvm.projection import Given, Item, Named, Sql, selected
 from truckee.spark.types import from_spark
-
-CHANGE_TYPE = "_change_type"
 
 # A text that could be taken for the folder of nulls gets this behind it.
 _NOT_NULL = "\x01"

@@ -1,28 +1,31 @@
 """DataFrame -> data files and change files of a table, with their actions and statistics.
 
-Spark's own Parquet writer moves the rows. Each write has a folder of its own below the table's
-root, in which its data files stay: `add.path` may be any path, and nobody sees a file before the
-log names it. Change rows are written by the same job, into a folder beside the data, which is then
-moved as a whole below `_change_data`.
+Spark's own Parquet writer moves the rows, in one job for data and change rows. A file lies at its
+place in the table from the start, for nobody sees it before the log names it. The tasks that wrote
+the files send back their paths, sizes and statistics, so nothing is listed or read again.
 
-    <root>/<unique>/part-00000-….parquet                          data
-    <root>/<unique>/day=2024-01-02/part-00000-….parquet           data, partitioned
-    <root>/<unique>/change=false/…, <root>/_change_data/<unique>/… data and change rows of one job
+    <root>/part-00000-<token>-<attempt>.c000.snappy.parquet                  data
+    <root>/day=2024-01-02/part-00000-….parquet                               data, partitioned
+    <root>/_change_data/cdc-00000-….parquet, <root>/_change_data/day=…/…     change rows
+
+Every file of a job has its token in its name, by which all of them are found if the job fails.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 
+from truckee.changes.columns import CHANGE_TYPE
 from truckee.errors.base import DeltaError
 from truckee.errors.spark import SessionStoppedError
 from truckee.protocol.actions import AddCDCFile, AddFile
-from truckee.protocol.paths import CHANGE_DATA_DIRECTORY, encode_path
+from truckee.protocol.paths import CHANGE_DATA_DIRECTORY, decode_path, encode_path
 from truckee.protocol.schema import StructType
 from truckee.protocol.stats import encode_stats
 from truckee.protocol.table_configuration import TableConfiguration
@@ -32,7 +35,6 @@ from truckee.scan.footer_statistics import (
     file_stats,
     footer_columns,
     indexed_columns,
-    read_footers,
 )
 from truckee.spark.columns import column
 from truckee.spark.jvm.jvm_errors import translate_with
@@ -40,24 +42,25 @@ from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.session.settings import session_settings
 from truckee.spark.write.char_columns import text_length_rules, with_declared_lengths
 from truckee.spark.write.constraints import Rule, guarded, table_rules, violation
-from truckee.spark.write.folders import (
+from truckee.spark.write.identity import Identity
+from truckee.spark.write.job_files import (
+    TRUCKEE_COMMIT,
     check_folder_writable,
-    delete_folder,
+    delete_by_token,
+    delete_job_files,
     end_tasks,
     is_stopped,
-    move_folder,
+    job_message,
 )
-from truckee.spark.write.identity import Identity
-from truckee.spark.write.layout import CHANGE_TYPE, LaidOut, laid_out, partition_values
+from truckee.spark.write.layout import LaidOut, laid_out, partition_values
 from truckee.spark.write.optimized import is_optimized, rebalanced, rebalancing_settings
 from truckee.spark.write.plain_session import FILE_SETTINGS, on_session
+from truckee.spark.write.task_footers import TaskFile, task_files, wanted_leaves
 from truckee.storage.base import FileInfo, Storage
 
-# Hadoop's committer and Parquet's would leave files of their own beside the data.
-_NO_MARKERS = {
-    "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
-    "parquet.summary.metadata.level": "NONE",
-}
+# Parquet's own committer would leave a file beside the data.
+_NO_MARKERS = {"parquet.summary.metadata.level": "NONE"}
+_COMMIT_PROTOCOL = "spark.sql.sources.commitProtocolClass"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +97,7 @@ class WrittenFiles:
     """
 
     spark: SparkSession
-    folders: tuple[str, ...]
+    root: str
     adds: tuple[AddFile, ...] = ()
     changes: tuple[AddCDCFile, ...] = ()
     num_rows: int = 0
@@ -107,8 +110,8 @@ class WrittenFiles:
 
     def discard(self) -> None:
         """Delete the files, for the commit that was to name them did not happen."""
-        for folder in self.folders:
-            delete_folder(self.spark, folder)
+        paths = [add.path for add in self.adds] + [change.path for change in self.changes]
+        delete_job_files(self.spark, self.root, [decode_path(path) for path in paths])
 
 
 def write_files(
@@ -143,16 +146,28 @@ def write_files(
     ]
     options = options or FileOptions()
     rows = _laid_out(_checked(df, table, every_rule), table, options)
-    name = uuid4().hex[:16]
-    folder = f"{storage.root}/{name}"
-    change_folder = f"{storage.root}/{CHANGE_DATA_DIRECTORY}/{name}"
     check_folder_writable(storage.root)
-    with _no_leftovers(df.sparkSession, (folder, change_folder)) as tag:
-        _write(rows, folder, options, tag)
-        if rows.change_column is not None:
-            marked = f"{folder}/{rows.change_column}=true"
-            move_folder(df.sparkSession, marked, change_folder)
-        return _written(df.sparkSession, storage, table, rows, name, data_change, identities or {})
+    wanted = _WantedColumns(
+        indexed_columns(table),
+        _identity_columns(table, identities or {}),
+    )
+    with _no_leftovers(df.sparkSession, storage, table) as token:
+        _write(rows, f"{storage.root}/{token}", wanted.all, options)
+        files = list(task_files(job_message(df.sparkSession, token), wanted.all))
+        return _written(
+            df.sparkSession, storage, table, rows, files, wanted, data_change, identities or {}
+        )
+
+
+class _WantedColumns(NamedTuple):
+    """The columns of which footers are asked: for statistics, and the numbers of identities."""
+
+    indexed: list[FooterColumn]
+    identities: list[FooterColumn]
+
+    @property
+    def all(self) -> list[FooterColumn]:
+        return [*self.indexed, *self.identities]
 
 
 def _checked(df: DataFrame, table: TableConfiguration, rules: list[Rule]) -> DataFrame:
@@ -167,7 +182,7 @@ def _checked(df: DataFrame, table: TableConfiguration, rules: list[Rule]) -> Dat
 
 
 def _laid_out(df: DataFrame, table: TableConfiguration, options: FileOptions) -> LaidOut:
-    settings = dict(FILE_SETTINGS)
+    settings = {**FILE_SETTINGS, _COMMIT_PROTOCOL: TRUCKEE_COMMIT}
     if not table.partition_columns or options.one_partition_a_task:
         # Data and change rows go to two files at once, rather than being sorted apart first.
         settings["spark.sql.maxConcurrentOutputFileWriters"] = "2"
@@ -185,25 +200,34 @@ def _laid_out(df: DataFrame, table: TableConfiguration, options: FileOptions) ->
 
 
 @contextmanager
-def _no_leftovers(spark: SparkSession, folders: tuple[str, ...]) -> Iterator[str]:
-    """Yield a tag for Spark jobs; if the body fails, end them and delete the folders."""
-    tag = f"truckee-write-{uuid4().hex}"
+def _no_leftovers(
+    spark: SparkSession, storage: Storage, table: TableConfiguration
+) -> Iterator[str]:
+    """Yield a token for a write job; if the body fails, end its tasks and delete their files."""
+    token = str(uuid4())
     try:
-        yield tag
+        yield token
     except BaseException as error:
-        end_tasks(spark, tag)
-        for folder in folders:
-            delete_folder(spark, folder)
+        end_tasks(spark, token)
+        has_folders = bool(table.partition_columns)
+        delete_by_token(spark, storage, token, has_folders=has_folders)
         if is_stopped(spark) and not isinstance(error, DeltaError | KeyboardInterrupt):
             raise SessionStoppedError from None
         raise
 
 
-def _write(rows: LaidOut, folder: str, options: FileOptions, tag: str) -> None:
+def _write(
+    rows: LaidOut, folder: str, wanted: Sequence[FooterColumn], options: FileOptions
+) -> None:
     context = rows.df.sparkSession.sparkContext
+    tag = folder.rpartition("/")[2]
     context.addJobTag(tag)
+    asked = {
+        "truckee.write.columns": ",".join(map(str, wanted_leaves(wanted))),
+        "truckee.write.marker": rows.change_column or "",
+    }
     try:
-        writer = rows.df.write.options(**{**options.as_spark(), **_NO_MARKERS})
+        writer = rows.df.write.options(**{**options.as_spark(), **_NO_MARKERS, **asked})
         with described_jobs(rows.df.sparkSession, "writing files"):
             writer.partitionBy(*rows.folders).mode("error").parquet(folder)
     finally:
@@ -216,44 +240,28 @@ def _written(
     storage: Storage,
     table: TableConfiguration,
     rows: LaidOut,
-    name: str,
+    files: Iterable[TaskFile],
+    wanted: _WantedColumns,
     data_change: bool,
     identities: Mapping[str, Identity],
 ) -> WrittenFiles:
-    partitions = rows.folders
-    if rows.change_column is not None:
-        partitions = rows.folders[1:]
-    indexed = indexed_columns(table)
-    extra = _identity_columns(table, identities)
-    files = _data_files(storage, name)
-    footers = read_footers(storage, [file.path for file in files], [*indexed, *extra])
-    adds = []
-    for file, footer in zip(files, footers, strict=True):
-        if footer.num_rows == 0:
-            storage.delete(file.path)
+    partitions = rows.folders if rows.change_column is None else rows.folders[1:]
+    adds, changes, footers = [], [], []
+    for file, footer in sorted(files, key=lambda found: found.file.path):
+        values = partition_values(file.path, partitions)
+        if file.path.startswith(f"{CHANGE_DATA_DIRECTORY}/"):
+            changes.append(_change(file, values))
         else:
-            values = partition_values(file.path, partitions)
-            adds.append(_add(table, file, footer, indexed, values, data_change))
-    folders: tuple[str, ...] = (f"{storage.root}/{name}",)
-    changes: tuple[AddCDCFile, ...] = ()
-    if rows.change_column is not None:
-        change_name = f"{CHANGE_DATA_DIRECTORY}/{name}"
-        folders = (*folders, f"{storage.root}/{change_name}")
-        found = _data_files(storage, change_name)
-        changes = tuple(_change(file, partition_values(file.path, partitions)) for file in found)
+            footers.append(footer)
+            adds.append(_add(table, file, footer, wanted.indexed, values, data_change))
     return WrittenFiles(
         spark=spark,
-        folders=folders,
+        root=storage.root,
         adds=tuple(adds),
-        changes=changes,
+        changes=tuple(changes),
         num_rows=sum(footer.num_rows for footer in footers),
         identity_marks=_identity_marks(footers, identities),
     )
-
-
-def _data_files(storage: Storage, folder: str) -> list[FileInfo]:
-    files = storage.list_tree(folder)
-    return sorted(file for file in files if file.path.rpartition("/")[2][:1] not in (".", "_"))
 
 
 def _add(

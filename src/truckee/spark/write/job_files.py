@@ -1,29 +1,33 @@
-"""Folders of a table as Hadoop sees them: moved and deleted whole, on disks and object stores."""
+"""The files of a write job: what its tasks tell of them, and how those of a failed job go."""
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from pyspark.sql import SparkSession
 
 from truckee.errors.storage import StorageError, StoragePermissionError
-from truckee.spark.jvm.bridge import java_class
+from truckee.protocol.paths import CHANGE_DATA_DIRECTORY
+from truckee.spark.jvm.bridge import compiled
+from truckee.spark.jvm.classes import maker
+from truckee.storage.base import Storage
 
 _WAIT_SECONDS = 30.0
 
 
-def move_folder(spark: SparkSession, source: str, target: str) -> None:
-    """Move a folder to another place of the same store; nothing happens if there is none."""
-    files, path = _open(spark, source)
-    if not files.exists(path):
-        return
-    _, target_path = _open(spark, target)
-    files.mkdirs(target_path.getParent())
-    if not files.rename(path, target_path):
-        raise OSError(f"the folder {source} could not be moved to {target}")
+TRUCKEE_COMMIT = "truckee.TruckeeCommit"
+"""The class that says where files of a job lie; Spark finds it by name."""
+
+
+def job_message(spark: SparkSession, token: str) -> str:
+    """Return what the tasks of a job that has ended sent back; asked for once."""
+    message = compiled(spark, "TruckeeCommit").take(token)
+    assert message is not None, "a write job has ended without a message"
+    return str(message)
 
 
 def check_folder_writable(root: str) -> None:
@@ -48,17 +52,33 @@ def is_stopped(spark: SparkSession) -> bool:
     return context is None or bool(context.sc().isStopped())
 
 
-def delete_folder(spark: SparkSession, url: str) -> None:
-    """Delete a folder and all that is in it; it is no error if there is none."""
-    files, path = _open(spark, url)
-    files.delete(path, True)
+def delete_job_files(spark: SparkSession, root: str, paths: Sequence[str]) -> None:
+    """Delete files below a table's root; it is no error if there are none.
 
-
-def _open(spark: SparkSession, url: str) -> tuple[Any, Any]:
+    Hadoop deletes with a file what it keeps beside it, such as checksums.
+    """
+    if not paths:
+        return
     # Also where the session was stopped meanwhile, and leaves files behind.
-    path = java_class(spark, "org.apache.hadoop.fs.Path")(url)
-    configuration = spark._jsparkSession.sessionState().newHadoopConf()
-    return path.getFileSystem(configuration), path
+    settings = spark._jsparkSession.sessionState().newHadoopConf()
+    maker(spark.sparkContext, "TruckeeCommit").delete(settings, root, "\n".join(paths))
+
+
+def delete_by_token(
+    spark: SparkSession, storage: Storage, token: str, *, has_folders: bool
+) -> None:
+    """Delete the files of a job that failed, told by the token in their names.
+
+    Tasks delete what they wrote when they fail, but one whose process died cannot. So the folders
+    that files may be in are listed, all of the table if it has partitions.
+    """
+    if has_folders:
+        listed = storage.list_tree("")
+    else:
+        changes = f"{CHANGE_DATA_DIRECTORY}/cdc-"
+        listed = chain(storage.list_from("part-"), storage.list_from(changes))
+    found = [file.path for file in listed if token in file.path]
+    delete_job_files(spark, storage.root, found)
 
 
 def end_tasks(spark: SparkSession, tag: str) -> None:

@@ -1,0 +1,100 @@
+"""Modules with the names of delta-spark's, which hold truckee's classes.
+
+| module             | what it has                                                              |
+|--------------------|--------------------------------------------------------------------------|
+| `delta`            | `DeltaTable`, `configure_spark_with_delta_pip`, `__version__`            |
+| `delta.tables`     | `DeltaTable`, its builders and `IdentityGenerator`                       |
+| `delta.exceptions` | errors of commits that other writers were faster than; `base`, `captured` |
+| `delta.pip_utils`  | `configure_spark_with_delta_pip`                                         |
+| `delta.version`    | `__version__`: the version of delta-spark whose names these are          |
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession, functions
+from pyspark.sql.types import DataType, StructField, StructType
+
+import truckee.errors
+from truckee.commands.care.optimize_builder import DeltaOptimizeBuilder
+from truckee.commands.ddl.table_builder import DeltaTableBuilder, IdentityGenerator
+from truckee.commands.merge.builder import DeltaMergeBuilder
+from truckee.errors.arguments import ArgumentTypeError
+from truckee.spark.session.session import configure
+from truckee.table import DeltaTable
+
+VERSION = "4.4.0"
+_PACKAGES = "spark.jars.packages"
+_DELTA_PACKAGES = "io.delta:"
+
+
+def delta_modules() -> dict[str, ModuleType]:
+    """Return new modules by name, a package before what is in it."""
+    exceptions = {
+        name: getattr(truckee.errors, name)
+        for name in truckee.errors.__all__
+        if name.endswith("Exception")
+    }
+    contents: dict[str, dict[str, Any]] = {
+        "delta": {
+            "DeltaTable": DeltaTable,
+            "configure_spark_with_delta_pip": configure_spark_with_delta_pip,
+            "__version__": VERSION,
+            "__all__": ["DeltaTable", "configure_spark_with_delta_pip", "__version__"],
+        },
+        "delta.tables": _tables(),
+        "delta.exceptions": exceptions | {"__all__": sorted(exceptions)},
+        "delta.exceptions.base": exceptions,
+        "delta.exceptions.captured": exceptions,
+        "delta.pip_utils": {"configure_spark_with_delta_pip": configure_spark_with_delta_pip},
+        "delta.version": {"__version__": VERSION},
+    }
+    return _modules(contents)
+
+
+def _tables() -> dict[str, Any]:
+    ours = (
+        DeltaTable,
+        DeltaMergeBuilder,
+        DeltaTableBuilder,
+        DeltaOptimizeBuilder,
+        IdentityGenerator,
+    )
+    # `from delta.tables import *` has always brought these along, and programs rely on it.
+    theirs = (Column, DataFrame, SparkSession, DataType, StructField, StructType)
+    return {kind.__name__: kind for kind in (*ours, *theirs)} | {"functions": functions}
+
+
+def _modules(contents: dict[str, dict[str, Any]]) -> dict[str, ModuleType]:
+    made: dict[str, ModuleType] = {}
+    for name, names in contents.items():
+        module = ModuleType(name, "Stands in for delta-spark, put here by truckee.install().")
+        vars(module).update(names)
+        made[name] = module
+    for name, module in made.items():
+        package, _, own = name.rpartition(".")
+        if package:
+            made[package].__path__ = []
+            setattr(made[package], own, module)
+    return made
+
+
+def configure_spark_with_delta_pip(
+    spark_session_builder: SparkSession.Builder,
+    extra_packages: list[str] | None = None,
+) -> SparkSession.Builder:
+    """Return the builder as truckee likes it, with other packages than Delta's own.
+
+    Delta's JARs are left out: truckee needs none, and keeps out of sessions that have them.
+    """
+    if not isinstance(spark_session_builder, SparkSession.Builder):
+        raise ArgumentTypeError(
+            what="the argument of configure_spark_with_delta_pip",
+            needs="be a SparkSession builder",
+            found=str(type(spark_session_builder)),
+        )
+    builder = configure(spark_session_builder)
+    packages = [name for name in extra_packages or () if not name.startswith(_DELTA_PACKAGES)]
+    return builder.config(_PACKAGES, ",".join(packages)) if packages else builder

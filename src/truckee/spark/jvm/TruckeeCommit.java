@@ -1,0 +1,232 @@
+package truckee;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.Serializable;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapreduce.JobContext;
+import org.apache.hadoop.mapreduce.OutputCommitter;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.apache.parquet.format.ColumnChunk;
+import org.apache.parquet.format.ColumnMetaData;
+import org.apache.parquet.format.FileMetaData;
+import org.apache.parquet.format.RowGroup;
+import org.apache.parquet.format.Statistics;
+import org.apache.parquet.format.Util;
+import org.apache.spark.internal.io.FileCommitProtocol;
+import org.apache.spark.internal.io.FileNameSpec;
+import org.apache.spark.mapred.SparkHadoopMapRedUtil;
+import scala.Option;
+import scala.collection.Iterator;
+import scala.collection.immutable.Seq;
+
+/**
+ * Where a write job puts its files, and what comes back of them.
+ *
+ * A file lies at its place in the table from the start, for nobody sees it before the log names it.
+ * The task that wrote it reads its footer and sends back the path, the size, the time and what the
+ * footer says of the wanted columns. One attempt of a task may commit; all others delete their files.
+ *
+ * Spark is told to write to `root/token`, a folder that is never made. The token is in the name of
+ * every file, so those that dead tasks have left can be found.
+ *
+ * A message has a line a file, fields with tabs in between, bytes in base 64:
+ *
+ *     path, size, time, rows of the row groups (12,7), the chunks of each wanted column
+ *
+ * A chunk is `nulls,values,least,greatest`, `-` where the footer does not say, or `-` as a whole if it
+ * has no statistics; chunks of one column have `|` in between.
+ */
+public class TruckeeCommit extends FileCommitProtocol implements Serializable {
+  /** The column, outermost of the folders, that tells change rows from data rows. */
+  public static final String MARKER = "truckee.write.marker";
+  /** The numbers of the wanted columns of a file, with commas in between. */
+  public static final String COLUMNS = "truckee.write.columns";
+
+  private static final ConcurrentHashMap DONE = new ConcurrentHashMap();
+
+  private final String root;
+  private final String token;
+  private transient List written;
+
+  public TruckeeCommit(String jobId, String path) {
+    this.root = new Path(path).getParent().toString();
+    this.token = new Path(path).getName();
+  }
+
+  public void setupJob(JobContext job) {}
+
+  public void commitJob(JobContext job, Seq messages) {
+    StringBuilder all = new StringBuilder();
+    for (Iterator each = messages.iterator(); each.hasNext(); ) {
+      all.append((String) ((FileCommitProtocol.TaskCommitMessage) each.next()).obj());
+    }
+    DONE.put(token, all.toString());
+  }
+
+  public void abortJob(JobContext job) {}
+
+  public void setupTask(TaskAttemptContext task) {
+    written = new ArrayList();
+  }
+
+  public String newTaskTempFile(TaskAttemptContext task, Option folder, FileNameSpec name) {
+    String marker = task.getConfiguration().get(MARKER, "");
+    String below = folder.isEmpty() ? "" : folder.get() + "/";
+    boolean isChange = !marker.isEmpty() && below.startsWith(marker + "=true/");
+    if (!marker.isEmpty()) {
+      below = below.substring(below.indexOf('/') + 1);
+    }
+    int number = task.getTaskAttemptID().getTaskID().getId();
+    String unique = token + "-" + task.getTaskAttemptID().getId();
+    String file = String.format(
+        isChange ? "_change_data/%scdc-%05d-%s%s" : "%spart-%05d-%s%s",
+        new Object[] {below, Integer.valueOf(number), unique, name.suffix()});
+    written.add(file);
+    return new Path(root, new Path(null, null, file)).toString();
+  }
+
+  public String newTaskTempFile(TaskAttemptContext task, Option folder, String ext) {
+    return newTaskTempFile(task, folder, new FileNameSpec("", ext));
+  }
+
+  public String newTaskTempFileAbsPath(TaskAttemptContext task, String folder, String ext) {
+    throw new UnsupportedOperationException("files of a table lie below its root");
+  }
+
+  public FileCommitProtocol.TaskCommitMessage commitTask(TaskAttemptContext task) {
+    // Asks the driver, and raises what Spark knows as a denied commit if another attempt was first.
+    SparkHadoopMapRedUtil.commitTask(
+        new OnlyOnce(),
+        task,
+        task.getJobID().getId(),
+        task.getTaskAttemptID().getTaskID().getId());
+    String[] wanted = task.getConfiguration().get(COLUMNS, "").split(",");
+    StringBuilder message = new StringBuilder();
+    try {
+      for (int i = 0; i < written.size(); i++) {
+        describe((String) written.get(i), wanted, task.getConfiguration(), message);
+      }
+    } catch (IOException error) {
+      throw new RuntimeException(error);
+    }
+    return new FileCommitProtocol.TaskCommitMessage(message.toString());
+  }
+
+  public void abortTask(TaskAttemptContext task) {
+    for (int i = 0; written != null && i < written.size(); i++) {
+      try {
+        Path path = path((String) written.get(i));
+        path.getFileSystem(task.getConfiguration()).delete(path, false);
+      } catch (IOException error) {
+        // The driver deletes what is left when the job has failed.
+      }
+    }
+  }
+
+  private Path path(String file) {
+    return new Path(root, new Path(null, null, file));
+  }
+
+  private void describe(String file, String[] wanted, Configuration settings, StringBuilder into)
+      throws IOException {
+    Path path = path(file);
+    FileSystem files = path.getFileSystem(settings);
+    FileStatus status = files.getFileStatus(path);
+    FileMetaData footer = footer(files, path, status.getLen());
+    if (footer.getNum_rows() == 0) {
+      files.delete(path, false);
+      return;
+    }
+    into.append(base64(file.getBytes(StandardCharsets.UTF_8))).append('\t').append(status.getLen());
+    into.append('\t').append(status.getModificationTime()).append('\t');
+    List groups = footer.getRow_groups();
+    for (int i = 0; i < groups.size(); i++) {
+      into.append(i == 0 ? "" : ",").append(((RowGroup) groups.get(i)).getNum_rows());
+    }
+    for (int i = 0; i < wanted.length; i++) {
+      into.append('\t');
+      for (int g = 0; g < groups.size() && !wanted[i].isEmpty(); g++) {
+        List columns = ((RowGroup) groups.get(g)).getColumns();
+        into.append(g == 0 ? "" : "|");
+        chunk(((ColumnChunk) columns.get(Integer.parseInt(wanted[i]))).getMeta_data(), into);
+      }
+    }
+    into.append('\n');
+  }
+
+  private static FileMetaData footer(FileSystem files, Path path, long size) throws IOException {
+    FSDataInputStream in = files.open(path);
+    try {
+      byte[] end = new byte[8];
+      in.readFully(size - 8, end);
+      if (!new String(end, 4, 4, StandardCharsets.ISO_8859_1).equals("PAR1")) {
+        throw new IOException("the footer of " + path + " cannot be read: is it encrypted?");
+      }
+      int length = (end[0] & 255) | (end[1] & 255) << 8 | (end[2] & 255) << 16 | (end[3] & 255) << 24;
+      byte[] bytes = new byte[length];
+      in.readFully(size - 8 - length, bytes);
+      return Util.readFileMetaData(new ByteArrayInputStream(bytes));
+    } finally {
+      in.close();
+    }
+  }
+
+  private static void chunk(ColumnMetaData column, StringBuilder into) {
+    Statistics known = column.getStatistics();
+    if (known == null) {
+      into.append('-');
+      return;
+    }
+    boolean isCounted = known.isSetNull_count();
+    long values = column.getNum_values() - (isCounted ? known.getNull_count() : 0);
+    into.append(isCounted ? Long.toString(known.getNull_count()) : "-").append(',').append(values);
+    boolean hasBounds = known.isSetMin_value() && known.isSetMax_value();
+    into.append(',').append(hasBounds ? base64(known.getMin_value()) : "-");
+    into.append(',').append(hasBounds ? base64(known.getMax_value()) : "-");
+  }
+
+  private static String base64(byte[] bytes) {
+    return Base64.getEncoder().encodeToString(bytes);
+  }
+
+  /** A committer that moves nothing, for the question which attempt of a task may commit. */
+  private static class OnlyOnce extends OutputCommitter {
+    public void setupJob(JobContext job) {}
+
+    public void setupTask(TaskAttemptContext task) {}
+
+    public boolean needsTaskCommit(TaskAttemptContext task) {
+      return true;
+    }
+
+    public void commitTask(TaskAttemptContext task) {}
+
+    public void abortTask(TaskAttemptContext task) {}
+  }
+
+  public static class Maker {
+    /** Return what the job with this token has sent back, once; null if it has not committed. */
+    public String take(String token) {
+      return (String) DONE.remove(token);
+    }
+
+    /** Delete files below a root, their paths with newlines in between; it may be that some are gone. */
+    public void delete(Configuration settings, String root, String packed) throws IOException {
+      FileSystem files = new Path(root).getFileSystem(settings);
+      String[] paths = packed.split("\n");
+      for (int i = 0; i < paths.length; i++) {
+        files.delete(new Path(root, new Path(null, null, paths[i])), false);
+      }
+    }
+  }
+}

@@ -1,0 +1,223 @@
+package truckee;
+
+import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.CopyOption;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.OpenOption;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayDeque;
+import java.util.UUID;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileContext;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Options;
+import org.apache.hadoop.fs.Path;
+
+/** Files by Hadoop's file systems, one call for each thing that Python wants of them. */
+public class TruckeeHadoop {
+
+  public static class Maker {
+    public Object open(Configuration configuration, String url, String scheme, String authority)
+        throws Exception {
+      URI place = new URI(scheme, authority.isEmpty() ? null : authority, "/", null, null);
+      return new TruckeeHadoop(FileSystem.get(place, configuration), configuration);
+    }
+  }
+
+  private static final String LOCAL = "file";
+  private final FileSystem system;
+  private final Configuration configuration;
+
+  private TruckeeHadoop(FileSystem system, Configuration configuration) {
+    this.system = system;
+    this.configuration = configuration;
+  }
+
+  /** The scheme of the file system that holds a path in the end; another one for viewfs. */
+  public String scheme(String path) throws IOException {
+    return system.resolvePath(existing(path(path))).toUri().getScheme();
+  }
+
+  public long size(String path) throws IOException {
+    FileStatus found = system.getFileStatus(path(path));
+    if (found.isDirectory()) throw new FileNotFoundException(path);
+    return found.getLen();
+  }
+
+  /** Bytes from an offset on, at most `length`, which is less than 0 for all. */
+  public byte[] read(String path, long offset, int length) throws IOException {
+    // One open file is read to its end: another of its name may take its place meanwhile.
+    FSDataInputStream input = system.open(path(path));
+    try {
+      ByteArrayOutputStream found = new ByteArrayOutputStream();
+      byte[] block = new byte[1 << 16];
+      while (length < 0 || found.size() < length) {
+        int wanted = length < 0 ? block.length : Math.min(block.length, length - found.size());
+        int count = input.read(offset + found.size(), block, 0, wanted);
+        if (count <= 0) break;
+        found.write(block, 0, count);
+      }
+      return found.toByteArray();
+    } finally {
+      input.close();
+    }
+  }
+
+  /** The files of a folder, or of all below it: name, size and time, packed with NUL between. */
+  public String list(String folder, boolean isTree) throws IOException {
+    StringBuilder packed = new StringBuilder();
+    ArrayDeque folders = new ArrayDeque();
+    folders.add("");
+    while (!folders.isEmpty()) {
+      String below = (String) folders.removeLast();
+      FileStatus[] found;
+      try {
+        found = system.listStatus(path(below.isEmpty() ? folder : folder + "/" + below));
+      } catch (FileNotFoundException error) {
+        continue;
+      }
+      for (int i = 0; i < found.length; i++) {
+        String name = found[i].getPath().getName();
+        String relative = below.isEmpty() ? name : below + "/" + name;
+        if (found[i].isSymlink() || isLink(folder + "/" + relative)) continue;
+        if (found[i].isDirectory()) {
+          if (isTree) folders.add(relative);
+        } else if (!folder.endsWith("/" + name) || !found[i].getPath().equals(path(folder))) {
+          packed.append(relative).append('\0').append(found[i].getLen()).append('\0');
+          packed.append(found[i].getModificationTime()).append('\0');
+        }
+      }
+    }
+    return packed.toString();
+  }
+
+  /**
+   * Writes a file whole. Returns "done", "exists" if there is one and it may not be replaced, or why
+   * nobody knows whether the file is there.
+   */
+  public String write(String path, byte[] data, boolean replaces) throws IOException {
+    Path target = path(path);
+    system.mkdirs(target.getParent());
+    Path folder = system.resolvePath(target.getParent());
+    String name = target.getName();
+    Path staged = beside(folder, "." + name + "." + UUID.randomUUID() + ".tmp");
+    if (LOCAL.equals(folder.toUri().getScheme())) {
+      return writeLocal(beside(folder, name), staged, data, replaces);
+    }
+    return writeThere(beside(folder, name), staged, data, replaces);
+  }
+
+  private String writeThere(Path target, Path staged, byte[] data, boolean replaces)
+      throws IOException {
+    FileSystem there = target.getFileSystem(configuration);
+    try {
+      FSDataOutputStream output = there.create(staged, false);
+      try {
+        output.write(data);
+        output.hsync();
+      } finally {
+        output.close();
+      }
+      Options.Rename how = replaces ? Options.Rename.OVERWRITE : Options.Rename.NONE;
+      try {
+        FileContext context = FileContext.getFileContext(target.toUri(), configuration);
+        context.rename(staged, target, new Options.Rename[] {how});
+        return "done";
+      } catch (org.apache.hadoop.fs.FileAlreadyExistsException error) {
+        return "exists";
+      } catch (IOException error) {
+        return afterwards(there, target, staged, error);
+      }
+    } finally {
+      discard(there, staged);
+    }
+  }
+
+  /** What became of a rename that failed: the staged file is there until it has happened. */
+  private static String afterwards(FileSystem there, Path target, Path staged, IOException error)
+      throws IOException {
+    try {
+      if (there.exists(staged)) throw new IllegalStateException(error);
+      return there.exists(target) ? "done" : String.valueOf(error);
+    } catch (IOException another) {
+      return String.valueOf(error);
+    } catch (IllegalStateException known) {
+      throw error;
+    }
+  }
+
+  private static void discard(FileSystem there, Path staged) {
+    try {
+      there.delete(staged, false);
+    } catch (IOException error) {
+      // A file that begins with a dot is in nobody's way.
+    }
+  }
+
+  /** Below viewfs there may be a local disk, on which only a link creates a file if it is absent. */
+  private static String writeLocal(Path target, Path staged, byte[] data, boolean replaces)
+      throws IOException {
+    File file = new File(target.toUri().getPath());
+    File written = new File(staged.toUri().getPath());
+    OpenOption[] how = new OpenOption[] {StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE,
+        StandardOpenOption.SYNC};
+    Files.write(written.toPath(), data, how);
+    try {
+      new File(file.getParent(), "." + file.getName() + ".crc").delete();
+      if (replaces) {
+        Files.move(written.toPath(), file.toPath(), new CopyOption[] {StandardCopyOption.ATOMIC_MOVE});
+      } else {
+        Files.createLink(file.toPath(), written.toPath());
+      }
+      return "done";
+    } catch (FileAlreadyExistsException error) {
+      return "exists";
+    } finally {
+      Files.deleteIfExists(written.toPath());
+    }
+  }
+
+  /** Deletes a file; false if a link leads from the root to somewhere else. */
+  public boolean delete(String root, String path) throws IOException {
+    Path folder = path(path).getParent();
+    if (!system.exists(folder)) return true;
+    if (LOCAL.equals(scheme(path))) {
+      String top = new File(system.resolvePath(existing(path(root))).toUri().getPath()).getCanonicalPath();
+      String place = new File(system.resolvePath(folder).toUri().getPath()).getCanonicalPath();
+      if (!place.equals(top) && !place.startsWith(top + "/")) return false;
+    }
+    system.delete(path(path), false);
+    return true;
+  }
+
+  private boolean isLink(String path) throws IOException {
+    Path folder = system.resolvePath(path(path).getParent());
+    if (!LOCAL.equals(folder.toUri().getScheme())) return false;
+    return Files.isSymbolicLink(new File(folder.toUri().getPath(), path(path).getName()).toPath());
+  }
+
+  private Path existing(Path path) throws IOException {
+    Path found = path;
+    while (found.getParent() != null && !system.exists(found)) found = found.getParent();
+    return found;
+  }
+
+  private Path path(String path) {
+    URI place = system.getUri();
+    return new Path(place.getScheme(), place.getAuthority(), path.isEmpty() ? "/" : path);
+  }
+
+  private static Path beside(Path folder, String name) {
+    URI place = folder.toUri();
+    return new Path(place.getScheme(), place.getAuthority(), place.getPath() + "/" + name);
+  }
+}
