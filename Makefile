@@ -39,6 +39,7 @@ test-long: export TRUCKEE_ALL_INTERLEAVINGS = 1
 test-long: export TRUCKEE_DML_EXAMPLES = 5
 test-long: export TRUCKEE_CARE_KILLS = 30
 test-long: export TRUCKEE_MUTATIONS = 8000
+test-long: export TRUCKEE_NET_EXAMPLES = 100
 test-long: export TRUCKEE_CLUSTER_KILLS = 1
 test-long: $(READY) ## races, kills, interleavings and broken tables, longer and in full
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
@@ -46,7 +47,8 @@ test-long: $(READY) ## races, kills, interleavings and broken tables, longer and
 		tests/log/test_racing.py tests/log/test_killed.py tests/streaming/test_kill.py \
 		tests/commands/write/test_write_processes.py tests/commands/dml/test_dml_processes.py \
 		tests/commands/dml/test_row_conflicts_serial.py tests/commands/dml/test_dml_model.py \
-		tests/care/test_killed_care.py tests/hostile/test_mutations.py tests/cluster
+		tests/care/test_killed_care.py tests/hostile/test_mutations.py tests/cluster \
+		tests/arrow/test_shaped_laws.py
 
 test-fast: $(READY) ## the tests that need no JVM
 	@echo "== tests without a JVM" && \

@@ -31,7 +31,7 @@ def _delete_a_tenth(table: Path, rows: int, files: int) -> None:
     """Commit vectors that mark every tenth row of every file."""
     from msgspec.structs import replace
 
-    from truckee.commands.removed_files import all_removed
+    from truckee.commands.removed_files import file_removals
     from truckee.deletion_vectors.bitmap import RowBitmap
     from truckee.deletion_vectors.store import write_deletion_vectors
     from truckee.log.snapshot import load_snapshot
@@ -56,5 +56,5 @@ def _delete_a_tenth(table: Path, rows: int, files: int) -> None:
         for add, vector in zip(adds, vectors, strict=True)
     ]
     transaction = Transaction(storage, snapshot)
-    transaction.stage(*marked, *all_removed(adds))
+    transaction.stage(*marked, *file_removals(adds))
     transaction.commit("DELETE")

@@ -16,8 +16,10 @@ from truckee.arrow.columns import arrow_schema
 from truckee.arrow.diff_rows import ComputedRows, diff_rows
 from truckee.arrow.rows import ArrowRows
 from truckee.arrow.scans import feed_rows, snapshot_rows
+from truckee.arrow.shaped_rows import shaped_rows
 from truckee.changes.diff_request import VersionOrTime, requested_diff
 from truckee.changes.plan import open_feed
+from truckee.changes.shaped_open import open_shaped_feed
 from truckee.log.detail import TableDetail, table_detail
 from truckee.log.history import HistoryEntry, history
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
@@ -29,6 +31,7 @@ from truckee.options.arguments import (
     checked_version,
 )
 from truckee.options.feed import feed_options
+from truckee.options.feed_shape import given_options
 from truckee.report.notebook import table_html
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
@@ -137,19 +140,26 @@ class LocalTable:
         *,
         columns: Sequence[str] | None = None,
         where: str | None = None,
-    ) -> ArrowRows:
+        **options: object,
+    ) -> ArrowRows | ComputedRows:
         """Return the rows that were inserted, updated and deleted, both ends included.
 
-        Without an end, the end is the latest version at the time of this call.
+        Without an end, the end is the latest version at the time of this call. `options` are those
+        of a feed by name, such as `changeFeed`, `deduplicationMode`, `computeUpdates` and `keys`;
+        rows that have to be compared are held in memory.
         """
-        given = {
-            "startingVersion": startingVersion,
-            "endingVersion": endingVersion,
-            "startingTimestamp": startingTimestamp,
-            "endingTimestamp": endingTimestamp,
-        }
-        options = feed_options({name: v for name, v in given.items() if v is not None})
-        feed = open_feed(self._storage, options, snapshot=self.snapshot())
+        given = given_options(
+            options,
+            startingVersion=startingVersion,
+            endingVersion=endingVersion,
+            startingTimestamp=startingTimestamp,
+            endingTimestamp=endingTimestamp,
+        )
+        asked = feed_options(given)
+        if not asked.shape.is_plain:
+            shaped = open_shaped_feed(self._storage, asked, snapshot=self.snapshot())
+            return shaped_rows(shaped, columns=columns, where=where)
+        feed = open_feed(self._storage, asked, snapshot=self.snapshot())
         return feed_rows(feed, columns=columns, where=where)
 
     def diff(

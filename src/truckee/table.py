@@ -11,7 +11,6 @@ from pyspark.sql.types import DataType, StructType
 from truckee.care.doctor import diagnosis
 from truckee.care.findings import Diagnosis
 from truckee.changes.diff_request import VersionOrTime, requested_diff
-from truckee.changes.plan import open_feed
 from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.commands.care.clone import CloneRequest, clone
 from truckee.commands.care.generate import generate
@@ -35,6 +34,7 @@ from truckee.commands.ddl.table_builder import DeltaTableBuilder
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
+from truckee.doors.enable import enable_on_first_use
 from truckee.errors.log import NotADeltaTableError
 from truckee.log.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
@@ -45,10 +45,12 @@ from truckee.options.arguments import (
     checked_version,
 )
 from truckee.options.feed import feed_options
+from truckee.options.feed_shape import given_options
 from truckee.report.notebook import table_html
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.read.diff_frames import diff_frame
-from truckee.spark.read.frames import feed_frame, snapshot_frame
+from truckee.spark.read.frames import snapshot_frame
+from truckee.spark.read.shaped_frames import changes_frame
 from truckee.spark.read.table_description import detail_frame, history_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
@@ -57,6 +59,7 @@ from truckee.storage.base import Storage
 _COMMITS_SHOWN = 5
 
 enable_auto_compaction()
+enable_on_first_use()
 
 
 class DeltaTable:
@@ -196,23 +199,27 @@ class DeltaTable:
         endingVersion: int | None = None,
         startingTimestamp: str | date | datetime | None = None,
         endingTimestamp: str | date | datetime | None = None,
+        **options: object,
     ) -> DataFrame:
         """Return the rows that were inserted, updated and deleted, both ends included.
 
-        Without an end, the end is the latest version at the time a query runs.
+        Without an end, the end is the latest version at the time a query runs; where rows are
+        compared or columns are followed, it is the latest version now. `options` are those of a
+        feed by name, such as `changeFeed`, `deduplicationMode`, `computeUpdates` and `keys`.
         """
-        given = {
-            "startingVersion": startingVersion,
-            "endingVersion": endingVersion,
-            "startingTimestamp": startingTimestamp,
-            "endingTimestamp": endingTimestamp,
-        }
-        options = feed_options(
-            {name: value for name, value in given.items() if value is not None},
+        given = given_options(
+            options,
+            startingVersion=startingVersion,
+            endingVersion=endingVersion,
+            startingTimestamp=startingTimestamp,
+            endingTimestamp=endingTimestamp,
+        )
+        asked = feed_options(
+            given,
             conf=session_settings(self._spark),
             time_zone=session_zone(self._spark),
         )
-        return feed_frame(self._spark, open_feed(self._storage, options))
+        return changes_frame(self._spark, self._storage, asked)
 
     def diff(
         self,

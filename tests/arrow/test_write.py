@@ -28,7 +28,7 @@ from truckee.scan.snapshot_scan import scan_files
 from truckee.storage import open_storage
 from truckee.storage.local import LocalStorage
 from truckee.streaming.write_commit import commit_arrow_files
-from truckee.streaming.write_plan import planned_write
+from truckee.streaming.write_plan import write_plan
 
 
 def write(
@@ -38,7 +38,7 @@ def write(
     overwrite: bool = False,
     **options: Any,
 ) -> int | None:
-    planned = planned_write({"path": str(path), **options}, schema, is_overwrite=overwrite)
+    planned = write_plan({"path": str(path), **options}, schema, is_overwrite=overwrite)
     batch = pa.RecordBatch.from_pylist(rows, schema=arrow_schema(schema))
     return commit_arrow_files(planned, write_batches(planned.target, [batch]))
 
@@ -232,9 +232,7 @@ def test_files_are_cut_and_no_file_is_left_of_a_write_that_fails(tmp_path: Path)
     counts = [add.stats for add in load_snapshot(open_storage(str(tmp_path))).files()]
     assert sorted(parse_stats(text).num_records for text in counts) == [2, 4, 4]  # type: ignore[union-attr]
     before = set(tmp_path.rglob("*.parquet"))
-    planned = planned_write(
-        {"path": str(tmp_path), "maxRecordsPerFile": 1}, IDS, is_overwrite=False
-    )
+    planned = write_plan({"path": str(tmp_path), "maxRecordsPerFile": 1}, IDS, is_overwrite=False)
 
     def batches() -> Any:
         yield pa.RecordBatch.from_pylist(rows, schema=arrow_schema(IDS))

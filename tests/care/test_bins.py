@@ -14,7 +14,7 @@ from truckee.care.bins import (
     deleted_ratio,
     is_candidate,
     logical_size,
-    packed,
+    packed_bins,
     partition_of,
     whole_partitions,
 )
@@ -70,7 +70,7 @@ def test_bins_are_filled_smallest_first_and_a_lone_file_stays() -> None:
 
 
 def test_a_file_larger_than_a_bin_leaves_no_empty_bin_behind() -> None:
-    found = packed([file("a", 20), file("b", 30)], FLAT, max_size=10)
+    found = packed_bins([file("a", 20), file("b", 30)], FLAT, max_size=10)
 
     assert names(found) == ["a", "b"]
 
@@ -106,7 +106,7 @@ def test_partitions_are_told_by_value_and_not_by_spelling() -> None:
         file("d", 1),
     ]
 
-    found = packed(files, of, max_size=10)
+    found = packed_bins(files, of, max_size=10)
 
     assert names(found) == ["ab", "c", "d"]
 
@@ -118,7 +118,7 @@ def test_z_order_takes_whole_partitions_and_cuts_them_by_size() -> None:
 
 
 def test_a_limit_makes_several_commits() -> None:
-    bins = packed([file("a", 6), file("b", 7), file("c", 8)], FLAT, max_size=1)
+    bins = packed_bins([file("a", 6), file("b", 7), file("c", 8)], FLAT, max_size=1)
 
     assert [names(batch) for batch in batches(bins, 13)] == [["a", "b"], ["c"]]
     assert [names(batch) for batch in batches(bins, None)] == [["a", "b", "c"]]
@@ -131,7 +131,7 @@ def test_every_file_is_in_one_bin_and_no_bin_of_several_is_too_large(
 ) -> None:
     files = [file(f"f{number}", size) for number, size in enumerate(sizes)]
 
-    found = packed(files, FLAT, max_size=limit)
+    found = packed_bins(files, FLAT, max_size=limit)
 
     assert sorted(f.path for each in found for f in each.files) == sorted(f.path for f in files)
     assert all(each.size <= limit or len(each.files) == 1 for each in found)

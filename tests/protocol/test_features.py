@@ -24,7 +24,7 @@ from truckee.protocol.features import (
     protocol_for,
     protocol_request,
     supported_features,
-    upgraded,
+    upgraded_protocol,
 )
 from truckee.protocol.schema import StructField, parse_type, simple_schema
 
@@ -263,13 +263,13 @@ def test_versions_that_are_asked_for_are_the_least() -> None:
 def test_a_protocol_that_covers_all_is_left_alone() -> None:
     found = protocol(3, 7, ("deletionVectors",), "deletionVectors")
 
-    assert upgraded(found, metadata("id long", enableDeletionVectors="true")) is found
+    assert upgraded_protocol(found, metadata("id long", enableDeletionVectors="true")) is found
 
 
 def test_an_upgrade_lists_what_the_old_version_stood_for() -> None:
     table = metadata("id long", enableDeletionVectors="true")
 
-    found = upgraded(protocol(1, 4), table)
+    found = upgraded_protocol(protocol(1, 4), table)
 
     assert found == protocol(
         3,
@@ -287,13 +287,13 @@ def test_an_upgrade_lists_what_the_old_version_stood_for() -> None:
 def test_an_upgrade_stays_below_the_lists_if_it_can() -> None:
     table = metadata("id long", columnMapping__mode="name")
 
-    assert upgraded(protocol(1, 4), table) == protocol(2, 5)
+    assert upgraded_protocol(protocol(1, 4), table) == protocol(2, 5)
 
 
 def test_a_table_on_a_preview_stays_on_it() -> None:
     found = protocol(3, 7, ("typeWidening-preview",), "typeWidening-preview")
 
-    assert upgraded(found, metadata("id long", enableTypeWidening="true")) is found
+    assert upgraded_protocol(found, metadata("id long", enableTypeWidening="true")) is found
 
 
 def test_column_defaults_have_to_be_asked_for() -> None:
@@ -357,7 +357,7 @@ def test_an_upgrade_covers_all_and_drops_nothing(
 ) -> None:
     table = metadata("id long", **dict.fromkeys(switched_on, "true"))
 
-    after = upgraded(before, table, requested)
+    after = upgraded_protocol(before, table, requested)
 
     found = supported_features(after)
     assert found >= supported_features(before) | requested | active_features(table)
@@ -365,7 +365,7 @@ def test_an_upgrade_covers_all_and_drops_nothing(
     assert after.min_reader_version >= before.min_reader_version
     assert after.min_writer_version >= before.min_writer_version
     assert (after.reader_features is not None) == (after.min_reader_version == 3)
-    assert upgraded(after, table, requested) is after
+    assert upgraded_protocol(after, table, requested) is after
 
 
 def _last_protocol(table: CorpusTable) -> Protocol | None:

@@ -15,7 +15,7 @@ from truckee.protocol.properties import (
     Property,
     TableProperties,
     canonical_key,
-    validated,
+    validated_properties,
 )
 from truckee.protocol.property_kinds import parse_column_names, parse_interval_ms
 
@@ -132,7 +132,7 @@ def test_other_texts_are_no_column_names(text: str) -> None:
 def test_names_are_stored_as_delta_spells_them() -> None:
     changes = {"DELTA.appendonly": "true", "delta.constraints.a": "x > 1", "my.own": "y"}
 
-    assert validated(changes) == {
+    assert validated_properties(changes) == {
         "delta.appendOnly": "true",
         "delta.constraints.a": "x > 1",
         "my.own": "y",
@@ -183,7 +183,7 @@ def test_what_delta_would_refuse_is_refused(
     key: str, value: str, error: type[Exception], code: str
 ) -> None:
     with pytest.raises(error) as caught:
-        validated({key: value})
+        validated_properties({key: value})
 
     assert getattr(caught.value, "code", None) == code
 
@@ -195,10 +195,12 @@ def test_an_isolation_level_that_may_not_be_set_is_still_understood() -> None:
 def test_the_log_is_kept_at_least_as_long_as_deleted_files() -> None:
     existing = {"delta.deletedFileRetentionDuration": "interval 20 days"}
 
-    assert validated({"delta.logRetentionDuration": "20 days"}, existing)
-    assert validated({"delta.appendOnly": "true"}, {"delta.logRetentionDuration": "1 days"})
+    assert validated_properties({"delta.logRetentionDuration": "20 days"}, existing)
+    assert validated_properties(
+        {"delta.appendOnly": "true"}, {"delta.logRetentionDuration": "1 days"}
+    )
     with pytest.raises(RetentionMismatchError) as caught:
-        validated({"delta.logRetentionDuration": "19 days"}, existing)
+        validated_properties({"delta.logRetentionDuration": "19 days"}, existing)
     assert caught.value.sentence() == (
         "delta.logRetentionDuration (1641600000 ms) is shorter than"
         " delta.deletedFileRetentionDuration (1728000000 ms)\n"

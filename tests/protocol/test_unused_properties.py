@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import truckee
-from truckee.protocol.properties import Property, TableProperties, validated
+from truckee.protocol.properties import Property, TableProperties, validated_properties
 from truckee.protocol.unused_properties import UNUSED_PROPERTIES, UnusedPropertyWarning
 
 # Read under another name: as the older name of the feed, and by the version in its name.
@@ -21,7 +21,9 @@ NAMED_ONLY = ("universal_formats", "commit_coordinator_conf", "coordinated_table
 
 def test_setting_a_property_without_effect_is_warned_of() -> None:
     with pytest.warns(UnusedPropertyWarning) as warned:
-        found = validated({"delta.RANDOMIZEfilePrefixes": "true", "delta.appendOnly": "true"})
+        found = validated_properties(
+            {"delta.RANDOMIZEfilePrefixes": "true", "delta.appendOnly": "true"}
+        )
 
     assert found == {"delta.randomizeFilePrefixes": "true", "delta.appendOnly": "true"}
     assert [str(warning.message) for warning in warned] == [

@@ -21,17 +21,17 @@ from truckee.streaming.write_commit import (
     is_committed,
     stream_parameters,
 )
-from truckee.streaming.write_plan import PlannedWrite, planned_write
+from truckee.streaming.write_plan import WritePlan, write_plan
 
 IDS = simple_schema("id integer")
 
 
-def planned(path: Path, schema: StructType = IDS, **options: Any) -> PlannedWrite:
+def planned(path: Path, schema: StructType = IDS, **options: Any) -> WritePlan:
     is_overwrite = options.pop("overwrite", False)
-    return planned_write({"path": str(path), **options}, schema, is_overwrite=is_overwrite)
+    return write_plan({"path": str(path), **options}, schema, is_overwrite=is_overwrite)
 
 
-def commit(of: PlannedWrite, *ids: int, schema: StructType = IDS, batch: int = 0) -> int | None:
+def commit(of: WritePlan, *ids: int, schema: StructType = IDS, batch: int = 0) -> int | None:
     rows = pa.RecordBatch.from_pylist([{"id": n} for n in ids], schema=arrow_schema(schema))
     return commit_arrow_files(
         of,

@@ -86,10 +86,10 @@ def compaction_bins(
 ) -> list[Bin]:
     """Return the bins of a compaction; a file that is alone in its bin is left as it is."""
     chosen = (f for f in files if is_candidate(f, min_size=min_size, max_deleted=max_deleted))
-    return [bunch for bunch in packed(chosen, of, max_size=max_size) if len(bunch.files) > 1]
+    return [bunch for bunch in packed_bins(chosen, of, max_size=max_size) if len(bunch.files) > 1]
 
 
-def packed(files: Iterable[AddFile], of: PartitionOf, *, max_size: int) -> list[Bin]:
+def packed_bins(files: Iterable[AddFile], of: PartitionOf, *, max_size: int) -> list[Bin]:
     """Return all files in bins of one partition each, at most `max_size` large where possible."""
     return [
         Bin(partition, bunch)

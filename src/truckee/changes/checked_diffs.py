@@ -41,11 +41,36 @@ def checked_diffs(
     where the feed was off; unless `unsafe_schema`, the errors of schemas that do not fit; those of
     `version_diff`; and those of the log, in which a gap does not pass in silence.
     """
-    check = _Check(storage, versions, read, start, unsafe_schema, choice)
+    for commit in checked_commits(
+        storage,
+        versions,
+        read,
+        start=start,
+        unsafe_schema=unsafe_schema,
+        choice=choice,
+    ):
+        yield version_diff(commit)
+
+
+def checked_commits(
+    storage: Storage,
+    versions: VersionRange,
+    read: ReadSchema,
+    *,
+    start: TableConfiguration,
+    must_be_recorded: bool = True,
+    unsafe_schema: bool = False,
+    choice: SchemaChoice | None = None,
+) -> Iterator[Commit]:
+    """Yield the commits of a range that exist now; see `checked_diffs`.
+
+    Unless `must_be_recorded`, the feed may have been off.
+    """
+    check = _Check(storage, versions, read, start, must_be_recorded, unsafe_schema, choice)
     check.recorded(start, versions.start)
     for commit in read_commits(storage, versions.start, versions.end):
         check.commit(commit)
-        yield version_diff(commit)
+        yield commit
     check.start_schema()
 
 
@@ -57,6 +82,7 @@ class _Check:
     versions: VersionRange
     read: ReadSchema
     start: TableConfiguration
+    must_be_recorded: bool
     unsafe_schema: bool
     choice: SchemaChoice | None
 
@@ -74,7 +100,7 @@ class _Check:
 
     def recorded(self, table: TableConfiguration, version: int) -> None:
         """Raise `ChangeDataNotRecordedError` if the feed was off."""
-        if not table.properties.enable_change_data_feed:
+        if self.must_be_recorded and not table.properties.enable_change_data_feed:
             raise ChangeDataNotRecordedError(
                 version=version, start=self.versions.start, end=self.end()
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from truckee.changes.recorded_diff import planned_diff
+from truckee.changes.recorded_diff import diff_plan
 from truckee.changes.snapshot_diff import SnapshotDiff
 from truckee.errors.alter import ColumnNotFoundError
 from truckee.errors.arguments import ArgumentTypeError
@@ -40,7 +40,7 @@ def requested_diff(
     after = version_at(other or storage, end, name="end", time_zone=time_zone)
     backwards = other is None and before.version > after.version
     schema = before.schema if backwards else after.schema
-    return planned_diff(before, after, known_keys(keys, schema))
+    return diff_plan(before, after, known_keys(keys, schema))
 
 
 def version_at(

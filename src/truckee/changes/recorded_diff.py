@@ -20,7 +20,7 @@ _MOST_COMMITS = 200
 _COST_OF_A_FILE = 1 << 20
 
 
-def planned_diff(before: Snapshot, after: Snapshot, keys: Sequence[str] = ()) -> SnapshotDiff:
+def diff_plan(before: Snapshot, after: Snapshot, keys: Sequence[str] = ()) -> SnapshotDiff:
     """Return what to read for the rows that differ, from the files or from the feed.
 
     Raises the errors of `snapshot_diff`. The feed is taken only if it is less to read, was on all

@@ -5,7 +5,7 @@ Counting needs no JVM as long as the log can tell; rows are read by Spark.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from truckee.changes.plan import ChangeFeed
+    from truckee.changes.shaped_feed import ShapedFeed
     from truckee.changes.summary import ChangeCount
     from truckee.options.feed import Bound
 
@@ -60,6 +61,38 @@ Summary = Annotated[
 ]
 
 
+_Feed = Annotated[
+    str | None,
+    typer.Option(
+        "--feed",
+        metavar="SOURCE",
+        help="recorded, derived from data files where the feed was off, or auto for both.",
+    ),
+]
+_Net = Annotated[
+    bool, typer.Option("--net", help="Show what the whole range made of each row, and no more.")
+]
+_Updates = Annotated[
+    bool | None,
+    typer.Option("--updates/--no-updates", help="Show updates as such, or as delete and insert."),
+]
+_Keys = Annotated[
+    str | None,
+    typer.Option("--keys", metavar="A,B", help="Columns that identify a row."),
+]
+_DropUnchanged = Annotated[
+    bool, typer.Option("--drop-unchanged", help="Leave out updates that changed nothing.")
+]
+_Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--schema",
+        metavar="MODE",
+        help="follow renamed columns, or superset for dropped ones too.",
+    ),
+]
+
+
 class _Count(NamedTuple):
     """How many rows of one type a version changed."""
 
@@ -76,26 +109,56 @@ def changes(
     where: _Where = None,
     limit: _Limit = None,
     summary: Summary = False,
+    source: _Feed = None,
+    net: _Net = False,
+    updates: _Updates = None,
+    keys: _Keys = None,
+    drop_unchanged: _DropUnchanged = False,
+    schema: _Columns = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the rows that were inserted, updated and deleted, oldest first.
 
-    Both ends are included. A number is a version, all else a timestamp.
+    Both ends are included. A number is a version, all else a timestamp. Where the feed was off,
+    --feed auto tells the changes from the table's files; --net shows one row's changes as one.
 
     Example: truckee changes /data/orders --from 3 --to 5 --where "country = 'PT'"
     """
-    from truckee.changes.plan import open_feed
-    from truckee.options.feed import FeedOptions
-    from truckee.storage import open_storage
-
-    options = FeedOptions(
-        start=_bound(start, "--from"), end=None if end is None else _bound(end, "--to")
-    )
-    feed = open_feed(open_storage(path), options)
+    given = {
+        "changeFeed": source,
+        "deduplicationMode": "netChanges" if net else None,
+        "computeUpdates": updates,
+        "keys": keys,
+        "dropUnchanged": drop_unchanged or None,
+        "schemaMode": schema,
+    }
+    feed = _feed(path, start, end, given)
     if summary:
         _print_counts(_counts(feed, where), limit, as_json=as_json)
     else:
         _print_rows(feed, where, limit, as_json=as_json)
+
+
+def _feed(
+    path: str, start: str, end: str | None, shape: Mapping[str, object]
+) -> ChangeFeed | ShapedFeed:
+    from msgspec.structs import replace
+
+    from truckee.changes.plan import open_feed
+    from truckee.changes.shaped_open import open_shaped_feed
+    from truckee.options.feed import feed_options
+    from truckee.options.feed_shape import given_options
+    from truckee.storage import open_storage
+
+    options = replace(
+        feed_options(given_options(shape), needs_start=False),
+        start=_bound(start, "--from"),
+        end=None if end is None else _bound(end, "--to"),
+    )
+    storage = open_storage(path)
+    if options.shape.is_plain:
+        return open_feed(storage, options)
+    return open_shaped_feed(storage, options)
 
 
 def _bound(text: str, name: str) -> Bound:
@@ -119,10 +182,13 @@ def _print_counts(counts: list[_Count], limit: int | None, *, as_json: bool) -> 
     )
 
 
-def _counts(feed: ChangeFeed, where: str | None) -> list[_Count]:
+def _counts(feed: ChangeFeed | ShapedFeed, where: str | None) -> list[_Count]:
     """Return the counts in order of version; Spark is asked only for what the log leaves open."""
+    from truckee.changes.shaped_feed import ShapedFeed
     from truckee.changes.summary import summary
 
+    if isinstance(feed, ShapedFeed):
+        return _in_order(_counted_by_spark(feed, where))
     found = summary(feed.plan().files, feed.storage)
     is_open = {count.version for count in found if where is not None or _leaves_open(count)}
     known = [
@@ -132,20 +198,28 @@ def _counts(feed: ChangeFeed, where: str | None) -> list[_Count]:
     ]
     if is_open:
         known += _counted_by_spark(feed, where, is_open)
+    return _in_order(known)
+
+
+def _in_order(counts: Iterable[_Count]) -> list[_Count]:
     order = list(CHANGE_STYLES)
-    return sorted(known, key=lambda count: (count.version, order.index(count.change_type)))
+    return sorted(counts, key=lambda count: (count.version, order.index(count.change_type)))
 
 
 def _leaves_open(count: ChangeCount) -> bool:
     return count.change_type is None or count.rows is None
 
 
-def _counted_by_spark(feed: ChangeFeed, where: str | None, versions: set[int]) -> Iterator[_Count]:
+def _counted_by_spark(
+    feed: ChangeFeed | ShapedFeed, where: str | None, versions: set[int] | None = None
+) -> Iterator[_Count]:
+    """Yield the counts of some versions, of all unless told otherwise."""
     from truckee.cli.spark import spark_session
 
-    listed = ", ".join(map(str, sorted(versions)))
     with spark_session() as (spark, status):
-        rows = _frame(spark, feed, where).where(f"_commit_version IN ({listed})")
+        rows = _frame(spark, feed, where)
+        if versions is not None:
+            rows = rows.where(f"_commit_version IN ({', '.join(map(str, sorted(versions)))})")
         status.update("counting changes")
         counts = rows.groupBy("_commit_version", "_commit_timestamp", "_change_type").count()
         found = counts.selectExpr(
@@ -155,7 +229,9 @@ def _counted_by_spark(feed: ChangeFeed, where: str | None, versions: set[int]) -
         yield _Count(version, moment(time_ms), change_type, number)
 
 
-def _print_rows(feed: ChangeFeed, where: str | None, limit: int | None, *, as_json: bool) -> None:
+def _print_rows(
+    feed: ChangeFeed | ShapedFeed, where: str | None, limit: int | None, *, as_json: bool
+) -> None:
     from truckee.cli.spark import spark_session
 
     with spark_session() as (spark, status):
@@ -186,10 +262,12 @@ def _shown(row: Any) -> list[Any]:
     return [version, change_type, *values, timestamp]
 
 
-def _frame(spark: Any, feed: ChangeFeed, where: str | None) -> DataFrame:
+def _frame(spark: Any, feed: ChangeFeed | ShapedFeed, where: str | None) -> DataFrame:
+    from truckee.changes.shaped_feed import ShapedFeed
     from truckee.spark.read.frames import feed_frame
+    from truckee.spark.read.shaped_frames import shaped_frame
 
-    frame = feed_frame(spark, feed)
+    frame = shaped_frame(spark, feed) if isinstance(feed, ShapedFeed) else feed_frame(spark, feed)
     return frame if where is None else frame.where(where)
 
 

@@ -9,7 +9,7 @@ from truckee.protocol.actions import AddFile, RemoveFile
 from truckee.protocol.stats import parse_stats
 
 
-def removed(
+def file_removal(
     add: AddFile, *, timestamp_ms: int | None = None, data_change: bool = True
 ) -> RemoveFile:
     """Return the tombstone of a live file, with all that a feed needs to show its rows again."""
@@ -28,10 +28,10 @@ def removed(
     )
 
 
-def all_removed(adds: Iterable[AddFile], *, data_change: bool = True) -> list[RemoveFile]:
+def file_removals(adds: Iterable[AddFile], *, data_change: bool = True) -> list[RemoveFile]:
     """Return the tombstones of live files, all with the same time."""
     timestamp_ms = now_ms()
-    return [removed(add, timestamp_ms=timestamp_ms, data_change=data_change) for add in adds]
+    return [file_removal(add, timestamp_ms=timestamp_ms, data_change=data_change) for add in adds]
 
 
 def num_rows(adds: Iterable[AddFile]) -> int | None:

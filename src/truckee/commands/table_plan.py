@@ -14,7 +14,12 @@ from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
 from truckee.log.verification import check_actions
 from truckee.protocol.actions import Action, DomainMetadata, Metadata, Protocol
-from truckee.protocol.features import check_writable, protocol_for, protocol_request, upgraded
+from truckee.protocol.features import (
+    check_writable,
+    protocol_for,
+    protocol_request,
+    upgraded_protocol,
+)
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType
 from truckee.protocol.table_configuration import TableConfiguration
@@ -50,7 +55,7 @@ def new_metadata(
 
 
 @dataclass(frozen=True)
-class PlannedTable:
+class TablePlan:
     """A table as it will be: `snapshot` is what is there now, None if nothing.
 
     Properties that ask for features or protocol versions are in its protocol, not in its metadata.
@@ -109,14 +114,14 @@ class PlannedTable:
         return transaction
 
 
-def planned_table(
+def table_plan(
     storage: Storage,
     snapshot: Snapshot | None,
     metadata: Metadata,
     *,
     features: Iterable[str] = (),
     domains: Iterable[DomainMetadata] = (),
-) -> PlannedTable:
+) -> TablePlan:
     """Return a table with new metadata, and the smallest protocol that covers it.
 
     `features` are wanted beyond those that the metadata and its properties ask for.
@@ -128,8 +133,8 @@ def planned_table(
     if snapshot is None:
         protocol = protocol_for(clean, wanted, versions=versions)
     else:
-        protocol = upgraded(snapshot.protocol, clean, wanted, versions=versions)
+        protocol = upgraded_protocol(snapshot.protocol, clean, wanted, versions=versions)
     after = TableConfiguration(
         clean, protocol, {} if snapshot is None else snapshot.domain_metadata
     )
-    return PlannedTable(storage, snapshot, after, tuple(domains))
+    return TablePlan(storage, snapshot, after, tuple(domains))

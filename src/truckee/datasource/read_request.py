@@ -9,11 +9,13 @@ from truckee.arrow.file_columns import TableRead
 from truckee.changes.columns import feed_schema
 from truckee.changes.feed_pruning import may_match_by_constants
 from truckee.changes.plan import open_feed
+from truckee.errors.net_changes import ShapedFeedNotHereError
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.stream_schema import SchemaLogOfBatchReadError
 from truckee.log.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import FEED_SWITCHES, Bound, feed_options, is_feed_read
+from truckee.options.feed_shape import SHAPE_OPTIONS, feed_shape
 from truckee.options.stream import SCHEMA_LOG, STREAM_OPTIONS, stream_options
 from truckee.options.text import Options
 from truckee.options.time_travel import split_path, time_travel
@@ -99,12 +101,20 @@ def read_request(options: Mapping[str, object]) -> ReadRequest:
     text = Options(options)
     if "path" not in text:
         raise IllegalOptionError(option="path", value="", needs="the path of a table")
+    _check_not_shaped(text)
     asked = ReadRequest(text, text["path"])
     at = time_travel(text, time_zone=asked.zone)
     if at is None and "@" in asked.path and not any(asked.storage().list_from("_delta_log/")):
         path, at = split_path(asked.path, time_zone=asked.zone)
         return ReadRequest(text, path, at)
     return ReadRequest(text, asked.path, at)
+
+
+def _check_not_shaped(options: Options) -> None:
+    """Raise `ShapedFeedNotHereError` for a feed whose rows have to be compared."""
+    if is_feed_read(options) and not feed_shape(options).is_plain:
+        option = next(name for name in SHAPE_OPTIONS if name in options)
+        raise ShapedFeedNotHereError(option=option)
 
 
 def requested_schema(request: ReadRequest) -> tuple[int, StructType]:
@@ -143,7 +153,7 @@ def check_no_schema_log(request: ReadRequest) -> None:
             raise SchemaLogOfBatchReadError(option=name)
 
 
-def planned_read(
+def read_plan(
     request: ReadRequest, version: int | None, predicate: Predicate
 ) -> tuple[TableRead, list[ScanFile]]:
     """Return what to read, without the files that cannot have a row the predicate is true of.

@@ -38,7 +38,7 @@ from truckee.datasource.read_request import (
     READ_OPTIONS,
     ReadRequest,
     check_no_schema_log,
-    planned_read,
+    read_plan,
     read_request,
     requested_schema,
 )
@@ -147,7 +147,7 @@ class SourceReader(DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         """Return the tasks of the read."""
-        return _partitions(*planned_read(self._request, self._version, self.predicate))
+        return _partitions(*read_plan(self._request, self._version, self.predicate))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a task."""

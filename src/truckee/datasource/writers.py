@@ -29,8 +29,8 @@ from truckee.streaming.write_commit import (
 )
 from truckee.streaming.write_plan import (
     SINK_OPTIONS,
-    PlannedWrite,
-    planned_write,
+    WritePlan,
+    write_plan,
 )
 
 # Where Spark tells a task which streaming query it works for.
@@ -42,7 +42,7 @@ class SourceWriter(DataSourceArrowWriter):
 
     def __init__(self, options: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
         warn_of_unknown(Options(options), SINK_OPTIONS, what="a write")
-        self._planned = planned_write(options, from_spark(schema), is_overwrite=overwrite)
+        self._planned = write_plan(options, from_spark(schema), is_overwrite=overwrite)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """Write the rows of a task."""
@@ -69,20 +69,20 @@ class StreamWriter(DataSourceStreamArrowWriter):
         self._options = dict(options)
         self._schema = schema
         self._overwrite = overwrite
-        self._planned: PlannedWrite | None = None
+        self._planned: WritePlan | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         if self._planned is None:
             self._planned = self._plan()
         return self.__dict__
 
-    def _plan(self) -> PlannedWrite:
+    def _plan(self) -> WritePlan:
         warn_of_unknown(Options(self._options), SINK_OPTIONS, what="a write")
         data = from_spark(self._schema)
         for chain in nested_fields(data):
             if chain.field.type == VOID:
                 raise NullTypeInStreamError(column=".".join(chain.path))
-        return planned_write(self._options, data, is_overwrite=self._overwrite)
+        return write_plan(self._options, data, is_overwrite=self._overwrite)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """Write the rows of a task."""
@@ -117,7 +117,7 @@ class TaskFiles(WriterCommitMessage):
     """What one task has written, on its way to the driver."""
 
     def __init__(
-        self, planned: PlannedWrite, adds: Sequence[AddFile], query: str | None = None
+        self, planned: WritePlan, adds: Sequence[AddFile], query: str | None = None
     ) -> None:
         self.planned = planned
         self.adds = tuple(adds)

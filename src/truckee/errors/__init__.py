@@ -7,7 +7,7 @@ One module holds the errors of one part of the path, and opens with its branch o
     protocol             protocol  columns  table_sql
     log                  log  commit  transaction
     deletion vectors     deletion_vectors
-    changes              changes  diff
+    changes              changes  diff  net_changes
     spark                spark  install
     commands
       ddl                create  alter
@@ -35,6 +35,7 @@ from truckee.errors.dml import *
 from truckee.errors.install import *
 from truckee.errors.log import *
 from truckee.errors.merge import *
+from truckee.errors.net_changes import *
 from truckee.errors.optimize import *
 from truckee.errors.options import *
 from truckee.errors.protocol import *

@@ -41,7 +41,7 @@ from truckee.protocol.features import (
     protocol_for,
     protocol_request,
     supported_features,
-    upgraded,
+    upgraded_protocol,
 )
 from truckee.protocol.paths import decode_path
 from truckee.protocol.predicates import Predicate
@@ -238,7 +238,7 @@ class Transaction:
         if start is None:
             return metadata, protocol_for(after, request.features, versions=versions)
         self._refuse_downgrade(old, start)
-        new = upgraded(start, after, request.features, versions=versions)
+        new = upgraded_protocol(start, after, request.features, versions=versions)
         return metadata, None if new == old else new
 
     def _refuse_downgrade(self, old: Protocol | None, new: Protocol) -> None:

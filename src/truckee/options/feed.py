@@ -14,6 +14,13 @@ from msgspec import Struct
 
 from truckee.errors.changes import MultipleBoundariesError, NoStartError, NullBoundaryError
 from truckee.errors.options import IllegalOptionError, TimeTravelWithFeedError
+from truckee.options.feed_shape import (
+    FEED_SCHEMA_MODE,
+    SHAPE_OPTIONS,
+    ColumnFollowing,
+    FeedShape,
+    feed_shape,
+)
 from truckee.options.text import Options, boolean
 from truckee.options.timestamps import timestamp_ms
 
@@ -36,6 +43,7 @@ BATCH_READ_OPTIONS = (
     "startingTimestamp",
     "endingVersion",
     "endingTimestamp",
+    *SHAPE_OPTIONS,
     *FEED_SWITCHES,
 )
 """What a batch read understands, of rows and of changes."""
@@ -74,6 +82,7 @@ class FeedOptions(Struct, frozen=True, kw_only=True):
     unsafe_schema: bool = False
     schema_as_of: Bound | None = None
     within_retention: bool = False
+    shape: FeedShape = FeedShape()
 
 
 def is_feed_read(options: Options) -> bool:
@@ -108,10 +117,11 @@ def feed_options(
         start=start,
         end=end,
         out_of_range=_on(switches, OUT_OF_RANGE),
-        schema_mode=_schema_mode(switches[SCHEMA_MODE]),
+        schema_mode=_asked_mode(text) or _schema_mode(switches[SCHEMA_MODE]),
         unsafe_schema=_on(switches, UNSAFE_SCHEMA),
         schema_as_of=_schema_as_of(text, _on(switches, TIME_TRAVEL_SCHEMA), time_zone),
         within_retention=_on(switches, WITHIN_RETENTION),
+        shape=feed_shape(text),
     )
 
 
@@ -144,6 +154,18 @@ def _switch(name: str, options: Options, conf: Mapping[str, str]) -> str | None:
 def _on(switches: Mapping[str, str | None], name: str) -> bool:
     text = switches[name]
     return text is not None and boolean(name, text)
+
+
+def _asked_mode(options: Options) -> SchemaMode | None:
+    """Return what `schemaMode` says, None if it says nothing, or that columns are followed."""
+    text = options.get(FEED_SCHEMA_MODE)
+    if text is None or text.strip().lower() in {mode.value for mode in ColumnFollowing}:
+        return None
+    for mode in SchemaMode:
+        if mode.value.lower() == text.strip().lower():
+            return mode
+    needs = "legacy, latest, endVersion, follow or superset"
+    raise IllegalOptionError(option=FEED_SCHEMA_MODE, value=text, needs=needs)
 
 
 def _schema_mode(text: str | None) -> SchemaMode:

@@ -15,6 +15,12 @@ from truckee.errors.options import IllegalOptionError
 from truckee.errors.stream_schema import SchemaLogNeedsDataLossCheckError
 from truckee.errors.streaming import TimeTravelOfStreamError, TwoStartsError
 from truckee.options.feed import OUT_OF_RANGE, SESSION_PREFIX, TIME_TRAVEL, is_feed_read
+from truckee.options.feed_shape import (
+    FEED_SCHEMA_MODE,
+    SHAPE_OPTIONS,
+    FeedShape,
+    feed_shape,
+)
 from truckee.options.text import Options, boolean
 from truckee.options.timestamps import timestamp_ms
 
@@ -45,6 +51,7 @@ STREAM_OPTIONS = (
     "allowSourceColumnRename",
     "allowSourceColumnDrop",
     "allowSourceColumnTypeChange",
+    *SHAPE_OPTIONS,
     OUT_OF_RANGE,
 )
 """What a stream understands. The ends of a range are known, and mean nothing to it."""
@@ -91,6 +98,12 @@ class StreamOptions(Struct, frozen=True, kw_only=True):
     schema_location: str | None = None
     tracking_id: str | None = None
     allowed: AllowedChanges = AllowedChanges()
+    shape: FeedShape = FeedShape()
+
+    @property
+    def is_shaped(self) -> bool:
+        """Whether the feed is derived or netted, or follows its columns."""
+        return self.is_feed and not self.shape.is_plain
 
 
 def stream_options(
@@ -128,7 +141,18 @@ def stream_options(
         schema_location=location,
         tracking_id=text.get("streamingSourceTrackingId"),
         allowed=_allowed(text, settings),
+        shape=_shape(text) if is_feed_read(text) else FeedShape(),
     )
+
+
+def _shape(options: Options) -> FeedShape:
+    shape = feed_shape(options)
+    if FEED_SCHEMA_MODE in options and shape.following is None:
+        value = options[FEED_SCHEMA_MODE]
+        raise IllegalOptionError(
+            option=FEED_SCHEMA_MODE, value=value, needs="follow or superset in a stream"
+        )
+    return shape
 
 
 def _start(options: Options, time_zone: str) -> Start | None:

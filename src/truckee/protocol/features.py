@@ -54,7 +54,7 @@ __all__ = [
     "protocol_for",
     "protocol_request",
     "supported_features",
-    "upgraded",
+    "upgraded_protocol",
 ]
 
 # What the protocol versions (1, 2), (1, 3), ... (2, 6) stand for, by their pair.
@@ -224,7 +224,7 @@ def protocol_for(
     `requested` are names of features, `versions` the least reader and writer version that were
     asked for. With nothing special about the metadata, that is (1, 2).
     """
-    return upgraded(
+    return upgraded_protocol(
         Protocol(min_reader_version=1, min_writer_version=2),
         metadata,
         requested,
@@ -232,7 +232,7 @@ def protocol_for(
     )
 
 
-def upgraded(
+def upgraded_protocol(
     protocol: Protocol,
     metadata: Metadata,
     requested: Iterable[str] = (),

@@ -246,7 +246,7 @@ def canonical_key(key: str) -> str:
     return key if known is None else known.key
 
 
-def validated(
+def validated_properties(
     changes: Mapping[str, str], existing: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """Return properties that a user wants to set, checked and under their canonical names.

@@ -101,14 +101,24 @@ def appended_entries(
     )
 
 
-def change_entries(commit: Commit, *, is_barrier: bool = False) -> VersionEntries:
+def change_entries(
+    commit: Commit, *, is_barrier: bool = False, is_whole: bool = False
+) -> VersionEntries:
     """Return a commit as a stream of the feed sees it.
 
     Its change files, if it has any, and else its adds and removes in the order of the log, with
     one numbering for both. The rows before and after an update lie in change files, and those that
-    a vector marks in an add and a remove, so neither are parted.
+    a vector marks in an add and a remove, so neither are parted. With `is_whole`, no commit is.
     """
     version = commit.version
+    if is_whole:
+        return VersionEntries(
+            version=version,
+            timestamp_ms=commit.timestamp_ms,
+            files=tuple(a for a in commit.actions if isinstance(a, StreamedAction)),
+            admission=Admission.WHOLE,
+            is_barrier=is_barrier,
+        )
     if commit.cdc_files:
         return VersionEntries(
             version=version,

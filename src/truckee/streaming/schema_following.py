@@ -19,7 +19,7 @@ from truckee.protocol.schema import type_text
 from truckee.protocol.schema_compatibility import ColumnMappingChange, column_mapping_changes
 from truckee.streaming.offset import POST_METADATA_CHANGE, StreamOffset
 from truckee.streaming.schema_guard import widened_column
-from truckee.streaming.schema_log import LoggedMetadata, SchemaLog, logged
+from truckee.streaming.schema_log import LoggedMetadata, SchemaLog, schema_log_entry
 
 _OPTIONS = {
     ColumnMappingChange.RENAMED: "allowSourceColumnRename",
@@ -62,7 +62,7 @@ class FollowedSchema:
         """
         if self.current is not None:
             return
-        entry = logged(snapshot.configuration, snapshot.version)
+        entry = schema_log_entry(snapshot.configuration, snapshot.version)
         self._log.append(entry)
         self.current = self._log.latest()
         if not entry.is_same(analyzed.metadata, None):
@@ -70,7 +70,7 @@ class FollowedSchema:
 
     def evolve(self, snapshot: Snapshot) -> MetadataEvolvedError:
         """Write the entry of a change, and return the error that ends the query."""
-        entry = logged(snapshot.configuration, snapshot.version)
+        entry = schema_log_entry(snapshot.configuration, snapshot.version)
         self._log.append(entry)
         return self._evolved(entry)
 

@@ -82,7 +82,9 @@ class LoggedMetadata(Struct, frozen=True, kw_only=True, rename="camel"):
         )
 
 
-def logged(table: TableConfiguration, version: int, *, source_path: str = "") -> LoggedMetadata:
+def schema_log_entry(
+    table: TableConfiguration, version: int, *, source_path: str = ""
+) -> LoggedMetadata:
     """Return what the table is at a version as an entry."""
     metadata = table.metadata
     return LoggedMetadata(

@@ -32,7 +32,7 @@ from truckee.streaming.write_commit import (
     is_committed,
     stream_parameters,
 )
-from truckee.streaming.write_plan import SINK_OPTIONS, planned_write
+from truckee.streaming.write_plan import SINK_OPTIONS, write_plan
 
 enable_auto_compaction()
 
@@ -87,7 +87,7 @@ def _write(
             raise NullTypeInStreamError(column=".".join(chain.path))
     storage = session_storage(spark, path, text)
     query, number = text["txnAppId"], int(text["txnVersion"])
-    planned = planned_write(
+    planned = write_plan(
         _with_partitions(given, partition_by),
         data,
         is_overwrite=_MODES[mode] == "Overwrite",

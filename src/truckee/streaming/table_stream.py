@@ -14,6 +14,7 @@ from functools import cached_property
 
 from truckee.changes.columns import feed_schema
 from truckee.changes.read_schema import ReadSchema
+from truckee.changes.shaped_feed import ShapedFeed
 from truckee.errors.log import (
     LogFileNotFoundError,
     TruncatedLogError,
@@ -26,6 +27,7 @@ from truckee.log.commits import Commit
 from truckee.log.history import latest_version
 from truckee.log.segment import list_commits
 from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.options.feed_shape import FeedSource
 from truckee.options.stream import StreamOptions
 from truckee.protocol.features import check_readable
 from truckee.protocol.schema import StructType
@@ -48,6 +50,7 @@ from truckee.streaming.offset import BASE, StreamOffset
 from truckee.streaming.schema_following import FollowedSchema
 from truckee.streaming.schema_guard import check_feed_is_on, check_schema, check_table
 from truckee.streaming.schema_log import SchemaLog, check_location, log_location
+from truckee.streaming.shaped_batches import shaped_batch, shown_columns
 from truckee.streaming.starting_point import starting_version
 from truckee.streaming.stream_files import files_between
 
@@ -67,6 +70,8 @@ class StreamRead:
     @property
     def schema(self) -> StructType:
         """The columns of the stream: the table's, and the feed's own three if it is one."""
+        if self.options.is_shaped:
+            return shown_columns(self.storage, self.options, self.read).schema
         return feed_schema(self.read.schema) if self.options.is_feed else self.read.schema
 
     def schema_log(self, source_path: str = "") -> SchemaLog | None:
@@ -155,9 +160,7 @@ class TableStream:
         if the last of them is gone, and `OffsetWentBackError` for an end before the start.
         """
         start = self._batch_start(start, end)
-        if start.position == end.position or (
-            self._starts_at_latest and start.position > end.position
-        ):
+        if self._is_empty(start, end):
             return []
         check_order(start, end, table=self.storage.root)
         self._check_start(start)
@@ -172,6 +175,44 @@ class TableStream:
             raise TrailingCommitMissingError(table=self.storage.root, expected=last, last=seen)
         self._forget_before(end.version)
         return files
+
+    def shaped_batch(self, start: StreamOffset | None, end: StreamOffset) -> ShapedFeed:
+        """Return what to read for a batch of a feed that is derived, netted or follows its columns.
+
+        Raises like `plan`. The commits of a batch are whole.
+        """
+        start = self._batch_start(start, end)
+        commits: tuple[Commit, ...] = ()
+        initial: VersionEntries | None = None
+        if not self._is_empty(start, end):
+            check_order(start, end, table=self.storage.root)
+            self._check_start(start)
+            last = last_version_of(start, end)
+            initial = self._entries_of_snapshot(start.version) if start.is_initial else None
+            commits = tuple(self._checked_commits(start, last))
+            seen = commits[-1].version if commits else start.version if initial else None
+            if self.options.fail_on_data_loss and last >= start.version and seen != last:
+                raise TrailingCommitMissingError(table=self.storage.root, expected=last, last=seen)
+        self._forget_before(end.version)
+        frozen = self._shown_columns
+        return shaped_batch(
+            self.storage, self.options, frozen, commits, initial, start=start, end=end
+        )
+
+    def _checked_commits(self, start: StreamOffset, last: int) -> Iterator[Commit]:
+        for commit in self._commits_from(start.version + start.is_initial, last):
+            self._check_commit(commit, start.version)
+            yield commit
+
+    @cached_property
+    def _shown_columns(self) -> ShapedFeed:
+        return shown_columns(self.storage, self.options, self.read)
+
+    def _is_empty(self, start: StreamOffset, end: StreamOffset) -> bool:
+        """Return whether there is nothing between two offsets."""
+        return start.position == end.position or (
+            self._starts_at_latest and start.position > end.position
+        )
 
     def _batch_start(self, start: StreamOffset | None, end: StreamOffset) -> StreamOffset:
         # Only a stream that has read nothing stands at the base of a snapshot. Which snapshot that
@@ -206,7 +247,8 @@ class TableStream:
     def _entries_of(self, commit: Commit) -> VersionEntries:
         is_barrier = self._is_barrier(commit)
         if self.options.is_feed:
-            return change_entries(commit, is_barrier=is_barrier)
+            is_whole = self.options.is_shaped
+            return change_entries(commit, is_barrier=is_barrier, is_whole=is_whole)
         is_skipped = is_passed_over(commit, self.options, table=self.storage.root)
         return appended_entries(commit, is_skipped=is_skipped, is_barrier=is_barrier)
 
@@ -275,9 +317,9 @@ class TableStream:
     def _check_metadata(self, data: ReadSchema, start: int) -> None:
         table = self.storage.root
         check_table(self.read, data, table=table)
-        if self.options.is_feed:
+        if self.options.is_feed and self.options.shape.source is FeedSource.RECORDED:
             check_feed_is_on(data, start=start, end=max(start, data.version))
-        if self._followed is None:
+        if self._followed is None and self.options.shape.following is None:
             has_start = self.options.start is not None
             check_schema(self.read, data, table=table, has_start=has_start)
 

@@ -9,16 +9,16 @@ import msgspec
 
 from truckee.arrow.write import WriteTarget, discard
 from truckee.commands.commit import Discardable, commit_written
-from truckee.commands.removed_files import all_removed
+from truckee.commands.removed_files import file_removals
 from truckee.commands.schema.identity_marks import with_identity_marks
-from truckee.commands.table_plan import PlannedTable
+from truckee.commands.table_plan import TablePlan
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.transaction import Transaction
 from truckee.protocol.actions import AddFile
 from truckee.scan.scan_file import num_records
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
-from truckee.streaming.write_plan import PlannedWrite
+from truckee.streaming.write_plan import WritePlan
 
 BATCH_OPERATION = "WRITE"
 STREAM_OPERATION = "STREAMING UPDATE"
@@ -36,7 +36,7 @@ class ArrowFiles(NamedTuple):
 
 
 def commit_arrow_files(
-    planned: PlannedWrite,
+    planned: WritePlan,
     adds: Iterable[AddFile],
     *,
     operation: str = BATCH_OPERATION,
@@ -62,7 +62,7 @@ def commit_arrow_files(
 
 
 def commit_write(
-    planned: PlannedWrite,
+    planned: WritePlan,
     adds: tuple[AddFile, ...],
     files: Discardable,
     *,
@@ -76,7 +76,7 @@ def commit_write(
     snapshot = read_snapshot(planned, storage)
     metadata = with_identity_marks(planned.target.table.metadata, identity_marks or {})
     after = planned.target.table.after(metadata, None)
-    table = PlannedTable(storage, snapshot, after, planned.domains)
+    table = TablePlan(storage, snapshot, after, planned.domains)
     transaction = table.transaction()
     txn = txn or planned.txn
     if txn is not None and not transaction.set_transaction(*txn):
@@ -93,14 +93,14 @@ def commit_write(
     )
 
 
-def read_snapshot(planned: PlannedWrite, storage: Storage) -> Snapshot | None:
+def read_snapshot(planned: WritePlan, storage: Storage) -> Snapshot | None:
     """Return the version that a write was planned against, None if there was no table."""
     if planned.read_version is None:
         return None
     return load_snapshot(storage, planned.read_version)
 
 
-def is_committed(planned: PlannedWrite, storage: Storage, txn: tuple[str, int]) -> bool:
+def is_committed(planned: WritePlan, storage: Storage, txn: tuple[str, int]) -> bool:
     """Return whether an application's version was part of the table when the write was planned."""
     snapshot = read_snapshot(planned, storage)
     known = None if snapshot is None else snapshot.set_transactions.get(txn[0])
@@ -114,7 +114,7 @@ def stream_parameters(mode: str, query: str, batch: int) -> dict[str, str]:
 
 def _stage(
     transaction: Transaction,
-    planned: PlannedWrite,
+    planned: WritePlan,
     snapshot: Snapshot | None,
     adds: tuple[AddFile, ...],
     operation: str,
@@ -125,7 +125,7 @@ def _stage(
         transaction.read_whole_table()
         removed = tuple(snapshot.files())
     data_change = planned.target.data_change
-    transaction.stage(*adds, *all_removed(removed, data_change=data_change))
+    transaction.stage(*adds, *file_removals(removed, data_change=data_change))
     metrics: dict[str, object] = {
         "numOutputRows": sum(num_records(add.stats) or 0 for add in adds),
         "numOutputBytes": sum(add.size for add in adds),
@@ -139,7 +139,7 @@ def _stage(
     return metrics
 
 
-def _parameters(planned: PlannedWrite) -> dict[str, Any]:
+def _parameters(planned: WritePlan) -> dict[str, Any]:
     return {
         "mode": "Overwrite" if planned.is_overwrite else "Append",
         "partitionBy": msgspec.json.encode(list(planned.partition_by)).decode(),

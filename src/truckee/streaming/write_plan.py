@@ -13,7 +13,7 @@ from uuid import uuid4
 from msgspec import Struct
 
 from truckee.arrow.write import WriteTarget
-from truckee.commands.table_plan import PlannedTable, existing_table
+from truckee.commands.table_plan import TablePlan, existing_table
 from truckee.commands.write.options import (
     REFUSED_WRITE_OPTIONS,
     WRITE_OPTIONS,
@@ -52,7 +52,7 @@ _NATIVE_ONLY = {
 }
 
 
-class PlannedWrite(Struct, frozen=True, kw_only=True):
+class WritePlan(Struct, frozen=True, kw_only=True):
     """A write whose rules have been checked. `read_version` is None if it creates the table."""
 
     target: WriteTarget
@@ -67,14 +67,14 @@ class PlannedWrite(Struct, frozen=True, kw_only=True):
     files: FileOptions
 
 
-def planned_write(
+def write_plan(
     given: Mapping[str, object],
     data: StructType,
     *,
     is_overwrite: bool,
     storage: Storage | None = None,
     settings: Mapping[str, str] | None = None,
-) -> PlannedWrite:
+) -> WritePlan:
     """Return the write that options ask for; raises what `truckee.write` would raise.
 
     `settings` are those of a session whose writer will write the files. Without them Python
@@ -101,7 +101,7 @@ def planned_write(
     txn = None
     if options.txn_app_id is not None and options.txn_version is not None:
         txn = options.txn_app_id, options.txn_version
-    return PlannedWrite(
+    return WritePlan(
         target=WriteTarget(
             url=storage.root,
             store_options=options.store,
@@ -145,14 +145,14 @@ def _refuse_sql_options(options: WriteOptions, storage: Storage, is_overwrite: b
         raise NativeWriterNeededError(table=storage.root, reason=reason)
 
 
-def _refuse_sql_rules(table: PlannedTable, data: StructType) -> None:
+def _refuse_sql_rules(table: TablePlan, data: StructType) -> None:
     """Raise `NativeWriterNeededError` if rows have to be looked at with SQL."""
     reason = next(_sql_rules(table, data), None)
     if reason is not None:
         raise NativeWriterNeededError(table=table.storage.root, reason=reason)
 
 
-def _sql_rules(table: PlannedTable, data: StructType) -> Iterator[str]:
+def _sql_rules(table: TablePlan, data: StructType) -> Iterator[str]:
     for name in table.properties.constraints:
         yield f"it has the CHECK constraint {name}"
     given = {name.casefold() for name in data.names}

@@ -11,13 +11,13 @@ from pyspark.sql import SparkSession
 
 from dml_tables import FEED, VECTORS, Table, create_table, numbers
 from truckee.commands.dml.command import commit_rows, run_command
-from truckee.commands.dml.delete import delete, prepared_delete
-from truckee.commands.dml.plan import Prepared
+from truckee.commands.dml.delete import delete, delete_plan
+from truckee.commands.dml.plan import DmlPlan
 from truckee.commands.dml.settings import DmlSettings
-from truckee.commands.dml.update import prepared_update, update
+from truckee.commands.dml.update import update, update_plan
 from truckee.commands.merge.builder import merge_builder
 from truckee.commands.merge.clauses import Clause, ClauseKind, Does
-from truckee.commands.merge.merge import Merge, prepared_merge
+from truckee.commands.merge.merge import Merge, merge_plan
 from truckee.errors.transaction import (
     ConcurrentAppendException,
     ConcurrentDeleteReadException,
@@ -28,7 +28,7 @@ from truckee.log.snapshot import Snapshot
 from truckee.log.transaction import Transaction
 
 SETTINGS = DmlSettings()
-Prepare = Callable[[Snapshot], Prepared]
+Prepare = Callable[[Snapshot], DmlPlan]
 
 
 def make(spark: SparkSession, tmp_path: Path) -> Table:
@@ -36,12 +36,12 @@ def make(spark: SparkSession, tmp_path: Path) -> Table:
     return create_table(spark, tmp_path / "t", numbers(spark, 0, 10), properties=properties)
 
 
-def deleting(table: Table, condition: str) -> Prepared:
-    return prepared_delete(table.spark, table.snapshot, condition, settings=SETTINGS)
+def deleting(table: Table, condition: str) -> DmlPlan:
+    return delete_plan(table.spark, table.snapshot, condition, settings=SETTINGS)
 
 
-def updating(table: Table, condition: str, **values: str) -> Prepared:
-    return prepared_update(table.spark, table.snapshot, condition, values, settings=SETTINGS)
+def updating(table: Table, condition: str, **values: str) -> DmlPlan:
+    return update_plan(table.spark, table.snapshot, condition, values, settings=SETTINGS)
 
 
 def set_property(table: Table, name: str, value: str) -> None:
@@ -201,7 +201,7 @@ def interrupted(prepare: Prepare, event: Callable[[], object]) -> Prepare:
     """Let something happen between the first preparation of a command and its commit."""
     pending = [event]
 
-    def prepared(snapshot: Snapshot) -> Prepared:
+    def prepared(snapshot: Snapshot) -> DmlPlan:
         ready = prepare(snapshot)
         if pending:
             pending.pop()()
@@ -220,8 +220,8 @@ def test_a_command_is_run_again_when_its_rows_have_only_moved(
         delete(spark, table.storage, "id = 9")
         spark.conf.unset("spark.databricks.delta.delete.deletionVectors.persistent")
 
-    def prepare(snapshot: Snapshot) -> Prepared:
-        return prepared_update(spark, snapshot, "id = 1", {"v": "v + 1"}, settings=SETTINGS)
+    def prepare(snapshot: Snapshot) -> DmlPlan:
+        return update_plan(spark, snapshot, "id = 1", {"v": "v + 1"}, settings=SETTINGS)
 
     done = run_command(spark, table.storage, "UPDATE", interrupted(prepare, moved), SETTINGS)
 
@@ -255,9 +255,9 @@ def test_a_merge_that_inserts_does_not_overlook_a_row_that_came_meanwhile(
         clauses=(Clause(ClauseKind.NOT_MATCHED, Does.INSERT),),
         alias="t",
     )
-    mine = prepared_merge(spark, table.snapshot, merge, settings=SETTINGS)
-    same = prepared_merge(spark, table.snapshot, merge, settings=SETTINGS)
-    gone = prepared_merge(spark, table.snapshot, merge, settings=SETTINGS)
+    mine = merge_plan(spark, table.snapshot, merge, settings=SETTINGS)
+    same = merge_plan(spark, table.snapshot, merge, settings=SETTINGS)
+    gone = merge_plan(spark, table.snapshot, merge, settings=SETTINGS)
     delete(spark, table.storage, "id = 4")
 
     commit_rows(spark, mine, SETTINGS)

@@ -36,13 +36,13 @@ from dml_model import (
 )
 from dml_tables import FEED, VECTORS, Table, create_table
 from truckee.commands.dml.command import commit_rows, run_command
-from truckee.commands.dml.delete import prepared_delete
-from truckee.commands.dml.plan import Prepared
+from truckee.commands.dml.delete import delete_plan
+from truckee.commands.dml.plan import DmlPlan
 from truckee.commands.dml.settings import DmlSettings
-from truckee.commands.dml.update import prepared_update
+from truckee.commands.dml.update import update_plan
 from truckee.commands.merge.clauses import Clause, ClauseKind, Does
 from truckee.commands.merge.merge import Merge as MergeGiven
-from truckee.commands.merge.merge import prepared_merge
+from truckee.commands.merge.merge import merge_plan
 from truckee.errors.transaction import DeltaConcurrentModificationException
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.paths import commit_path
@@ -142,7 +142,7 @@ def run_held_up(table: Table, command: Command, point: str, meanwhile: Callable[
         if pending:
             pending.pop()()
 
-    def prepare(snapshot: Snapshot) -> Prepared:
+    def prepare(snapshot: Snapshot) -> DmlPlan:
         if point == "read":
             happen()
         ready = prepared(table, snapshot, command)
@@ -171,19 +171,17 @@ class HeldUp(LocalStorage):
         super().put_if_absent(path, data)
 
 
-def prepared(table: Table, snapshot: Snapshot, command: Command) -> Prepared:
+def prepared(table: Table, snapshot: Snapshot, command: Command) -> DmlPlan:
     spark = table.spark
     match command:
         case Delete(where):
             given = where.of("t")
-            return prepared_delete(spark, snapshot, given, settings=SETTINGS, alias="t")
+            return delete_plan(spark, snapshot, given, settings=SETTINGS, alias="t")
         case Update(where, values):
             new = {name: value.of("t") for name, value in values}
-            return prepared_update(
-                spark, snapshot, where.of("t"), new, settings=SETTINGS, alias="t"
-            )
+            return update_plan(spark, snapshot, where.of("t"), new, settings=SETTINGS, alias="t")
         case Merge():
-            return prepared_merge(spark, snapshot, _merge(table, command), settings=SETTINGS)
+            return merge_plan(spark, snapshot, _merge(table, command), settings=SETTINGS)
     raise AssertionError(command)
 
 

@@ -311,7 +311,8 @@ class TestRecorded:
         assert error.sentence() == (
             f"no change data was recorded at version {version} of the range {start}..{end}: "
             "the change feed was off\n"
-            "hint: read a range in which delta.enableChangeDataFeed is true throughout"
+            "hint: set the option changeFeed to auto, which tells these changes from the table's "
+            "files, or read a range in which delta.enableChangeDataFeed is true throughout"
         )
 
     def test_the_feed_was_on(self, spark: SparkSession, table: DataTable) -> None:

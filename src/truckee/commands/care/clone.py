@@ -40,10 +40,10 @@ from truckee.protocol.features import (
     check_writable,
     protocol_for,
     protocol_request,
-    upgraded,
+    upgraded_protocol,
 )
 from truckee.protocol.paths import decode_path, is_absolute
-from truckee.protocol.properties import validated
+from truckee.protocol.properties import validated_properties
 from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 from truckee.spark.session.hadoop_storage import HadoopStorage
 from truckee.spark.session.job_descriptions import described_jobs
@@ -191,7 +191,7 @@ def _transaction(
     source: Snapshot, target: Storage, existing: Snapshot | None, request: CloneRequest
 ) -> Transaction:
     """Return the transaction that makes the target a table like the source."""
-    properties = validated(request.properties, source.metadata.configuration)
+    properties = validated_properties(request.properties, source.metadata.configuration)
     before = None if existing is None else existing.metadata
     metadata = cloned_metadata(source.metadata, before, properties.items())
     transaction = Transaction(
@@ -206,7 +206,7 @@ def _transaction(
     if existing is None:
         transaction.set_protocol(protocol_for(stored, features))
     else:
-        transaction.set_protocol(upgraded(existing.protocol, stored, features))
+        transaction.set_protocol(upgraded_protocol(existing.protocol, stored, features))
     transaction.stage(*_clustering(source, existing))
     check_writable(source.protocol, metadata, source.storage.root)
     return transaction

@@ -12,7 +12,7 @@ from truckee.care.bins import (
     PartitionKey,
     PartitionOf,
     compaction_bins,
-    packed,
+    packed_bins,
     partition_of,
     whole_partitions,
 )
@@ -116,7 +116,7 @@ def _bins(
 ) -> list[Bin]:
     largest = settings.max_file_size
     if request.purges:
-        return packed(files_to_purge(snapshot, files), of, max_size=largest)
+        return packed_bins(files_to_purge(snapshot, files), of, max_size=largest)
     if curve is not None and curve.cube is not None:
         sizes = CubeSizes(
             sealed=settings.sealed_cube_size,

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from truckee.care.presence import absent, needed_paths
 from truckee.care.restore_plan import RestorePlan, plan_restore
-from truckee.commands.removed_files import all_removed
+from truckee.commands.removed_files import file_removals
 from truckee.commands.results import metrics_frame
 from truckee.commands.schema.clustering import no_clustering
 from truckee.commands.schema.identity_marks import with_identity_marks
@@ -47,7 +47,7 @@ from truckee.options.text import Options
 from truckee.options.timestamps import timestamp_ms
 from truckee.protocol.actions import Metadata
 from truckee.protocol.column_metadata import IDENTITY_HIGH_WATER_MARK_KEY, IDENTITY_STEP_KEY
-from truckee.protocol.features import check_writable, supported_features, upgraded
+from truckee.protocol.features import check_writable, supported_features, upgraded_protocol
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import parse_schema
 from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
@@ -181,7 +181,7 @@ def _commit(plan: RestorePlan, target: RestoreTarget, *, takes_old_protocol: boo
     metadata = _metadata(plan)
     transaction.set_metadata(metadata)
     _set_protocol(transaction, plan, metadata, takes_old=takes_old_protocol)
-    transaction.stage(*plan.restored, *all_removed(plan.removed))
+    transaction.stage(*plan.restored, *file_removals(plan.removed))
     if CLUSTERING_DOMAIN in current.domain_metadata:
         old = plan.target.domain_metadata.get(CLUSTERING_DOMAIN)
         transaction.stage(no_clustering() if old is None else old)
@@ -249,4 +249,4 @@ def _set_protocol(
         return
     gained = supported_features(then) - supported_features(now)
     if gained:
-        transaction.set_protocol(upgraded(now, metadata, sorted(gained)))
+        transaction.set_protocol(upgraded_protocol(now, metadata, sorted(gained)))

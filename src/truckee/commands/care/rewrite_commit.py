@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from truckee.commands.care.moved_deletions import following
 from truckee.commands.care.rewrite import Rewritten, RewrittenBin, delete_vectors
-from truckee.commands.removed_files import all_removed
+from truckee.commands.removed_files import file_removals
 from truckee.errors.base import DeltaError
 from truckee.errors.storage import StorageError
 from truckee.errors.transaction import (
@@ -94,7 +94,7 @@ def _transaction(done: Rewritten) -> Transaction:
     snapshot = done.snapshot
     transaction = Transaction(snapshot.storage, snapshot)
     transaction.read_files(done.removed)
-    transaction.stage(*done.adds, *all_removed(done.removed, data_change=False))
+    transaction.stage(*done.adds, *file_removals(done.removed, data_change=False))
     return transaction
 
 

@@ -24,7 +24,7 @@ from truckee.commands.schema.edits import (
     with_type,
     without_column,
 )
-from truckee.commands.table_plan import planned_table
+from truckee.commands.table_plan import table_plan
 from truckee.errors.alter import (
     ColumnChangeError,
     ColumnMappingRequiredError,
@@ -277,7 +277,7 @@ def commit_schema(
     mode = snapshot.properties.column_mapping_mode
     check_columns(schema, mapping_mode=mode, table=storage.root)
     changed = replace(metadata or snapshot.metadata, schema_string=schema.to_json())
-    table = planned_table(storage, snapshot, with_column_mapping(changed))
+    table = table_plan(storage, snapshot, with_column_mapping(changed))
     table.check(operation)
     return table.transaction().commit(operation, parameters=parameters)
 

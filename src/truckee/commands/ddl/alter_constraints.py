@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
-from truckee.commands.table_plan import planned_table
+from truckee.commands.table_plan import table_plan
 from truckee.errors.alter import (
     ConstraintAlreadyViolatedError,
     ConstraintExistsError,
@@ -41,7 +41,7 @@ def add_constraint(spark: SparkSession, storage: Storage, name: str, expression:
     key = f"{CONSTRAINT_PREFIX}{name.lower()}"
     configuration = {**snapshot.metadata.configuration, key: expression}
     metadata = replace(snapshot.metadata, configuration=configuration)
-    table = planned_table(storage, snapshot, metadata)
+    table = table_plan(storage, snapshot, metadata)
     table.check("ADD CONSTRAINT")
 
     rows = on_session(snapshot_frame(spark, snapshot), COLUMN_SETTINGS)
@@ -92,6 +92,6 @@ def drop_constraint(storage: Storage, name: str, *, if_exists: bool = False) -> 
 
 
 def _commit_drop(snapshot: Snapshot, metadata: Metadata, parameters: Mapping[str, str]) -> int:
-    table = planned_table(snapshot.storage, snapshot, metadata)
+    table = table_plan(snapshot.storage, snapshot, metadata)
     table.check("DROP CONSTRAINT")
     return table.transaction().commit("DROP CONSTRAINT", parameters=parameters, allow_empty=True)

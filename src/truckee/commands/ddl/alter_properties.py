@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from truckee.commands.schema.column_mapping import MODE_KEY, with_column_mapping
 from truckee.commands.schema.row_tracking import with_row_tracking
-from truckee.commands.table_plan import planned_table
+from truckee.commands.table_plan import table_plan
 from truckee.errors.alter import (
     ColumnMappingModeChangeError,
     ConstraintPropertyError,
@@ -22,7 +22,7 @@ from truckee.protocol.properties import (
     CONSTRAINT_PREFIX,
     TableProperties,
     canonical_key,
-    validated,
+    validated_properties,
 )
 from truckee.storage.base import Storage
 
@@ -37,7 +37,7 @@ def set_properties(storage: Storage, properties: Mapping[str, str]) -> int:
     describes the table.
     """
     snapshot = load_snapshot(storage)
-    changes = validated(properties, snapshot.metadata.configuration)
+    changes = validated_properties(properties, snapshot.metadata.configuration)
     _refuse_constraints(changes)
     comment = changes.pop(_COMMENT, snapshot.metadata.description)
     metadata = replace(
@@ -75,7 +75,7 @@ def _commit(
     snapshot: Snapshot, metadata: Metadata, operation: str, parameters: Mapping[str, object]
 ) -> int:
     metadata = _with_row_tracking(snapshot, _with_mapping(snapshot, metadata))
-    table = planned_table(snapshot.storage, snapshot, metadata)
+    table = table_plan(snapshot.storage, snapshot, metadata)
     table.check(operation)
     return table.transaction().commit(operation, parameters=parameters, allow_empty=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from truckee.commands.schema.clustering import clustering_domain, clustering_features, no_clustering
-from truckee.commands.table_plan import planned_table
+from truckee.commands.table_plan import table_plan
 from truckee.errors.columns import ClusteringOfPartitionedTableError
 from truckee.log.detail import clustering_names
 from truckee.log.snapshot import load_snapshot
@@ -27,7 +27,7 @@ def cluster_by(storage: Storage, columns: Sequence[tuple[str, ...]]) -> int:
     domain = no_clustering()
     if columns:
         domain = clustering_domain(snapshot.schema, columns, snapshot.metadata)
-    table = planned_table(
+    table = table_plan(
         storage, snapshot, snapshot.metadata, features=clustering_features(), domains=[domain]
     )
     table.check("CLUSTER BY")

@@ -16,7 +16,7 @@ from truckee.commands.schema.column_mapping import with_column_mapping
 from truckee.commands.schema.column_rules import check_columns, checked_partition_columns
 from truckee.commands.schema.evolution import stored_schema
 from truckee.commands.schema.row_tracking import with_row_tracking
-from truckee.commands.table_plan import existing_table, new_metadata, planned_table
+from truckee.commands.table_plan import existing_table, new_metadata, table_plan
 from truckee.commands.write.options import default_properties
 from truckee.errors.create import ConversionError
 from truckee.log.running import running
@@ -69,7 +69,7 @@ def convert_to_delta(
         configuration=configuration,
     )
     mapped = with_column_mapping(metadata, keep_names=True)
-    table = planned_table(storage, None, with_row_tracking(mapped))
+    table = table_plan(storage, None, with_row_tracking(mapped))
     table.check("CONVERT")
     adds = converted_files(
         storage,

@@ -8,7 +8,7 @@ from enum import Enum
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
-from truckee.commands.catalog import creation_parameters, delta_location, enter_table, entered
+from truckee.commands.catalog import creation_parameters, delta_location, enter_table
 from truckee.commands.schema.clustering import (
     clustering_columns,
     clustering_domain,
@@ -19,9 +19,9 @@ from truckee.commands.schema.column_mapping import with_column_mapping
 from truckee.commands.schema.column_rules import check_columns, checked_partition_columns
 from truckee.commands.schema.generated_columns import check_generated_columns
 from truckee.commands.schema.row_tracking import with_row_tracking
-from truckee.commands.table_plan import PlannedTable, existing_table, new_metadata, planned_table
+from truckee.commands.table_plan import TablePlan, existing_table, new_metadata, table_plan
 from truckee.commands.write.options import default_properties
-from truckee.commands.write.overwrite import Replaced, every_file
+from truckee.commands.write.overwrite import Replacement, every_file
 from truckee.errors.create import (
     NoTableLocationError,
     TableAlreadyExistsError,
@@ -31,7 +31,7 @@ from truckee.errors.create import (
 from truckee.errors.write import NonEmptyFolderError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import DomainMetadata
-from truckee.protocol.properties import TableProperties, validated
+from truckee.protocol.properties import TableProperties, validated_properties
 from truckee.protocol.schema import StructType, type_text
 from truckee.spark.session.catalog import default_location, named_table
 from truckee.spark.session.settings import session_settings, session_storage
@@ -71,6 +71,42 @@ class TableDefinition:
     name: str | None = None
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a table is to be created or replaced, and what is there.
+
+    `is_new_name` says that its name is still to be entered into the catalog.
+    """
+
+    storage: Storage
+    snapshot: Snapshot | None
+    is_new_name: bool
+    is_managed: bool
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a table now."""
+        return self.snapshot is not None
+
+
+def check_creation(spark: SparkSession, definition: TableDefinition, creation: Creation) -> Place:
+    """Return where a table with rows is to be; raise if it may not be created or replaced there."""
+    storage, is_new_name = _storage(spark, definition, creation)
+    snapshot = existing_table(storage)
+    if snapshot is None:
+        if creation is Creation.REPLACE:
+            raise _not_found(definition.name or storage.root)
+        check_empty(storage)
+    elif creation in (Creation.CREATE, Creation.CREATE_IF_NOT_EXISTS):
+        raise TableAlreadyExistsError(table=definition.name or storage.root)
+    return Place(storage, snapshot, is_new_name, _is_managed(spark, definition))
+
+
+def _is_managed(spark: SparkSession, definition: TableDefinition) -> bool:
+    known = None if definition.name is None else named_table(spark, definition.name)
+    return definition.location is None if known is None else known.is_managed
+
+
 def create_table(spark: SparkSession, definition: TableDefinition, creation: Creation) -> Storage:
     """Create or replace a table without rows, and return where it lies.
 
@@ -80,14 +116,18 @@ def create_table(spark: SparkSession, definition: TableDefinition, creation: Cre
     snapshot = existing_table(storage)
     if not _creates(storage, snapshot, definition, creation, is_new_name):
         if is_new_name and definition.name is not None and snapshot is not None:
-            enter_table(spark, definition.name, snapshot.schema, storage.root)
+            enter_table(spark, definition.name, storage.root, comment=definition.comment)
         return storage
     table = _planned(spark, definition, storage, snapshot)
-    if not is_new_name or definition.name is None:
-        _commit(table, definition, creation)
-        return storage
-    with entered(spark, definition.name, table.schema, definition.location):
-        _commit(table, definition, creation)
+    _commit(table, definition, creation)
+    if is_new_name and definition.name is not None:
+        enter_table(
+            spark,
+            definition.name,
+            storage.root,
+            is_managed=definition.location is None,
+            comment=definition.comment,
+        )
     return storage
 
 
@@ -159,9 +199,9 @@ def _check_same_schema(snapshot: Snapshot, definition: TableDefinition) -> None:
 
 def _planned(
     spark: SparkSession, definition: TableDefinition, storage: Storage, snapshot: Snapshot | None
-) -> PlannedTable:
+) -> TablePlan:
     settings = default_properties(session_settings(spark))
-    configuration = {**settings, **validated(definition.properties, settings)}
+    configuration = {**settings, **validated_properties(definition.properties, settings)}
     mode = TableProperties.from_configuration(configuration).column_mapping_mode
     check_columns(definition.schema, mapping_mode=mode, table=definition.name or storage.root)
     partitions = checked_partition_columns(definition.schema, definition.partition_columns)
@@ -177,17 +217,15 @@ def _planned(
     metadata = with_row_tracking(metadata)
     if snapshot is not None:
         metadata = replace(metadata, name=snapshot.metadata.name)
-    plain = planned_table(storage, snapshot, metadata)
+    plain = table_plan(storage, snapshot, metadata)
     domain = _clustering(definition, snapshot, plain)
     if domain is None:
         return plain
-    return planned_table(
-        storage, snapshot, metadata, features=clustering_features(), domains=[domain]
-    )
+    return table_plan(storage, snapshot, metadata, features=clustering_features(), domains=[domain])
 
 
 def _clustering(
-    definition: TableDefinition, snapshot: Snapshot | None, table: PlannedTable
+    definition: TableDefinition, snapshot: Snapshot | None, table: TablePlan
 ) -> DomainMetadata | None:
     if definition.cluster_by:
         return clustering_domain(table.schema, definition.cluster_by, table.metadata)
@@ -196,9 +234,9 @@ def _clustering(
     return None
 
 
-def _commit(table: PlannedTable, definition: TableDefinition, creation: Creation) -> None:
+def _commit(table: TablePlan, definition: TableDefinition, creation: Creation) -> None:
     transaction = table.transaction()
-    replaced = Replaced() if table.snapshot is None else every_file(table.snapshot)
+    replaced = Replacement() if table.snapshot is None else every_file(table.snapshot)
     replaced.note(transaction)
     table.check(creation.operation, replaced.actions)
     transaction.stage(*replaced.actions)

@@ -10,7 +10,7 @@ from pyspark.sql import functions as sf
 
 from truckee.commands.ddl.alter_columns import shown_field
 from truckee.commands.schema.edits import changed_column
-from truckee.commands.table_plan import planned_table
+from truckee.commands.table_plan import table_plan
 from truckee.errors.columns import NotAnIdentityColumnError
 from truckee.log.snapshot import load_snapshot
 from truckee.protocol.column_metadata import (
@@ -40,7 +40,7 @@ def sync_identity(spark: SparkSession, storage: Storage, column: Sequence[str]) 
     found = None if row is None else row[0]
     schema = changed_column(snapshot.schema, path, lambda field: synced_field(field, found))
     metadata = replace(snapshot.metadata, schema_string=schema.to_json())
-    table = planned_table(storage, snapshot, metadata)
+    table = table_plan(storage, snapshot, metadata)
     table.check("CHANGE COLUMN")
     synced = find_column(schema, path)
     assert synced is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from truckee.commands.table_plan import planned_table
+from truckee.commands.table_plan import table_plan
 from truckee.commands.write.overwrite import every_file
 from truckee.log.running import running
 from truckee.log.snapshot import load_snapshot
@@ -19,7 +19,7 @@ def truncate_table(storage: Storage) -> int:
     """
     started = time.monotonic()
     snapshot = load_snapshot(storage)
-    table = planned_table(storage, snapshot, snapshot.metadata)
+    table = table_plan(storage, snapshot, snapshot.metadata)
     replaced = every_file(snapshot)
     table.check("TRUNCATE", replaced.actions)
     transaction = table.transaction()

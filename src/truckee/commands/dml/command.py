@@ -13,8 +13,8 @@ from dataclasses import replace
 from pyspark.sql import SparkSession
 
 from truckee.commands.after_commit import rows_committed
-from truckee.commands.dml.plan import Prepared
-from truckee.commands.dml.row_conflicts import brought_together
+from truckee.commands.dml.plan import DmlPlan
+from truckee.commands.dml.row_conflicts import changes_after
 from truckee.commands.dml.settings import DmlSettings
 from truckee.errors.base import DeltaError
 from truckee.errors.dml import AppendOnlyTargetError
@@ -43,7 +43,7 @@ def run_command(
     spark: SparkSession,
     storage: Storage,
     operation: str,
-    prepare: Callable[[Snapshot], Prepared],
+    prepare: Callable[[Snapshot], DmlPlan],
     settings: DmlSettings,
     *,
     removes_rows: bool = True,
@@ -57,7 +57,7 @@ def _run(
     spark: SparkSession,
     storage: Storage,
     operation: str,
-    prepare: Callable[[Snapshot], Prepared],
+    prepare: Callable[[Snapshot], DmlPlan],
     settings: DmlSettings,
     *,
     removes_rows: bool,
@@ -68,12 +68,12 @@ def _run(
         if was_applied(snapshot, settings):
             _log.info("%s: left out, for it was committed before", operation)
             break
-        prepared = prepare(snapshot)
-        version = commit_rows(spark, prepared, settings, may_run_again=reruns_left > 0)
+        plan = prepare(snapshot)
+        version = commit_rows(spark, plan, settings, may_run_again=reruns_left > 0)
         if version is not None:
             if version > snapshot.version:
-                rows_committed(spark, storage, version, prepared.metadata or snapshot.metadata)
-            return prepared.affected
+                rows_committed(spark, storage, version, plan.metadata or snapshot.metadata)
+            return plan.affected
         _log.info("%s: run again, for others have moved the rows it is about", operation)
     return {}
 
@@ -95,60 +95,60 @@ def was_applied(snapshot: Snapshot, settings: DmlSettings) -> bool:
 
 
 def commit_rows(
-    spark: SparkSession, prepared: Prepared, settings: DmlSettings, *, may_run_again: bool = False
+    spark: SparkSession, plan: DmlPlan, settings: DmlSettings, *, may_run_again: bool = False
 ) -> int | None:
-    """Commit a prepared command, and return its version; None if it has to be run again.
+    """Commit a planned command, and return its version; None if it has to be run again.
 
     Files of a commit that was refused are deleted. After an error of the store, or when
     interrupted, the commit may be there all the same, and the files are left alone.
     """
     while True:
         try:
-            return _committed(prepared, settings)
+            return _committed(plan, settings)
         except FileConflict as conflict:
             if not settings.row_level_conflicts:
-                prepared.changes.discard()
+                plan.changes.discard()
                 raise
-            following = _following(spark, prepared, settings, conflict, may_run_again)
+            following = _following(spark, plan, settings, conflict, may_run_again)
             if following is None:
-                prepared.changes.discard()
+                plan.changes.discard()
                 return None
-            prepared = following
+            plan = following
         except StorageError:
             raise
         except DeltaError:
-            prepared.changes.discard()
+            plan.changes.discard()
             raise
 
 
 def _following(
     spark: SparkSession,
-    prepared: Prepared,
+    plan: DmlPlan,
     settings: DmlSettings,
     conflict: DeltaError,
     may_run_again: bool,
-) -> Prepared | None:
+) -> DmlPlan | None:
     """Return the command as it can be committed after those that were faster.
 
     None means that it has to be run again.
     """
     try:
-        newer = update_snapshot(prepared.changes.snapshot)
+        newer = update_snapshot(plan.changes.snapshot)
         app_id = settings.txn_app_id
         app_ids = frozenset() if app_id is None else frozenset({app_id})
-        changes = brought_together(spark, prepared, newer, app_ids=app_ids)
+        changes = changes_after(spark, plan, newer, app_ids=app_ids)
         if changes is None and not may_run_again:
             raise conflict
     except StorageError:
         raise
     except DeltaError:
-        prepared.changes.discard()
+        plan.changes.discard()
         raise
-    return None if changes is None else replace(prepared, changes=changes)
+    return None if changes is None else replace(plan, changes=changes)
 
 
-def _committed(prepared: Prepared, settings: DmlSettings) -> int:
-    changes = prepared.changes
+def _committed(plan: DmlPlan, settings: DmlSettings) -> int:
+    changes = plan.changes
     snapshot = changes.snapshot
     actions = changes.actions
     if not actions:
@@ -158,12 +158,12 @@ def _committed(prepared: Prepared, settings: DmlSettings) -> int:
     transaction.read_files(snapshot.add_files(changes.reading.files))
     if settings.txn_app_id is not None and settings.txn_version is not None:
         transaction.set_transaction(settings.txn_app_id, settings.txn_version)
-    if prepared.metadata is not None:
-        transaction.set_metadata(prepared.metadata)
+    if plan.metadata is not None:
+        transaction.set_metadata(plan.metadata)
     transaction.stage(*actions)
     return transaction.commit(
-        prepared.operation,
-        parameters=prepared.parameters,
-        metrics=prepared.metrics(changes),
+        plan.operation,
+        parameters=plan.parameters,
+        metrics=plan.metrics(changes),
         user_metadata=settings.user_metadata,
     )

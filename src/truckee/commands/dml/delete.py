@@ -23,7 +23,7 @@ from truckee.commands.dml.command import run_command
 from truckee.commands.dml.file_fates import Fates, check_num_written, fates, write_rows
 from truckee.commands.dml.matched_files import num_live, num_touched, touched_files
 from truckee.commands.dml.outcome import RowChanges, no_changes, row_changes
-from truckee.commands.dml.plan import Prepared, rows_matching
+from truckee.commands.dml.plan import DmlPlan, rows_matching
 from truckee.commands.dml.settings import DmlSettings, dml_settings
 from truckee.commands.removed_files import num_rows
 from truckee.commands.results import metrics_frame
@@ -83,26 +83,26 @@ def delete(
     if shown is not None:
         condition = shown.by_name(spark, condition, alias, what=_WHAT)
 
-    def prepare(snapshot: Snapshot) -> Prepared:
-        return prepared_delete(spark, snapshot, condition, settings=settings, alias=alias)
+    def prepare(snapshot: Snapshot) -> DmlPlan:
+        return delete_plan(spark, snapshot, condition, settings=settings, alias=alias)
 
     done = run_command(spark, storage, "DELETE", prepare, settings)
     return metrics_frame(spark, done, ("num_affected_rows",))
 
 
-def prepared_delete(
+def delete_plan(
     spark: SparkSession,
     snapshot: Snapshot,
     condition: str | Column | None,
     *,
     settings: DmlSettings,
     alias: str | None = None,
-) -> Prepared:
+) -> DmlPlan:
     """Return a DELETE with all its files written, ready to be committed."""
     start = time.monotonic()
     found = delete_rows(spark, snapshot, condition, settings=settings, alias=alias)
     given = found.condition
-    return Prepared(
+    return DmlPlan(
         operation="DELETE",
         parameters={"predicate": [] if given is None else [given.sql]},
         changes=found.changes,

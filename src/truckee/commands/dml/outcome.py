@@ -14,7 +14,7 @@ import pyarrow as pa
 from truckee.commands.dml.file_fates import Fates
 from truckee.commands.dml.marked_files import MarkedFile, discard_vectors, marked_files
 from truckee.commands.dml.matched_files import TouchedFile
-from truckee.commands.removed_files import all_removed
+from truckee.commands.removed_files import file_removals
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import Action, AddFile
 from truckee.protocol.predicates import Predicate
@@ -49,9 +49,9 @@ class RowChanges:
     def actions(self) -> tuple[Action, ...]:
         """The actions of the commit: what is removed whole first, then adds before removes."""
         return (
-            *all_removed(self.removed),
+            *file_removals(self.removed),
             *(file.after for file in self.marked),
-            *all_removed(file.before for file in self.marked),
+            *file_removals(file.before for file in self.marked),
             *(add for files in self.written for add in files.adds),
             *(change for files in self.written for change in files.changes),
         )

@@ -13,7 +13,7 @@ from truckee.protocol.actions import Metadata
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prepared:
+class DmlPlan:
     """A DELETE, UPDATE or MERGE that is ready to be committed.
 
     `affected` are the numbers for the caller, `metrics` those for the commit. `matching` keeps of

@@ -17,7 +17,7 @@ such rows:
 |                                                   | row in it                   | none         |
 |                                                   | of some row                 | conflict     |
 
-*Run again* means that the rows are as they were and have only moved: the command is prepared anew
+*Run again* means that the rows are as they were and have only moved: the command is planned again
 from the latest version, as if it had come later. Conflicts are those of `log.conflicts`, and what
 is not about files (protocol, metadata, transactions) is decided there.
 """
@@ -37,7 +37,7 @@ from truckee.commands.dml.later_commits import FileChange, file_changes
 from truckee.commands.dml.marked_files import marked_files, superseded, vector_rows
 from truckee.commands.dml.matched_files import TouchedFile
 from truckee.commands.dml.outcome import RowChanges
-from truckee.commands.dml.plan import Prepared
+from truckee.commands.dml.plan import DmlPlan
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.log.commits import Commit, read_commits
 from truckee.log.conflicts import Candidate, Conflict, IsolationLevel, Reads, conflict_with
@@ -64,13 +64,13 @@ from truckee.spark.session.settings import session_zone
 class _Conflicts:
     """Conflicts with commits that have won, as `log.conflicts` tells them."""
 
-    prepared: Prepared
+    plan: DmlPlan
     commits: Sequence[Commit]
     app_ids: frozenset[str]
 
     def check_all_but_files(self) -> None:
         """Raise if a commit is in the way for another reason than the files in it."""
-        snapshot = self.prepared.changes.snapshot
+        snapshot = self.plan.changes.snapshot
         before = snapshot.configuration
         for commit in self.commits:
             others = tuple(a for a in commit.actions if not isinstance(a, _FILE_ACTIONS))
@@ -97,7 +97,7 @@ class _Conflicts:
         raise AssertionError(f"nobody added {path}")
 
     def _about(self, commit: Commit, action: Action, reads: Reads) -> Conflict:
-        before = self.prepared.changes.snapshot.configuration
+        before = self.plan.changes.snapshot.configuration
         infos = tuple(a for a in commit.actions if isinstance(a, CommitInfo))
         alone = replace(commit, actions=(*infos, action))
         conflict = conflict_with(self._mine(reads, before), alone)
@@ -105,23 +105,23 @@ class _Conflicts:
         return conflict
 
     def _mine(self, reads: Reads, before: TableConfiguration) -> Candidate:
-        prepared = self.prepared
-        changed = () if prepared.metadata is None else (prepared.metadata,)
+        plan = self.plan
+        changed = () if plan.metadata is None else (plan.metadata,)
         return Candidate(
             reads=reads,
-            actions=(*changed, *prepared.changes.actions),
-            operation=prepared.operation,
+            actions=(*changed, *plan.changes.actions),
+            operation=plan.operation,
             before=before,
-            table=prepared.changes.snapshot.storage.root,
+            table=plan.changes.snapshot.storage.root,
         )
 
 
 _FILE_ACTIONS = (AddFile, RemoveFile, AddCDCFile)
 
 
-def brought_together(
+def changes_after(
     spark: SparkSession,
-    prepared: Prepared,
+    plan: DmlPlan,
     newer: Snapshot,
     *,
     app_ids: frozenset[str] = frozenset(),
@@ -131,17 +131,17 @@ def brought_together(
     `app_ids` are the applications for which the command records a version. None means that rows it
     depends on have moved, and it has to be run again. Raises the conflict if it cannot follow.
     """
-    changes = prepared.changes
+    changes = plan.changes
     storage = newer.storage
     commits = list(read_commits(storage, changes.snapshot.version + 1, newer.version))
-    conflicts = _Conflicts(prepared, commits, app_ids)
+    conflicts = _Conflicts(plan, commits, app_ids)
     conflicts.check_all_but_files()
     found = file_changes(changes.snapshot, commits)
     matters = _Matters(changes)
 
     lost = [each for each in found if each.is_gone and matters.any_of(each.path)]
     new = [each.after for each in found if each.is_new and each.after is not None]
-    new = _that_count(new, commits, newer, prepared)
+    new = _that_count(new, commits, newer, plan)
     run_again = False
     reunited: list[TouchedFile] = []
     for each in found:
@@ -158,10 +158,10 @@ def brought_together(
         elif went and matters.is_removed(each.path):
             run_again = True
     if lost:
-        if not _only_moved(spark, prepared, newer, [each.before for each in lost], new):
+        if not _only_moved(spark, plan, newer, [each.before for each in lost], new):
             raise conflicts.removed(lost[0].path)
         run_again = True
-    elif (path := _first_match(spark, prepared, newer, new)) is not None:
+    elif (path := _first_match(spark, plan, newer, new)) is not None:
         raise conflicts.added(path)
     return None if run_again else _reunited(changes, newer, reunited)
 
@@ -202,14 +202,14 @@ def _came_and_went(snapshot: Snapshot, change: FileChange) -> tuple[RowBitmap, R
 
 
 def _that_count(
-    new: list[AddFile], commits: Sequence[Commit], newer: Snapshot, prepared: Prepared
+    new: list[AddFile], commits: Sequence[Commit], newer: Snapshot, plan: DmlPlan
 ) -> list[AddFile]:
     """Return the new files whose rows this command should have seen.
 
     With WriteSerializable, blind appends may be put after it, though they came before.
     """
     level = IsolationLevel(newer.properties.isolation_level)
-    if level is not IsolationLevel.WRITE_SERIALIZABLE or prepared.metadata is not None:
+    if level is not IsolationLevel.WRITE_SERIALIZABLE or plan.metadata is not None:
         return new
     blind = {
         decode_path(add.path)
@@ -221,20 +221,20 @@ def _that_count(
 
 
 def _first_match(
-    spark: SparkSession, prepared: Prepared, newer: Snapshot, new: list[AddFile]
+    spark: SparkSession, plan: DmlPlan, newer: Snapshot, new: list[AddFile]
 ) -> str | None:
     """Return the decoded path of a new file with a row that this command is about, None if none."""
-    new = _not_pruned(spark, prepared, newer, new)
+    new = _not_pruned(spark, plan, newer, new)
     if not new:
         return None
     target = Target(spark, newer)
     with target.only(new) as rows, described_jobs(spark, "looking for rows in files of others"):
-        found = prepared.matching(rows).select(FILE).limit(1).collect()
+        found = plan.matching(rows).select(FILE).limit(1).collect()
     return decode_path(target.add_files([found[0][0]])[0].path) if found else None
 
 
 def _not_pruned(
-    spark: SparkSession, prepared: Prepared, newer: Snapshot, new: list[AddFile]
+    spark: SparkSession, plan: DmlPlan, newer: Snapshot, new: list[AddFile]
 ) -> list[AddFile]:
     paths = pa.array([add.path for add in new], pa.string())
     table = newer.files_table()
@@ -242,7 +242,7 @@ def _not_pruned(
     kept = prune(
         table,
         newer.configuration,
-        prepared.changes.reading.predicate,
+        plan.changes.reading.predicate,
         session_zone=session_zone(spark),
     )
     return newer.add_files(table.filter(kept))
@@ -250,28 +250,28 @@ def _not_pruned(
 
 def _only_moved(
     spark: SparkSession,
-    prepared: Prepared,
+    plan: DmlPlan,
     newer: Snapshot,
     lost: Iterable[AddFile | None],
     new: list[AddFile],
 ) -> bool:
     """Whether the rows that were in removed files are, the same and as many, in new ones."""
     before = [file for file in lost if file is not None]
-    after = _not_pruned(spark, prepared, newer, new)
+    after = _not_pruned(spark, plan, newer, new)
     if not after:
         return False
-    old = _fingerprint(spark, prepared, prepared.changes.snapshot, before)
-    return old == _fingerprint(spark, prepared, newer, after)
+    old = _fingerprint(spark, plan, plan.changes.snapshot, before)
+    return old == _fingerprint(spark, plan, newer, after)
 
 
 def _fingerprint(
-    spark: SparkSession, prepared: Prepared, snapshot: Snapshot, files: list[AddFile]
+    spark: SparkSession, plan: DmlPlan, snapshot: Snapshot, files: list[AddFile]
 ) -> tuple[object, ...]:
     """Return what two sets of rows have in common only if they are, in all likelihood, the same."""
     target = Target(spark, snapshot)
     with target.only(files) as rows:
         columns = [quoted(name) for name in snapshot.schema.names]
-        return _sums(prepared.matching(rows).select(*columns))
+        return _sums(plan.matching(rows).select(*columns))
 
 
 def _sums(rows: DataFrame) -> tuple[object, ...]:

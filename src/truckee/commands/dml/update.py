@@ -24,7 +24,7 @@ from truckee.commands.dml.command import run_command
 from truckee.commands.dml.file_fates import Fates, check_num_written, fates, write_rows
 from truckee.commands.dml.matched_files import num_live, num_touched, touched_files
 from truckee.commands.dml.outcome import RowChanges, no_changes, row_changes
-from truckee.commands.dml.plan import Prepared, rows_matching
+from truckee.commands.dml.plan import DmlPlan, rows_matching
 from truckee.commands.dml.row_images import NewValues, updated_rows
 from truckee.commands.dml.settings import DmlSettings, dml_settings
 from truckee.commands.removed_files import num_rows
@@ -89,14 +89,14 @@ def update(
             for name, value in set.items()
         }
 
-    def prepare(snapshot: Snapshot) -> Prepared:
-        return prepared_update(spark, snapshot, condition, values, settings=settings, alias=alias)
+    def prepare(snapshot: Snapshot) -> DmlPlan:
+        return update_plan(spark, snapshot, condition, values, settings=settings, alias=alias)
 
     done = run_command(spark, storage, "UPDATE", prepare, settings)
     return metrics_frame(spark, done, ("num_affected_rows",))
 
 
-def prepared_update(
+def update_plan(
     spark: SparkSession,
     snapshot: Snapshot,
     condition: str | Column | None,
@@ -104,7 +104,7 @@ def prepared_update(
     *,
     settings: DmlSettings,
     alias: str | None = None,
-) -> Prepared:
+) -> DmlPlan:
     """Return an UPDATE with all its files written, ready to be committed."""
     start = time.monotonic()
     check_row_ids(snapshot, "UPDATE")
@@ -120,7 +120,7 @@ def prepared_update(
     if condition is not None:
         found = target.condition(condition, what=_WHAT)
     updated = _updated(target, condition, found, values, settings, alias)
-    return Prepared(
+    return DmlPlan(
         operation="UPDATE",
         parameters={"predicate": [] if found is None else [found.sql]},
         changes=updated.changes,

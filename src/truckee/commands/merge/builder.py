@@ -10,10 +10,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 
 from truckee.commands.dml.arguments import check_condition_type, check_values
 from truckee.commands.dml.command import run_command
-from truckee.commands.dml.plan import Prepared
+from truckee.commands.dml.plan import DmlPlan
 from truckee.commands.dml.settings import dml_settings
 from truckee.commands.merge.clauses import Clause, ClauseKind, Does
-from truckee.commands.merge.merge import Merge, check_merge, prepared_merge
+from truckee.commands.merge.merge import Merge, check_merge, merge_plan
 from truckee.commands.results import metrics_frame
 from truckee.errors.arguments import ArgumentValueError, NoAssignmentsError
 from truckee.log.snapshot import Snapshot
@@ -100,8 +100,8 @@ class DeltaMergeBuilder:
         check_merge(self._merge)
         settings = dml_settings("merge", session_settings(self._spark))
 
-        def prepare(snapshot: Snapshot) -> Prepared:
-            return prepared_merge(self._spark, snapshot, self._merge, settings=settings)
+        def prepare(snapshot: Snapshot) -> DmlPlan:
+            return merge_plan(self._spark, snapshot, self._merge, settings=settings)
 
         removes_rows = self._merge.removes_rows
         done = run_command(

@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 
 from truckee.commands.merge.clauses import ClauseKind, Does
 from truckee.commands.merge.resolution import ResolvedClause
-from truckee.commands.table_plan import PlannedTable
+from truckee.commands.table_plan import TablePlan
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.errors.merge import MultipleMatchesError
 from truckee.spark.dml.expressions import Expression, true_only
@@ -32,7 +32,7 @@ from truckee.spark.dml.row_bitmaps import (
     is_in,
     marked_bitmaps,
     paired_bitmaps,
-    united,
+    union_of_rows,
 )
 from truckee.spark.dml.target import Target
 from truckee.spark.read.relations import FILE, ROW
@@ -44,7 +44,7 @@ class ResolvedMerge:
     """A merge of which every name is known; `table` is the target as it will be."""
 
     target: Target
-    table: PlannedTable
+    table: TablePlan
     source: DataFrame
     on: Expression
     clauses: tuple[ResolvedClause, ...]
@@ -108,12 +108,12 @@ class MergeRows:
     @property
     def all_taken(self) -> dict[int, RowBitmap]:
         """The rows that any clause takes."""
-        return united([hit.rows for hit in self.hits])
+        return union_of_rows([hit.rows for hit in self.hits])
 
     @property
     def all_that_matter(self) -> dict[int, RowBitmap]:
         """The rows that the outcome depends on: one that matches keeps one from being inserted."""
-        return united([self.matched, *(hit.rows for hit in self.hits)])
+        return union_of_rows([self.matched, *(hit.rows for hit in self.hits)])
 
 
 def merge_rows(merge: ResolvedMerge, source: Source) -> MergeRows:

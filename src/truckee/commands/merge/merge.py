@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from truckee.commands.dml.file_fates import fates
 from truckee.commands.dml.matched_files import touched_files
 from truckee.commands.dml.outcome import RowChanges, row_changes
-from truckee.commands.dml.plan import Prepared
+from truckee.commands.dml.plan import DmlPlan
 from truckee.commands.dml.settings import DmlSettings
 from truckee.commands.merge.clauses import Clause, ClauseKind, Does, check_clauses
 from truckee.commands.merge.matched_rows import MergeRows, ResolvedMerge, merge_rows
@@ -26,7 +26,7 @@ from truckee.commands.merge.new_files import MergeOutput, write_merge
 from truckee.commands.merge.resolution import MergeNames, evolved_schema
 from truckee.commands.schema.column_mapping import with_column_mapping
 from truckee.commands.schema.column_rules import check_columns
-from truckee.commands.table_plan import PlannedTable, planned_table
+from truckee.commands.table_plan import TablePlan, table_plan
 from truckee.errors.merge import StreamingSourceError
 from truckee.log.snapshot import Snapshot
 from truckee.spark.dml.merge_source import Source, prepared_source
@@ -60,9 +60,9 @@ def check_merge(merge: Merge) -> None:
         raise StreamingSourceError
 
 
-def prepared_merge(
+def merge_plan(
     spark: SparkSession, snapshot: Snapshot, merge: Merge, *, settings: DmlSettings
-) -> Prepared:
+) -> DmlPlan:
     """Return a MERGE with all its files written, ready to be committed."""
     start = time.monotonic()
     resolved = _resolved(spark, snapshot, merge, settings)
@@ -91,7 +91,7 @@ def prepared_merge(
         "scanTimeMs": int(1000 * (scanned - begun)),
         "rewriteTimeMs": int(1000 * (time.monotonic() - scanned)),
     }
-    return Prepared(
+    return DmlPlan(
         operation="MERGE",
         parameters=_parameters(resolved),
         changes=changes,
@@ -120,18 +120,18 @@ def _resolved(
     )
 
 
-def _planned(snapshot: Snapshot, merge: Merge, evolves: bool) -> PlannedTable:
+def _planned(snapshot: Snapshot, merge: Merge, evolves: bool) -> TablePlan:
     storage, metadata = snapshot.storage, snapshot.metadata
     if not evolves:
-        return PlannedTable(storage, snapshot, snapshot.configuration)
+        return TablePlan(storage, snapshot, snapshot.configuration)
     data = from_spark(merge.source.schema)
     schema = evolved_schema(
         snapshot.schema, data, merge.clauses, table=storage.root, alias=merge.alias
     )
     if schema == snapshot.schema:
-        return PlannedTable(storage, snapshot, snapshot.configuration)
+        return TablePlan(storage, snapshot, snapshot.configuration)
     evolved = with_column_mapping(replace(metadata, schema_string=schema.to_json()))
-    table = planned_table(storage, snapshot, evolved)
+    table = table_plan(storage, snapshot, evolved)
     check_columns(
         table.schema, mapping_mode=table.configuration.column_mapping_mode, table=storage.root
     )

@@ -42,7 +42,7 @@ from truckee.scan.footer_statistics import read_footers
 from truckee.spark.columns import column
 from truckee.spark.dml.expressions import are_of, true_only
 from truckee.spark.dml.merge_source import NUMBER, Source
-from truckee.spark.dml.row_bitmaps import FileRows, is_in, is_number_in, is_of_files, united
+from truckee.spark.dml.row_bitmaps import FileRows, is_in, is_number_in, is_of_files, union_of_rows
 from truckee.spark.write.identity import Identity, identity_of, identity_values
 from truckee.spark.write.table_sql import default_value
 from truckee.spark.write.writer import WrittenFiles
@@ -127,7 +127,7 @@ class _Parts:
         return found
 
     def _among(self, hits: list[Hit]) -> DataFrame:
-        return self._in(united([hit.rows for hit in hits]), "rows taken")
+        return self._in(union_of_rows([hit.rows for hit in hits]), "rows taken")
 
     def _in(self, rows: FileRows, name: str) -> DataFrame:
         of_files = self._target.rows.where(is_of_files(sorted(rows)))

@@ -14,7 +14,7 @@ from truckee.errors.write import (
     UnknownSaveModeError,
 )
 from truckee.options.text import Options
-from truckee.protocol.properties import validated
+from truckee.protocol.properties import validated_properties
 from truckee.spark.write.writer import FileOptions
 
 _CONF = "spark.databricks.delta."
@@ -98,7 +98,9 @@ def write_options(options: Options, settings: Mapping[str, str]) -> WriteOptions
         txn_app_id=options.get("txnAppId", settings.get(f"{_CONF}write.txnAppId")),
         txn_version=_txn_version(options, settings),
         files=_file_options(options),
-        properties=validated({k: v for k, v in options.items() if k.lower().startswith("delta.")}),
+        properties=validated_properties(
+            {k: v for k, v in options.items() if k.lower().startswith("delta.")}
+        ),
         store={k: v for k, v in options.items() if k.startswith(("fs.", "spark.hadoop.fs."))},
     )
     _check_together(parsed)
@@ -107,7 +109,7 @@ def write_options(options: Options, settings: Mapping[str, str]) -> WriteOptions
 
 def default_properties(settings: Mapping[str, str]) -> dict[str, str]:
     """Return the properties that the session gives to every table that it creates."""
-    return validated(
+    return validated_properties(
         {
             f"delta.{key[len(_PROPERTY_DEFAULTS) :]}": value
             for key, value in settings.items()

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from truckee.commands.dml.delete import delete_rows
 from truckee.commands.dml.outcome import RowChanges
-from truckee.commands.removed_files import all_removed
+from truckee.commands.removed_files import file_removals
 from truckee.errors.protocol import InvalidPartitionValueError
 from truckee.log.snapshot import Snapshot
 from truckee.log.transaction import Transaction
@@ -41,7 +41,7 @@ _MOST_PARTITIONS_TOLD = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class Replaced:
+class Replacement:
     """What gives way to new rows: files that go, and what is left of files that go in part.
 
     `predicate` tells which partitions were looked at, None for all; `read` are the files that were.
@@ -72,7 +72,7 @@ class Replaced:
             transaction.read_partitions(self.predicate)
             transaction.read_files(self.read)
 
-    def with_data_change(self, data_change: bool) -> Replaced:
+    def with_data_change(self, data_change: bool) -> Replacement:
         """Return the same, with the actions saying whether data changes."""
         if data_change:
             return self
@@ -90,20 +90,20 @@ class Replaced:
             self.changes.discard()
 
 
-def every_file(snapshot: Snapshot) -> Replaced:
+def every_file(snapshot: Snapshot) -> Replacement:
     """Return all files of a table."""
     files = tuple(snapshot.files())
-    return Replaced(actions=tuple(all_removed(files)), removed=files, predicate=None)
+    return Replacement(actions=tuple(file_removals(files)), removed=files, predicate=None)
 
 
-def rows_where(spark: SparkSession, snapshot: Snapshot, condition: str) -> Replaced:
+def rows_where(spark: SparkSession, snapshot: Snapshot, condition: str) -> Replacement:
     """Return the rows for which a condition is true, as DELETE would take them out.
 
     Deletion vectors, and files with the rows that stay, are written.
     """
     found = delete_rows(spark, snapshot, condition)
     changes = found.changes
-    return Replaced(
+    return Replacement(
         actions=changes.actions,
         removed=changes.removed,
         copied=tuple(changes.adds),
@@ -116,7 +116,7 @@ def rows_where(spark: SparkSession, snapshot: Snapshot, condition: str) -> Repla
     )
 
 
-def files_beside(spark: SparkSession, snapshot: Snapshot, new: Iterable[AddFile]) -> Replaced:
+def files_beside(spark: SparkSession, snapshot: Snapshot, new: Iterable[AddFile]) -> Replacement:
     """Return the files of all partitions that new files lie in.
 
     Values are compared, not their texts: other writers may spell a timestamp in another way.
@@ -127,8 +127,8 @@ def files_beside(spark: SparkSession, snapshot: Snapshot, new: Iterable[AddFile]
     files = tuple(
         file for file in snapshot.files() if _values(file.partition_values, fields, zone) in wanted
     )
-    return Replaced(
-        actions=tuple(all_removed(files)),
+    return Replacement(
+        actions=tuple(file_removals(files)),
         removed=files,
         predicate=_predicate_of(fields, wanted),
         read=files,

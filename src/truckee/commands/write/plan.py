@@ -8,19 +8,21 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from truckee.commands.schema.clustering import (
+    clustering_columns,
     clustering_domain,
     clustering_features,
     kept_clustering,
+    no_clustering,
 )
 from truckee.commands.schema.column_mapping import with_column_mapping
 from truckee.commands.schema.column_rules import check_columns, checked_partition_columns
 from truckee.commands.schema.evolution import merged_schema, stored_schema
 from truckee.commands.schema.row_tracking import with_row_tracking
-from truckee.commands.table_plan import PlannedTable, new_metadata, planned_table
+from truckee.commands.table_plan import TablePlan, new_metadata, table_plan
 from truckee.commands.write.options import WriteOptions, default_properties
 from truckee.errors.write import DataChangeWithMetadataError, PartitioningMismatchError
 from truckee.log.snapshot import Snapshot
-from truckee.protocol.actions import Metadata
+from truckee.protocol.actions import DomainMetadata, Metadata
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType, check_distinct_names
 from truckee.storage.base import Storage
@@ -32,7 +34,8 @@ class Write:
 
     `partition_by` is None where nothing was said, and () where no partitions were asked for.
     `operation` is what commitInfo will say; a write that creates or replaces a table by its name
-    has one of its own, and `is_managed` says whether the table is the catalog's.
+    has one of its own, and `is_managed` says whether the table is the catalog's. One that
+    `replaces` a table keeps nothing of it but its history; `description` is for a new table.
     """
 
     storage: Storage
@@ -42,6 +45,8 @@ class Write:
     options: WriteOptions = field(default_factory=WriteOptions)
     operation: str = "WRITE"
     is_managed: bool | None = None
+    replaces: bool = False
+    description: str | None = None
 
     @property
     def is_overwrite(self) -> bool:
@@ -51,16 +56,22 @@ class Write:
 
 def table_after(
     write: Write, data: StructType, snapshot: Snapshot | None, settings: Mapping[str, str]
-) -> PlannedTable:
+) -> TablePlan:
     """Return the table as it will be after the write; `snapshot` is what is there now.
 
     `data` are the columns of the rows, and `settings` those of the session. Raises what is wrong
     with the columns, or with the partitions asked for.
     """
     check_distinct_names(data)
-    if snapshot is None:
+    if snapshot is None or write.replaces:
         configuration = {**default_properties(settings), **write.options.properties}
-        return _created(write, None, new_metadata(data, configuration=configuration), data)
+        metadata = new_metadata(
+            data,
+            configuration=configuration,
+            description=write.description,
+            name=None if snapshot is None else snapshot.metadata.name,
+        )
+        return _created(write, snapshot, metadata, data)
     if write.is_overwrite and write.options.overwrite_schema:
         return _created(write, snapshot, _without_schema(snapshot, write), data)
     _check_partitioning(write, snapshot)
@@ -72,7 +83,7 @@ def table_after(
         widening=snapshot.properties.enable_type_widening,
     )
     if schema == snapshot.schema:
-        return planned_table(write.storage, snapshot, snapshot.metadata)
+        return table_plan(write.storage, snapshot, snapshot.metadata)
     if not write.options.data_change:
         raise DataChangeWithMetadataError(table=write.storage.root)
     metadata = replace(snapshot.metadata, schema_string=schema.to_json())
@@ -81,7 +92,7 @@ def table_after(
 
 def _created(
     write: Write, snapshot: Snapshot | None, metadata: Metadata, data: StructType
-) -> PlannedTable:
+) -> TablePlan:
     """Return the plan of a table whose schema is that of the data."""
     if not write.options.data_change and snapshot is not None:
         raise DataChangeWithMetadataError(table=write.storage.root)
@@ -96,22 +107,26 @@ def _created(
     return _checked_plan(write, snapshot, with_row_tracking(metadata))
 
 
-def _checked_plan(write: Write, snapshot: Snapshot | None, metadata: Metadata) -> PlannedTable:
-    table = planned_table(write.storage, snapshot, metadata)
+def _checked_plan(write: Write, snapshot: Snapshot | None, metadata: Metadata) -> TablePlan:
+    table = table_plan(write.storage, snapshot, metadata)
     properties = TableProperties.from_configuration(metadata.configuration)
     check_columns(
         table.schema, mapping_mode=properties.column_mapping_mode, table=write.storage.root
     )
-    domain = (
-        clustering_domain(table.schema, write.cluster_by, table.metadata)
-        if write.cluster_by
-        else kept_clustering(snapshot, table.schema)
-    )
+    domain = _clustering(write, snapshot, table)
     if domain is None:
         return table
-    return planned_table(
+    return table_plan(
         write.storage, snapshot, metadata, features=clustering_features(), domains=[domain]
     )
+
+
+def _clustering(write: Write, snapshot: Snapshot | None, table: TablePlan) -> DomainMetadata | None:
+    if write.cluster_by:
+        return clustering_domain(table.schema, write.cluster_by, table.metadata)
+    if write.replaces and snapshot is not None:
+        return no_clustering() if clustering_columns(snapshot) else None
+    return kept_clustering(snapshot, table.schema)
 
 
 def _without_schema(snapshot: Snapshot, write: Write) -> Metadata:

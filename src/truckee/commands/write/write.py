@@ -19,11 +19,11 @@ from truckee.changes.columns import CHANGE_TYPE
 from truckee.commands.after_commit import rows_committed
 from truckee.commands.catalog import creation_parameters
 from truckee.commands.commit import NewFiles, commit_written, discarding
-from truckee.commands.removed_files import all_removed
+from truckee.commands.removed_files import file_removals
 from truckee.commands.schema.identity_marks import with_identity_marks
-from truckee.commands.table_plan import PlannedTable, existing_table
+from truckee.commands.table_plan import TablePlan, existing_table
 from truckee.commands.write.options import WriteOptions
-from truckee.commands.write.overwrite import Replaced, every_file, files_beside, rows_where
+from truckee.commands.write.overwrite import Replacement, every_file, files_beside, rows_where
 from truckee.commands.write.plan import Write, table_after
 from truckee.errors.write import OverwriteOptionError, StreamingFrameError, TableExistsError
 from truckee.log.running import running
@@ -106,7 +106,7 @@ def _sample_removes(write: Write, snapshot: Snapshot | None) -> list[RemoveFile]
     """Return the removal of one file, since an overwrite removes some, whichever they are."""
     if snapshot is None or not write.is_overwrite:
         return []
-    return all_removed(islice(snapshot.files(), 1), data_change=write.options.data_change)
+    return file_removals(islice(snapshot.files(), 1), data_change=write.options.data_change)
 
 
 def _is_dynamic(write: Write, snapshot: Snapshot) -> bool:
@@ -115,17 +115,17 @@ def _is_dynamic(write: Write, snapshot: Snapshot) -> bool:
     )
 
 
-def _replaced(df: DataFrame, write: Write, snapshot: Snapshot | None) -> Replaced:
+def _replaced(df: DataFrame, write: Write, snapshot: Snapshot | None) -> Replacement:
     """Return what gives way to the new rows, as far as it can be told before they are written."""
     if snapshot is None or not write.is_overwrite or _is_dynamic(write, snapshot):
-        return Replaced()
+        return Replacement()
     if write.options.replace_where is None:
         return every_file(snapshot)
     return rows_where(df.sparkSession, snapshot, write.options.replace_where)
 
 
 def _write_files(
-    rows: RowsToWrite, write: Write, table: PlannedTable, *, has_changes: bool
+    rows: RowsToWrite, write: Write, table: TablePlan, *, has_changes: bool
 ) -> WrittenFiles:
     condition = write.options.replace_where
     checks = condition is not None and write.options.check_replace_where
@@ -148,7 +148,7 @@ def _write_files(
 
 
 def _stage(
-    transaction: Transaction, table: PlannedTable, written: WrittenFiles, replaced: Replaced
+    transaction: Transaction, table: TablePlan, written: WrittenFiles, replaced: Replacement
 ) -> None:
     if written.identity_marks:
         transaction.set_metadata(with_identity_marks(table.metadata, written.identity_marks))
@@ -156,10 +156,11 @@ def _stage(
     transaction.stage(*written.adds, *written.changes, *replaced.actions)
 
 
-def _parameters(write: Write, table: PlannedTable) -> dict[str, Any]:
+def _parameters(write: Write, table: TablePlan) -> dict[str, Any]:
     options = write.options
     if write.is_managed is not None:
-        overwrites = {"isV1SaveAsTableOverwrite": True} if write.is_overwrite else {}
+        is_v1 = write.is_overwrite and not write.replaces
+        overwrites = {"isV1SaveAsTableOverwrite": True} if is_v1 else {}
         return overwrites | creation_parameters(
             table.metadata, cluster_by=write.cluster_by, is_managed=write.is_managed
         )
@@ -173,7 +174,7 @@ def _parameters(write: Write, table: PlannedTable) -> dict[str, Any]:
     }
 
 
-def _metrics(write: Write, written: WrittenFiles, replaced: Replaced) -> dict[str, object]:
+def _metrics(write: Write, written: WrittenFiles, replaced: Replacement) -> dict[str, object]:
     metrics: dict[str, object] = {
         "numFiles": len(written.adds) + len(replaced.copied),
         "numOutputRows": written.num_rows,

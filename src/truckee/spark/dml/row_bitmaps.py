@@ -149,7 +149,7 @@ def _contains(spark: SparkSession, portable: bytes, name: str, key: Column) -> C
     return slot.call("contains", "boolean", key)
 
 
-def united(parts: Sequence[FileRows]) -> dict[int, RowBitmap]:
+def union_of_rows(parts: Sequence[FileRows]) -> dict[int, RowBitmap]:
     """Return the rows that are in any of the parts."""
     files: dict[int, list[RowBitmap]] = defaultdict(list)
     for part in parts:

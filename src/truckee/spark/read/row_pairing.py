@@ -31,6 +31,7 @@ from pyspark.sql.types import (
 
 from truckee.changes.columns import (
     CHANGE_TYPE,
+    COMMIT_VERSION,
     DELETE,
     INSERT,
     UPDATE_POSTIMAGE,
@@ -64,7 +65,7 @@ def uncancelled_rows(
     (insert or delete) and `within`.
     """
     types = {field.name: field.dataType for field in changes.schema.fields}
-    plain = [name for name in columns if _is_plain(types[name])]
+    plain = [name for name in columns if is_plain(types[name])]
     others = [name for name in columns if name not in plain]
     keys = [comparable_column(column(name), types[name]) for name in others]
     grouped = changes.groupBy(
@@ -103,8 +104,6 @@ def paired_rows(
     `within`; running it raises `KeysNotUniqueError` where several rows of one side share an
     identity, and `where` names the two sides for it.
     """
-    install_translation()
-    translate_with(_keys_not_unique)
     types = {field.name: field.dataType for field in changes.schema.fields}
     image = F.struct(
         F.struct(*(column(name) for name in columns)).alias(_IMAGE),
@@ -124,7 +123,8 @@ def paired_rows(
     names = [f"{_KEY}{place}" for place in range(len(keys))]
     pair = _images(columns, types, row_version is not None, drop_unchanged)
     found = F.when(
-        (column(_DELETED) > 1) | (column(_INSERTED) > 1), _refusal(identity, names, where)
+        (column(_DELETED) > 1) | (column(_INSERTED) > 1),
+        refusal(identity, names, where, within=[w for w in within if w == COMMIT_VERSION]),
     ).otherwise(pair)
     exploded = grouped.select(F.explode(found).alias("row"), *(column(name) for name in within))
     row = column("row").getField(_IMAGE)
@@ -165,20 +165,33 @@ def _shown(row: Column, kind: str) -> Column:
     return F.struct(row.getField(_IMAGE).alias(_IMAGE), F.lit(kind).alias(CHANGE_TYPE))
 
 
-def _refusal(identity: Sequence[str], names: Sequence[str], where: tuple[str, str]) -> Column:
-    """Return an expression that raises, with a message that `_keys_not_unique` reads."""
+def refusal(
+    identity: Sequence[str],
+    names: Sequence[str],
+    where: tuple[str, str],
+    counts: tuple[str, str] = (_DELETED, _INSERTED),
+    within: Sequence[str] = (),
+) -> Column:
+    """Return an expression that raises `KeysNotUniqueError` when it is run.
+
+    `names` are the columns that hold the identity, `counts` those that hold how many rows of
+    either side have it. The example tells the columns `within` as well.
+    """
+    translate_with(_keys_not_unique)
+    install_translation()
     told = [msgspec.json.encode([list(identity), side]).hex().upper() for side in where]
+    values = [column(k).alias(n) for k, n in zip(names, identity, strict=True)]
     example = F.to_json(
-        F.struct(*(column(k).alias(n) for k, n in zip(names, identity, strict=True))),
-        {"ignoreNullFields": "false"},
+        F.struct(*values, *(column(name) for name in within)), {"ignoreNullFields": "false"}
     )
-    is_before = column(_DELETED) > 1
+    deleted, inserted = (column(count) for count in counts)
+    is_before = deleted > 1
     return F.raise_error(
         F.concat(
             F.lit(_MARK),
             F.when(is_before, told[0]).otherwise(told[1]),
             F.lit(","),
-            F.when(is_before, column(_DELETED)).otherwise(column(_INSERTED)).cast("string"),
+            F.when(is_before, deleted).otherwise(inserted).cast("string"),
             F.lit(","),
             F.hex(F.coalesce(example, F.lit("{}"))),
             F.lit(";"),
@@ -202,7 +215,7 @@ def _keys_not_unique(messages: Sequence[str]) -> KeysNotUniqueError | None:
 
 def comparable_column(value: Column, data_type: DataType) -> Column:
     """Return a value as one that Spark can group by, equal where the values are the same."""
-    if _is_plain(data_type):
+    if is_plain(data_type):
         return value
     match data_type:
         case StructType():
@@ -232,13 +245,13 @@ def _entry(entry: Column, data_type: MapType) -> Column:
     )
 
 
-def _is_plain(data_type: DataType) -> bool:
+def is_plain(data_type: DataType) -> bool:
     """Return whether Spark groups by a type as we compare it."""
     match data_type:
         case StructType():
-            return all(_is_plain(field.dataType) for field in data_type.fields)
+            return all(is_plain(field.dataType) for field in data_type.fields)
         case ArrayType():
-            return _is_plain(data_type.elementType)
+            return is_plain(data_type.elementType)
         case MapType() | VariantType():
             return False
         case StringType():

@@ -36,7 +36,7 @@ def jvm_is_there() -> bool:
     return SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ
 
 
-def said_settings() -> dict[str, str]:
+def explicit_settings() -> dict[str, str]:
     """Return the settings that a session gets if its builder says nothing."""
     said = {
         setting: os.environ[name]

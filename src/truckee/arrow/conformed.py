@@ -1,0 +1,58 @@
+"""Arrow columns of one schema as columns of another: renamed, wider, with fields more or fewer."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from truckee.arrow.columns import arrow_type, as_type
+from truckee.changes.column_history import field_key
+from truckee.protocol.schema import ArrayType, DataType, MapType, StructType, UserDefinedType
+
+
+def conformed_array(values: pa.Array, own: DataType, mode: str, wanted: DataType) -> pa.Array:
+    """Return values of a type as values of another type.
+
+    Fields of structs are matched by what they are known by: `own` has the names of a table with
+    a column mapping mode, `wanted` has keys as physical names. A field that is not there is null.
+    """
+    kind = arrow_type(wanted)
+    if values.type.equals(kind):
+        return values
+    if values.offset:
+        values = pa.concat_arrays([values])
+    if isinstance(own, UserDefinedType):
+        own = own.sql_type
+    match own, wanted:
+        case StructType(), StructType():
+            return _conformed_struct(values, own, mode, wanted)
+        case ArrayType(), ArrayType():
+            inner = own.element_type, mode, wanted.element_type
+            elements = conformed_array(values.values, *inner)
+            return pa.ListArray.from_arrays(
+                values.offsets, elements, type=kind, mask=values.is_null()
+            )
+        case MapType(), MapType():
+            keys = conformed_array(values.keys, own.key_type, mode, wanted.key_type)
+            items = conformed_array(values.items, own.value_type, mode, wanted.value_type)
+            return pa.MapArray.from_arrays(
+                values.offsets, keys, items, type=kind, mask=values.is_null()
+            )
+        case _:
+            return as_type(values, wanted, "none")
+
+
+def _conformed_struct(
+    values: pa.StructArray, own: StructType, mode: str, wanted: StructType
+) -> pa.Array:
+    flattened = values.flatten()
+    places = {field_key(field, mode): place for place, field in enumerate(own.fields)}
+    children = []
+    for field in wanted.fields:
+        place = places.get(field.physical_name)
+        if place is None:
+            children.append(pa.nulls(len(values), arrow_type(field.type)))
+        else:
+            inner = own.fields[place].type, mode, field.type
+            children.append(conformed_array(flattened[place], *inner))
+    fields = list(arrow_type(wanted))
+    return pa.StructArray.from_arrays(children, fields=fields, mask=values.is_null())
