@@ -30,9 +30,12 @@ def sql(statement: Statement, limit: RowLimit = None, as_json: AsJson = False) -
     Example: truckee sql 'SELECT count(*) FROM delta.`/data/orders`'
     """
     from truckee.cli.spark import spark_session
+    from truckee.doors.enable import enable
+    from truckee.spark.jvm.jvm_errors import unlogged
 
     most = limit or _ROWS_SHOWN
-    with spark_session() as (spark, status):
+    with spark_session() as (spark, status), unlogged():
+        enable(spark)
         status.update("running the statement")
         frame = spark.sql(statement)
         if not frame.columns:
