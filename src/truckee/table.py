@@ -216,9 +216,7 @@ class DeltaTable:
             endingTimestamp=endingTimestamp,
         )
         asked = feed_options(
-            given,
-            conf=session_settings(self._spark),
-            time_zone=session_zone(self._spark),
+            given, conf=session_settings(self._spark), time_zone=session_zone(self._spark)
         )
         return changes_frame(self._spark, self._storage, asked)
 
