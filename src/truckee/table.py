@@ -46,7 +46,7 @@ from truckee.options.arguments import (
 )
 from truckee.options.feed import feed_options
 from truckee.options.feed_shape import given_options
-from truckee.report.notebook import table_html
+from truckee.report.notebook import notebook_html
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.read.diff_frames import diff_frame
 from truckee.spark.read.frames import snapshot_frame
@@ -56,8 +56,6 @@ from truckee.spark.read.table_description import detail_frame, history_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
-
-_COMMITS_SHOWN = 5
 
 enable_auto_compaction()
 enable_on_first_use()
@@ -77,9 +75,7 @@ class DeltaTable:
 
     def _repr_html_(self) -> str:
         """Show the table in a notebook: its columns and last commits, read from the log alone."""
-        return table_html(
-            load_snapshot(self._storage), history(self._storage, limit=_COMMITS_SHOWN)
-        )
+        return notebook_html(self._snapshot())
 
     @classmethod
     def forPath(
@@ -233,7 +229,7 @@ class DeltaTable:
         Versions or timestamps in either order, the latest if None, whether or not the feed was on.
         Row ids or `keys` pair the images of updates. `end` is one of `other`, a clone, if given.
         """
-        theirs = None if other is None else other._storage
+        theirs = other and other._storage
         return diff_frame(self._spark, self._storage, (start, end), keys, theirs)
 
     def row_history(

@@ -18,8 +18,8 @@ from truckee.changes.diff_columns import (
     BASE_ROW_ID,
     SideColumns,
     diff_schema,
-    side_columns,
     row_id_constants,
+    side_columns,
 )
 from truckee.changes.snapshot_diff import DiffRead
 from truckee.log.commits import Commit, read_commits

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from truckee.errors.log import utc_text
-from truckee.log.history import HistoryEntry
+from truckee.log.history import HistoryEntry, history
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.schema import parse_schema, type_text
 from truckee.report.distributions import byte_text
 
 _CELL = 'style="text-align:left;vertical-align:top;padding:2px 12px 2px 0"'
 _MOST_COLUMNS = 40
+_COMMITS_SHOWN = 5
 _METRICS_SHOWN = (
     "numOutputRows",
     "numTargetRowsInserted",
@@ -24,6 +25,11 @@ _METRICS_SHOWN = (
     "numUpdatedRows",
     "numDeletedRows",
 )
+
+
+def notebook_html(snapshot: Snapshot) -> str:
+    """Return what a notebook shows of a table: its columns and its last commits."""
+    return table_html(snapshot, history(snapshot.storage, limit=_COMMITS_SHOWN))
 
 
 def table_html(snapshot: Snapshot, entries: Iterable[HistoryEntry] = ()) -> str:
