@@ -34,7 +34,7 @@ from truckee.options.arguments import (
 )
 from truckee.options.feed import feed_options
 from truckee.options.feed_shape import given_options
-from truckee.report.notebook import notebook_html
+from truckee.report.notebook import table_overview
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 
@@ -69,7 +69,7 @@ class LocalTable:
 
     def _repr_html_(self) -> str:
         """Show the table in a notebook: its columns and last commits, read from the log alone."""
-        return notebook_html(self.snapshot())
+        return table_overview(self.snapshot())
 
     @property
     def version(self) -> int:

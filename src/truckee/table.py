@@ -46,7 +46,7 @@ from truckee.options.arguments import (
 )
 from truckee.options.feed import feed_options
 from truckee.options.feed_shape import given_options
-from truckee.report.notebook import notebook_html
+from truckee.report.notebook import table_overview
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.read.diff_frames import diff_frame
 from truckee.spark.read.frames import snapshot_frame
@@ -75,7 +75,7 @@ class DeltaTable:
 
     def _repr_html_(self) -> str:
         """Show the table in a notebook: its columns and last commits, read from the log alone."""
-        return notebook_html(self._snapshot())
+        return table_overview(self._snapshot())
 
     @classmethod
     def forPath(
@@ -211,10 +211,9 @@ class DeltaTable:
             startingTimestamp=startingTimestamp,
             endingTimestamp=endingTimestamp,
         )
-        asked = feed_options(
-            given, conf=session_settings(self._spark), time_zone=session_zone(self._spark)
-        )
-        return changes_frame(self._spark, self._storage, asked)
+        spark = self._spark
+        asked = feed_options(given, conf=session_settings(spark), time_zone=session_zone(spark))
+        return changes_frame(spark, self._storage, asked)
 
     def diff(
         self,
@@ -229,7 +228,7 @@ class DeltaTable:
         Versions or timestamps in either order, the latest if None, whether or not the feed was on.
         Row ids or `keys` pair the images of updates. `end` is one of `other`, a clone, if given.
         """
-        theirs = other and other._storage
+        theirs = None if other is None else other._storage
         return diff_frame(self._spark, self._storage, (start, end), keys, theirs)
 
     def row_history(

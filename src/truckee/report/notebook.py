@@ -16,7 +16,6 @@ from truckee.report.distributions import byte_text
 
 _CELL = 'style="text-align:left;vertical-align:top;padding:2px 12px 2px 0"'
 _MOST_COLUMNS = 40
-_COMMITS_SHOWN = 5
 _METRICS_SHOWN = (
     "numOutputRows",
     "numTargetRowsInserted",
@@ -27,8 +26,11 @@ _METRICS_SHOWN = (
 )
 
 
-def notebook_html(snapshot: Snapshot) -> str:
-    """Return what a notebook shows of a table: its columns and its last commits."""
+_COMMITS_SHOWN = 5
+
+
+def table_overview(snapshot: Snapshot) -> str:
+    """Return a table in short, with its last commits."""
     return table_html(snapshot, history(snapshot.storage, limit=_COMMITS_SHOWN))
 
 
