@@ -14,6 +14,8 @@ DOCS_VENV := .venv-docs
 DOCS_READY := $(DOCS_VENV)/.ready
 SCALE ?= small
 CASE ?=
+# How many Spark sessions run tests side by side; a file of tests runs in one of them.
+SESSIONS ?= 1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-long lint format test-matrix bench interop lock docs clean
@@ -27,7 +29,8 @@ demo: $(DEMO_VENV)/.ready ## the main job end to end, on a small table
 
 test: test-fast ## all tests: first those without a JVM, then those with Spark
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
-		echo "== tests with Spark" && scripts/run_pytest.sh $(BIN)/python -m "spark and not interop"
+		echo "== tests with Spark" && scripts/run_pytest.sh $(BIN)/python \
+		$(if $(filter-out 1,$(SESSIONS)),-n $(SESSIONS) --dist loadfile) -m "spark and not interop"
 	@echo "== all tests passed"
 
 # What `make test` runs for seconds, or for some of the cases, runs here for as long as it should.
