@@ -159,6 +159,7 @@ _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
         errors.SchemaLogNeedsDataLossCheckError,
         errors.SchemaLogOfBatchReadError,
         errors.StartAfterLatestError,
+        errors.TooManyRowsError,
         errors.TwoStartsError,
         errors.WriteOptionsError,
         errors.ZOrderColumnNotFoundError,
