@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,22 +43,16 @@ class TableWriter:
 
     def data_file(self, name: str, start: int, rows: int) -> dict[str, Any]:
         """Write a file with rows numbered from `start` on, and return its `add`."""
-        ids = pa.array(range(start, start + rows), pa.int64())
-        data = pa.table(
-            {
-                "id": ids,
-                "x": pc.multiply(ids, 2),
-                "s": pc.cast(ids, pa.string()),
-                "f": pc.divide(pc.cast(ids, pa.float64()), 7.0),
-                "k": pc.cast(pc.subtract(ids, pc.multiply(pc.divide(ids, 100), 100)), pa.int32()),
-            }
-        )
+        return self.file_of(name, range(start, start + rows))
+
+    def file_of(self, name: str, ids: Sequence[int], step: int = 0) -> dict[str, Any]:
+        """Write a file with these rows, `x` of which is larger by a step; return its `add`."""
         path = self.table / name
-        pq.write_table(data, path, compression="snappy")
+        pq.write_table(_rows(ids, step), path, compression="snappy")
         stats = {
-            "numRecords": rows,
-            "minValues": {"id": start},
-            "maxValues": {"id": start + rows - 1},
+            "numRecords": len(ids),
+            "minValues": {"id": min(ids)},
+            "maxValues": {"id": max(ids)},
             "nullCount": {"id": 0},
         }
         return {
@@ -70,8 +64,29 @@ class TableWriter:
             "stats": json.dumps(stats, separators=(",", ":")),
         }
 
-    def mark(self, adds: list[dict[str, Any]], rows: Iterator[Any]) -> list[dict[str, Any]]:
-        """Commit a DELETE that gives each file a vector of these rows; return the new adds."""
+    def change_file(self, name: str, ids: Sequence[int], step: int) -> dict[str, Any]:
+        """Write a change file that updates `x` of these rows by a step; return its `cdc`."""
+        path = self.table / name
+        path.parent.mkdir(exist_ok=True)
+        images = [
+            rows.append_column("_change_type", pa.repeat(kind, len(ids)))
+            for rows, kind in (
+                (_rows(ids, 0), "update_preimage"),
+                (_rows(ids, step), "update_postimage"),
+            )
+        ]
+        pq.write_table(pa.concat_tables(images), path, compression="snappy")
+        size = path.stat().st_size
+        return {"path": name, "partitionValues": {}, "size": size, "dataChange": False}
+
+    def mark(
+        self,
+        adds: list[dict[str, Any]],
+        rows: Iterator[Any],
+        others: Sequence[dict[str, Any]] = (),
+        operation: str = "DELETE",
+    ) -> list[dict[str, Any]]:
+        """Commit vectors of these rows, one a file, and other actions; return the new adds."""
         import msgspec
 
         from truckee.deletion_vectors.bitmap import RowBitmap
@@ -91,8 +106,23 @@ class TableWriter:
             }
             actions += [{"add": new}, {"remove": _remove(add)}]
             marked.append(new)
-        self.commit(actions, "DELETE")
+        self.commit([*actions, *others], operation)
         return marked
+
+
+def _rows(ids: Sequence[int], step: int) -> pa.Table:
+    numbers = pa.array(ids, pa.int64())
+    return pa.table(
+        {
+            "id": numbers,
+            "x": pc.add(pc.multiply(numbers, 2), step),
+            "s": pc.cast(numbers, pa.string()),
+            "f": pc.divide(pc.cast(numbers, pa.float64()), 7.0),
+            "k": pc.cast(
+                pc.subtract(numbers, pc.multiply(pc.divide(numbers, 100), 100)), pa.int32()
+            ),
+        }
+    )
 
 
 def _remove(add: dict[str, Any]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def prepare(scale: str, workdir: Path) -> dict[str, Any]:
 
 
 def prepare_table(
-    workdir: Path, rows: int, files: int, columns: Mapping[str, str]
+    workdir: Path, rows: int, files: int, columns: Mapping[str, str], *, has_feed: bool = False
 ) -> dict[str, Any]:
     """Write a table of some rows in some files, with and without vectors in its log."""
     table = workdir / "table"
@@ -57,8 +57,8 @@ def prepare_table(
     adds = [_data_file(table, i, each, rows, columns) for i in range(files)]
     plain = workdir / "plain"
     shutil.copytree(table, plain, copy_function=os.link)
-    write_log(table, adds, columns, marks=True)
-    write_log(plain, adds, columns, marks=False)
+    write_log(table, adds, columns, marks=True, has_feed=has_feed)
+    write_log(plain, adds, columns, marks=False, has_feed=has_feed)
     return {"table": str(table), "plain": str(plain), "rows": rows}
 
 
@@ -74,7 +74,8 @@ def columns_of(ids: Any, rows: int, columns: Mapping[str, str]) -> Any:
         "s": lambda: pa.array(np.char.add("name-", (ids % 10_007).astype(str))),
         "f": lambda: ids / 7.0,
     }
-    return pa.table({name: made[name]() for name in columns})
+    others = {name: (ids + place) * 31 for place, name in enumerate(columns) if name not in made}
+    return pa.table({name: others[name] if name in others else made[name]() for name in columns})
 
 
 def _data_file(
@@ -105,13 +106,21 @@ def _data_file(
 
 
 def write_log(
-    table: Path, adds: list[dict[str, Any]], columns: Mapping[str, str], *, marks: bool
+    table: Path,
+    adds: list[dict[str, Any]],
+    columns: Mapping[str, str],
+    *,
+    marks: bool,
+    has_feed: bool = False,
 ) -> None:
     """Write the first commit of a table that has these files, with vectors if it `marks` rows."""
-    protocol: dict[str, Any] = {"minReaderVersion": 1, "minWriterVersion": 2}
+    protocol: dict[str, Any] = {"minReaderVersion": 1, "minWriterVersion": 4 if has_feed else 2}
+    configuration = {"delta.enableChangeDataFeed": "true"} if has_feed else {}
     if marks:
-        features = {"readerFeatures": ["deletionVectors"], "writerFeatures": ["deletionVectors"]}
+        writes = ["deletionVectors", *(["changeDataFeed"] if has_feed else [])]
+        features = {"readerFeatures": ["deletionVectors"], "writerFeatures": writes}
         protocol = {"minReaderVersion": 3, "minWriterVersion": 7, **features}
+        configuration["delta.enableDeletionVectors"] = "true"
     fields = [
         {"name": name, "type": kind, "nullable": True, "metadata": {}}
         for name, kind in columns.items()
@@ -121,7 +130,7 @@ def write_log(
         "format": {"provider": "parquet", "options": {}},
         "schemaString": json.dumps({"type": "struct", "fields": fields}),
         "partitionColumns": [],
-        "configuration": {"delta.enableDeletionVectors": "true"} if marks else {},
+        "configuration": configuration,
         "createdTime": _START_MS,
     }
     info = {"timestamp": _START_MS, "operation": "WRITE", "operationParameters": {}}

@@ -18,6 +18,7 @@ import typer.main
 
 import truckee.errors
 from scripts.measured_docs import measurements_markdown, performance_markdown
+from scripts.sql_statements import statements_markdown
 from truckee.cli.main import app
 from truckee.errors.base import DeltaError
 from truckee.protocol.feature_table import FEATURES, features_markdown
@@ -195,6 +196,7 @@ def _support(names: tuple[str, ...]) -> str:
 
 
 PARTS: Mapping[str, Callable[[], str]] = {
+    "sql": statements_markdown,
     "comparison": comparison_markdown,
     "features": features_markdown,
     "properties": properties_markdown,

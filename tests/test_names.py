@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -106,3 +107,18 @@ def test_no_error_module_is_left_out_of_the_tree() -> None:
     names = {path.stem for path in Path(SOURCE / "errors").glob("*.py")} - {"__init__"}
 
     assert {name for name in names if name not in tree} == set()
+
+
+def test_every_module_on_the_map_is_there() -> None:
+    text = (SOURCE.parents[1] / "ARCHITECTURE.md").read_text()
+    named = set(re.findall(r"`((?:\w+/)*\w+\.(?:py|java))`", text))
+
+    assert len(named) > 40
+    assert {name for name in named if not (SOURCE / name).exists() and "test" not in name} == set()
+
+
+def test_every_room_is_on_the_map() -> None:
+    text = (SOURCE.parents[1] / "ARCHITECTURE.md").read_text()
+    rooms = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
+
+    assert {room for room in rooms if f"`{room}`" not in text and f"`{room}/" not in text} == set()

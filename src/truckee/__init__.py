@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from truckee.commands.ddl.table_builder import DeltaTableBuilder, IdentityGenerator
     from truckee.commands.merge.builder import DeltaMergeBuilder
     from truckee.datasource.register import register
+    from truckee.doors.enable import configure, enable, session
     from truckee.errors import DeltaError
     from truckee.installation import install, uninstall
     from truckee.local_table import LocalTable, open  # noqa: A004
     from truckee.readwriter import read, readStream, table_changes
-    from truckee.spark.session.session import configure, session
     from truckee.streaming.sink import write_batch
     from truckee.table import DeltaTable
     from truckee.writer import write
@@ -34,14 +34,15 @@ _HOMES = {
     "DeltaTable": "truckee.table",
     "DeltaTableBuilder": "truckee.commands.ddl.table_builder",
     "IdentityGenerator": "truckee.commands.ddl.table_builder",
+    "configure": "truckee.doors.enable",
+    "enable": "truckee.doors.enable",
     "LocalTable": "truckee.local_table",
-    "configure": "truckee.spark.session.session",
     "install": "truckee.installation",
     "open": "truckee.local_table",
     "read": "truckee.readwriter",
     "readStream": "truckee.readwriter",
     "register": "truckee.datasource.register",
-    "session": "truckee.spark.session.session",
+    "session": "truckee.doors.enable",
     "table_changes": "truckee.readwriter",
     "uninstall": "truckee.installation",
     "write": "truckee.writer",
@@ -57,6 +58,7 @@ __all__ = [
     "IdentityGenerator",
     "LocalTable",
     "configure",
+    "enable",
     "errors",
     "install",
     "open",

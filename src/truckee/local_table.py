@@ -14,10 +14,12 @@ import pyarrow as pa
 
 from truckee.arrow.columns import arrow_schema
 from truckee.arrow.diff_rows import ComputedRows, diff_rows
+from truckee.arrow.row_history import history_rows
 from truckee.arrow.rows import ArrowRows
 from truckee.arrow.scans import feed_rows, snapshot_rows
 from truckee.arrow.shaped_rows import shaped_rows
 from truckee.changes.diff_request import VersionOrTime, requested_diff
+from truckee.changes.history_request import requested_timelines
 from truckee.changes.plan import open_feed
 from truckee.changes.shaped_open import open_shaped_feed
 from truckee.log.detail import TableDetail, table_detail
@@ -181,6 +183,21 @@ class LocalTable:
         theirs = None if other is None else other._storage
         plan = requested_diff(self._storage, start, end, keys, other=theirs)
         return diff_rows(plan, columns=columns, where=where)
+
+    def row_history(
+        self,
+        condition: str,
+        keys: Sequence[str] | None = None,
+        *,
+        start: VersionOrTime | None = None,
+    ) -> ComputedRows:
+        """Return every image of the rows that a condition is true of, oldest first.
+
+        Each has its version, time, operation and user, and which columns an update changed. Images
+        are paired by row id where the table has them, else by `keys`, else by the columns that the
+        condition compares with one value. The feed need not be on.
+        """
+        return history_rows(requested_timelines(self._storage, start), condition, keys)
 
     def snapshot(self, version: int | None = None) -> Snapshot:
         """Return a version of the table, the latest unless told otherwise."""

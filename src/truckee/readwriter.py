@@ -127,7 +127,7 @@ def load_path(
         return changes_frame(spark, session_storage(spark, path, text), feed)
     at = time_travel(text, time_zone=zone)
     storage = session_storage(spark, path, text)
-    if at is None and "@" in path and not _is_table(storage):
+    if at is None and "@" in path and not has_log(storage):
         path, at = split_path(path, time_zone=zone)
         storage = session_storage(spark, path, text)
     return snapshot_frame(spark, snapshot_at(storage, at))
@@ -144,15 +144,32 @@ def table_changes(
     An integer is a version, all else a timestamp; both ends are included, and without an end the
     changes go up to the latest version at the time a query runs.
     """
-    zone = session_zone(checked_session(spark))
-    options = feed_options({}, conf=session_settings(spark), time_zone=zone, needs_start=False)
-    bounds = {"start": bound(start, name="start", time_zone=zone)}
-    if end is not None:
-        bounds["end"] = bound(end, name="end", time_zone=zone)
+    checked_session(spark)
     path = checked_path(pathOrName)
-    if "/" not in path and isinstance(pathOrName, str):
-        path = delta_location(spark, path)
-    return changes_frame(spark, session_storage(spark, path), replace(options, **bounds))
+    is_path = "/" in path or not isinstance(pathOrName, str)
+    bounds = [start] if end is None else [start, end]
+    return changes_between(spark, path, *bounds, is_path=is_path)
+
+
+def changes_between(
+    spark: SparkSession,
+    table: str,
+    *bounds: int | str | date | datetime | None,
+    is_path: bool,
+) -> DataFrame:
+    """Return the changes of a table, by its path or its name, from one bound to the next, if any.
+
+    Raises NullBoundaryError for a bound that is None.
+    """
+    zone = session_zone(spark)
+    options = feed_options({}, conf=session_settings(spark), time_zone=zone, needs_start=False)
+    bounds_by_name = {
+        name: bound(value, name=name, time_zone=zone)
+        for name, value in zip(("start", "end"), bounds, strict=False)
+    }
+    path = table if is_path else delta_location(spark, table)
+    given = replace(options, **bounds_by_name)
+    return changes_frame(spark, session_storage(spark, path), given)
 
 
 def snapshot_at(storage: Storage, at: Bound | None) -> Snapshot:
@@ -165,5 +182,6 @@ def snapshot_at(storage: Storage, at: Bound | None) -> Snapshot:
     return load_snapshot(storage, version_as_of(storage, at.timestamp_ms))
 
 
-def _is_table(storage: Storage) -> bool:
+def has_log(storage: Storage) -> bool:
+    """Return whether there is a log, and so presumably a table."""
     return any(True for _ in storage.list_from("_delta_log/"))

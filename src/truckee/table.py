@@ -10,7 +10,7 @@ from pyspark.sql.types import DataType, StructType
 
 from truckee.care.doctor import diagnosis
 from truckee.care.findings import Diagnosis
-from truckee.changes.diff_request import VersionOrTime, requested_diff
+from truckee.changes.diff_request import VersionOrTime
 from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.commands.care.clone import CloneRequest, clone
 from truckee.commands.care.generate import generate
@@ -34,6 +34,7 @@ from truckee.commands.ddl.table_builder import DeltaTableBuilder
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
+from truckee.doors.enable import enable_on_first_use
 from truckee.errors.log import NotADeltaTableError
 from truckee.log.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
@@ -49,6 +50,7 @@ from truckee.report.notebook import table_html
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.read.diff_frames import diff_frame
 from truckee.spark.read.frames import snapshot_frame
+from truckee.spark.read.history_frames import row_history_frame
 from truckee.spark.read.shaped_frames import changes_frame
 from truckee.spark.read.table_description import detail_frame, history_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
@@ -58,6 +60,7 @@ from truckee.storage.base import Storage
 _COMMITS_SHOWN = 5
 
 enable_auto_compaction()
+enable_on_first_use()
 
 
 class DeltaTable:
@@ -229,19 +232,26 @@ class DeltaTable:
     ) -> DataFrame:
         """Return the rows that differ between two versions, with the type of their change.
 
-        Versions or timestamps, in either order; None is the latest version. The feed need not be
-        on. Updates are shown as such where row ids or `keys` pair their images, else as delete and
-        insert. With `other`, a clone, `end` is a version of that table.
+        Versions or timestamps in either order, the latest if None, whether or not the feed was on.
+        Row ids or `keys` pair the images of updates. `end` is one of `other`, a clone, if given.
         """
-        plan = requested_diff(
-            self._storage,
-            start,
-            end,
-            keys,
-            other=None if other is None else other._storage,
-            time_zone=session_zone(self._spark),
-        )
-        return diff_frame(self._spark, plan)
+        theirs = None if other is None else other._storage
+        return diff_frame(self._spark, self._storage, (start, end), keys, theirs)
+
+    def row_history(
+        self,
+        condition: str,
+        keys: Sequence[str] | None = None,
+        *,
+        start: VersionOrTime | None = None,
+    ) -> DataFrame:
+        """Return every image of the rows that a condition is true of, oldest first.
+
+        Each with its version, time, operation, user and changed columns. Row ids, `keys` or
+        `column = value` pair the images of updates.
+        """
+        checked_argument(condition, str, what="condition")
+        return row_history_frame(self._spark, self._storage, condition, keys, start)
 
     def vacuum(
         self, retentionHours: float | None = None, *, protect: Iterable[str | int] = ()

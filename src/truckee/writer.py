@@ -18,6 +18,7 @@ from truckee.commands.write.options import (
 )
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
+from truckee.doors.enable import enable_on_first_use
 from truckee.errors.create import NoTableLocationError
 from truckee.options.arguments import check_format, checked_argument
 from truckee.options.text import Options, options_text
@@ -27,6 +28,7 @@ from truckee.spark.session.arguments import PathLike, checked_frame
 from truckee.spark.session.settings import session_settings, session_storage
 
 enable_auto_compaction()
+enable_on_first_use()
 
 
 class TableWriter:

@@ -181,7 +181,9 @@ def test_rows_in_json_have_the_names_of_the_feed(
 def test_a_condition_that_makes_no_sense_is_told_in_a_sentence(
     spark: SparkSession, table: History, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, err = run(capsys, table.storage.root, "--from", "0", "--where", "nonsense > 1")
+    code, out, err = run(
+        capsys, table.storage.root, "--from", "0", "--where", "nonsense > 1", "--engine", "spark"
+    )
 
     assert (code, out) == (3, "")
     # PySpark's own logger also writes here, since no process of its own was started.

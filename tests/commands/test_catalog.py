@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.catalog import delta_location
@@ -17,7 +17,6 @@ from truckee.commands.ddl.table_builder import DeltaTableBuilder
 from truckee.commands.dml.delete import delete
 from truckee.errors.create import (
     InvalidTableNameError,
-    NamedTableChangedError,
     NoTableLocationError,
     NotATruckeeTableError,
     TableAlreadyExistsError,
@@ -54,7 +53,7 @@ def test_a_table_is_created_under_a_name(spark: SparkSession, rows: DataFrame) -
 
     found = named_table(spark, NAME)
     assert found is not None
-    assert (found.provider, found.is_managed) == ("truckee", True)
+    assert (found.provider, found.is_managed) == ("delta", True)
     assert found.location == default_location(spark, NAME) == delta_location(spark, NAME)
     assert ids(spark, f"select id from {NAME}") == list(range(10))
     info = commit_info(found.location, 0)
@@ -142,30 +141,6 @@ def test_plain_queries_may_be_anything(spark: SparkSession, rows: DataFrame) -> 
     assert spark.table(NAME).groupBy("p").count().count() == 3
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (f"INSERT INTO {NAME} SELECT * FROM {NAME}", "NoPathToWriteError: .*was told no path"),
-        (f"DELETE FROM {NAME} WHERE id = 1", "does not support deletes"),
-        (f"UPDATE {NAME} SET id = 1", "UPDATE TABLE"),
-        (
-            f"MERGE INTO {NAME} t USING (SELECT 1 i) s ON t.id = s.i WHEN MATCHED THEN DELETE",
-            "MERGE INTO TABLE",
-        ),
-    ],
-    ids=["insert", "delete", "update", "merge"],
-)
-def test_sql_that_changes_rows_is_refused_in_words(
-    spark: SparkSession, rows: DataFrame, text: str, said: str
-) -> None:
-    write(rows).saveAsTable(NAME)
-
-    with pytest.raises(PySparkException, match=said):
-        spark.sql(text)
-
-    assert spark.table(NAME).count() == rows.count()
-
-
 def test_queries_see_the_latest_version(spark: SparkSession, rows: DataFrame) -> None:
     write(rows).saveAsTable(NAME)
     frame = spark.table(NAME)
@@ -176,20 +151,16 @@ def test_queries_see_the_latest_version(spark: SparkSession, rows: DataFrame) ->
     assert spark.table(NAME).count() == 20
 
 
-def test_new_columns_are_seen_after_the_query_that_met_them(
-    spark: SparkSession, rows: DataFrame
-) -> None:
+def test_new_columns_of_others_are_seen_at_once(spark: SparkSession, rows: DataFrame) -> None:
     write(rows).saveAsTable(NAME)
     storage = LocalStorage(delta_location(spark, NAME))
 
     add_columns(storage, [NewColumn(name="more", type="int")])
 
-    assert spark.sql(f"select * from {NAME}").columns == ["id", "p", "s"]
-    assert spark.sql(f"select * from {NAME}").count() == 10
     assert spark.sql(f"select * from {NAME}").columns == ["id", "p", "s", "more"]
 
 
-def test_columns_that_are_gone_are_told_by_the_query_that_met_them(
+def test_columns_that_were_renamed_elsewhere_are_known_at_once(
     spark: SparkSession, rows: DataFrame
 ) -> None:
     write(rows).saveAsTable(NAME)
@@ -197,13 +168,10 @@ def test_columns_that_are_gone_are_told_by_the_query_that_met_them(
     set_properties(storage, {"delta.columnMapping.mode": "name"})
     rename_column(spark, storage, "s", "t")
 
-    with pytest.raises(NamedTableChangedError) as caught:
+    with pytest.raises(AnalysisException) as caught:
         spark.sql(f"select s from {NAME}").collect()
 
-    assert caught.value.sentence() == (
-        f"column s of the table `default`.`{NAME}` is no longer what Spark's catalog knew of it; "
-        "the catalog has been told\nhint: run the query again"
-    )
+    assert caught.value.getCondition() == "UNRESOLVED_COLUMN.WITH_SUGGESTION"
     assert len(spark.sql(f"select t from {NAME}").collect()) == 10
 
 
@@ -275,12 +243,12 @@ def test_a_write_that_fails_leaves_no_name(spark: SparkSession, rows: DataFrame)
         write(rows).options(**options).saveAsTable(NAME)
 
     assert named_table(spark, NAME) is None
-    assert not Path(default_location(spark, NAME)).exists()
+    assert not any(p.is_file() for p in Path(default_location(spark, NAME)).rglob("*"))
 
 
 def test_the_folder_of_a_managed_table_must_be_empty(spark: SparkSession, rows: DataFrame) -> None:
     folder = Path(default_location(spark, NAME))
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "note.txt").write_text("hello")
     try:
         with pytest.raises(NonEmptyFolderError):
@@ -315,5 +283,5 @@ def test_a_name_of_something_else_is_refused(
 
     assert caught.value.sentence() == (
         f"{NAME} is not a Delta table, but one of parquet\n"
-        "hint: name a table that was created USING truckee or USING delta"
+        "hint: name a table that was created USING delta"
     )

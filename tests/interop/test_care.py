@@ -12,7 +12,6 @@ import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlparse
 
 import pytest
 from pyspark.sql import SparkSession
@@ -101,17 +100,21 @@ def our_dry_run(root: Path, capsys: pytest.CaptureFixture[str], *options: str) -
     command = ["vacuum", str(root), "--dry-run", "--json", "--retention", "0"]
     assert main([*command, "--no-retention-check", *options]) == 0
     named: list[str] = json.loads(capsys.readouterr().out)["paths"]
-    return {os.path.relpath(_local(name), root) for name in named}
+    return _files(root, named)
 
 
 def their_dry_run(delta_spark: DeltaSpark, root: Path, mode: str = "") -> set[str]:
     found = delta_spark.sql(f"VACUUM delta.`{root}` {mode} RETAIN 0 HOURS DRY RUN")
-    return {os.path.relpath(_local(row["path"]), root) for row in found}
+    return _files(root, [row["path"] for row in found])
 
 
-def _local(name: str) -> str:
-    # Their names are URIs that are not encoded, ours are paths.
-    return urlparse(name).path if name.startswith("file:") else name
+def _files(root: Path, named: list[str]) -> set[str]:
+    """Return the files among names: theirs are URIs that are not encoded, ours are relative paths.
+
+    Folders are left out: they name some that hold empty folders, which cannot be deleted yet.
+    """
+    paths = (root / name.removeprefix("file:") for name in named)
+    return {str(path.relative_to(root)) for path in paths if not path.is_dir()}
 
 
 def assert_alike(delta_spark: DeltaSpark, root: Path, expected: Counter[tuple[Any, ...]]) -> None:
@@ -128,7 +131,7 @@ def test_a_dry_run_names_the_files_that_delta_spark_names(
     ours = our_dry_run(path, capsys)
 
     assert ours == their_dry_run(delta_spark, path)
-    assert {"left.parquet", "x y%.parquet", "d/e/f.parquet", "empty"} <= ours
+    assert {"left.parquet", "x y%.parquet", "d/e/f.parquet"} <= ours
     assert any(name.startswith("_change_data") for name in ours)
 
 

@@ -220,3 +220,39 @@ def test_a_type_that_sql_cannot_parse_is_a_parse_exception(spark: SparkSession) 
         "[PARSE_SYNTAX_ERROR] dataType is '1', which is not a type in SQL\n"
         "hint: give a type such as 'bigint' or 'date', or one of PySpark's"
     )
+
+
+CARE: dict[str, tuple[Door, type[PySparkException]]] = {
+    "restore a version that is not there": (
+        lambda s, p: DeltaTable.forPath(s, p).restoreToVersion(99),
+        AnalysisException,
+    ),
+    "optimize by a column that is no partition": (
+        lambda s, p: DeltaTable.forPath(s, p).optimize().where("id = 1").executeCompaction(),
+        AnalysisException,
+    ),
+    "Z-order by a column that is not there": (
+        lambda s, p: DeltaTable.forPath(s, p).optimize().executeZOrderBy("none"),
+        IllegalArgumentException,
+    ),
+    "vacuum too soon": (
+        lambda s, p: DeltaTable.forPath(s, p).vacuum(0),
+        IllegalArgumentException,
+    ),
+    "generate what nobody knows": (
+        lambda s, p: DeltaTable.forPath(s, p).generate("none"),
+        IllegalArgumentException,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CARE)
+def test_what_table_care_refuses_is_what_delta_spark_raises(
+    spark: SparkSession, table: str, what: str
+) -> None:
+    door, theirs = CARE[what]
+
+    with pytest.raises(theirs) as caught:
+        door(spark, table)
+
+    assert isinstance(caught.value, DeltaError)

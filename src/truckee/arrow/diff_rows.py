@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truckee.arrow.columns import arrow_schema
-from truckee.arrow.file_columns import ROW_INDEX, TableRead
-from truckee.arrow.row_comparison import paired_pool, uncancelled_pool
+from truckee.arrow.diff_view import diff_view
+from truckee.arrow.file_columns import ROW_POSITION, TableRead
+from truckee.arrow.row_comparison import AFTER, paired_pool, uncancelled_pool
 from truckee.arrow.rows import ArrowRows
 from truckee.arrow.where import parsed_where
 from truckee.changes.columns import (
@@ -19,26 +20,30 @@ from truckee.changes.columns import (
     CHANGE_TYPE_FIELD,
     DELETE,
     INSERT,
-    UPDATE_POSTIMAGE,
 )
 from truckee.changes.diff_columns import BASE_ROW_ID
 from truckee.changes.missing_diff_files import missing_diff_files
 from truckee.changes.snapshot_diff import DiffRead, SnapshotDiff
 from truckee.errors.alter import ColumnNotFoundError
+from truckee.log.columns import typed_child
 from truckee.protocol.schema import StructType
+from truckee.report.diff_page import diff_fragment
 
 _ROW_ID = "__truckee_row_id"
+_SINGLE = typed_child([INSERT, DELETE], pa.string())
 
 
 @dataclass(frozen=True, eq=False)
 class ComputedRows:
     """Rows that are worked out when someone asks for them, from what is read then.
 
-    Whoever speaks Arrow's PyCapsule interface takes them as they are.
+    Whoever speaks Arrow's PyCapsule interface takes them as they are. `shown` makes HTML of them,
+    for notebooks.
     """
 
     schema: pa.Schema
     computed: Callable[[], Iterator[pa.Table]]
+    shown: Callable[[pa.Table], str] | None = None
 
     def to_batches(self) -> pa.RecordBatchReader:
         """Return the rows as a stream of batches."""
@@ -52,6 +57,9 @@ class ComputedRows:
     def to_pandas(self) -> Any:
         """Return all rows as a DataFrame of pandas."""
         return self.to_arrow().to_pandas()
+
+    def _repr_html_(self) -> str | None:
+        return None if self.shown is None else self.shown(self.to_arrow())
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_batches().__arrow_c_stream__(requested_schema)
@@ -82,7 +90,7 @@ def diff_rows(
                 whole = pa.Table.from_batches(kept, schema)
             yield whole.select(list(names))
 
-    return ComputedRows(wanted, computed)
+    return ComputedRows(wanted, computed, lambda rows: diff_fragment(plan, diff_view(plan, rows)))
 
 
 def _known(columns: Sequence[str], schema: StructType) -> list[str]:
@@ -121,7 +129,7 @@ def _compared_by_ids(pool: pa.Table, plan: SnapshotDiff) -> pa.Table:
     """Return rows paired by id; what has no partner is compared as a whole."""
     columns = plan.schema.names
     paired = paired_pool(pool, columns, [_ROW_ID], plan.sides)
-    single = pc.is_in(paired[CHANGE_TYPE], value_set=pa.array([INSERT, DELETE]))
+    single = pc.is_in(paired[CHANGE_TYPE], value_set=_SINGLE)
     left = uncancelled_pool(paired.filter(single), columns)
     return pa.concat_tables([paired.filter(pc.invert(single)), left])
 
@@ -130,13 +138,13 @@ def _pool(plan: SnapshotDiff, read: DiffRead) -> pa.Table:
     rows = _read(plan, read).to_arrow()
     if plan.is_reversed:
         place = rows.column_names.index(CHANGE_TYPE)
-        after = pc.is_in(rows[CHANGE_TYPE], value_set=pa.array([INSERT, UPDATE_POSTIMAGE]))
+        after = pc.is_in(rows[CHANGE_TYPE], value_set=AFTER)
         opposite = pc.if_else(after, DELETE, INSERT)
         rows = rows.set_column(place, rows.schema.field(place), opposite)
     names = [*plan.schema.names, CHANGE_TYPE]
     if not plan.has_row_ids:
         return rows.select(names)
-    counted = pc.add(rows[BASE_ROW_ID], rows[ROW_INDEX])
+    counted = pc.add(rows[BASE_ROW_ID], rows[ROW_POSITION])
     ids = pc.coalesce(rows[read.columns.row_id], counted)
     return rows.select(names).append_column(_ROW_ID, ids)
 

@@ -12,15 +12,16 @@ from msgspec import Struct
 
 from truckee.arrow.columns import arrow_schema, arrow_type, as_type, column_in_file
 from truckee.changes.columns import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, feed_schema
+from truckee.log.columns import typed_child
 from truckee.protocol.partition_values import typed_column
 from truckee.protocol.schema import PrimitiveType, StructField, StructType
 from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.scan_file import Change, ScanFile
 
-ROW_INDEX = "__truckee_row_index"
+ROW_POSITION = "__truckee_row_index"
 """The position of a row in its file, a column that can be asked for."""
 
-_ROW_INDEX_FIELD = StructField(ROW_INDEX, PrimitiveType("long"))
+_ROW_INDEX_FIELD = StructField(ROW_POSITION, PrimitiveType("long"))
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -81,7 +82,7 @@ class FileColumns:
         fields = (field for field in wanted.fields if not self._is_row_index(field))
         found = ((field, self._source(file, field)) for field in fields)
         self._data = [(field, source) for field, source in found if isinstance(source, str)]
-        self._has_row_index = read.has_row_index and wanted.field(ROW_INDEX) is not None
+        self._has_row_index = read.has_row_index and wanted.field(ROW_POSITION) is not None
 
     @property
     def names(self) -> list[str]:
@@ -100,7 +101,7 @@ class FileColumns:
             positions = array("q", range(first, first + batch.num_rows))
             buffers = [None, pa.py_buffer(positions)]
             columns.append(pa.Array.from_buffers(pa.int64(), batch.num_rows, buffers))
-            names.append(ROW_INDEX)
+            names.append(ROW_POSITION)
         if not columns:
             # A batch without columns would forget how many rows it has.
             columns, names = [pa.nulls(batch.num_rows)], [""]
@@ -123,17 +124,17 @@ class FileColumns:
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
     def _is_row_index(self, field: StructField) -> bool:
-        return self._read.has_row_index and field.name == ROW_INDEX
+        return self._read.has_row_index and field.name == ROW_POSITION
 
     def _source(self, file: ScanFile, field: StructField) -> str | pa.Array:
         """Return the column's name in the file, or its one value."""
         if self._read.is_feed and file.change is not None and field.name in _FEED:
             if field.name == CHANGE_TYPE and file.change.type is None:
                 return CHANGE_TYPE
-            return pa.array([_FEED[field.name](file.change)], arrow_type(field.type))
+            return pa.repeat(pa.scalar(_FEED[field.name](file.change), arrow_type(field.type)), 1)
         if field.name.casefold() in self._partitions:
             text = file.partition_values.get(field.physical_name)
-            return typed_column(pa.array([text], pa.string()), field.type, self._read.zone).cast(
+            return typed_column(typed_child([text], pa.string()), field.type, self._read.zone).cast(
                 arrow_type(field.type)
             )
         place = column_in_file(self._in_file, field, self._read.table.column_mapping_mode)

@@ -21,6 +21,10 @@ from truckee.changes.columns import (
     UPDATE_PREIMAGE,
 )
 from truckee.errors.diff import KeysNotUniqueError
+from truckee.log.columns import typed_child
+
+AFTER = typed_child([INSERT, UPDATE_POSTIMAGE], pa.string())
+"""The types of rows that are there after a change."""
 
 _ZEROS = {pa.float32(): pa.int32(), pa.float64(): pa.int64()}
 
@@ -75,8 +79,8 @@ def paired_pool(
 
 def _groups(pool: pa.Table, columns: Sequence[str]) -> pa.Table:
     """Return one row a group of equal rows: the first of either side, and how many there are."""
-    is_after = pc.is_in(pool[CHANGE_TYPE], value_set=pa.array([INSERT, UPDATE_POSTIMAGE]))
-    index = pa.array(range(pool.num_rows), pa.int64())
+    is_after = pc.is_in(pool[CHANGE_TYPE], value_set=AFTER)
+    index = typed_child(range(pool.num_rows), pa.int64())
     none = pa.scalar(None, pa.int64())
     keys = [f"key {place}" for place in range(len(columns))]
     table = pa.table(
@@ -110,7 +114,7 @@ def _differs(
     pool: pa.Table, columns: Sequence[str], old: pa.Array, new: pa.Array
 ) -> pa.BooleanArray:
     """Return for each pair of rows whether they differ in some column."""
-    found = pa.array([False] * len(old), pa.bool_())
+    found = typed_child([False] * len(old), pa.bool_())
     for name in columns:
         values = comparable_array(pool[name])
         found = pc.or_(found, differ(values.take(old), values.take(new)))
@@ -124,18 +128,18 @@ def differ(one: pa.Array, other: pa.Array) -> pa.BooleanArray:
 
 
 def _taken(pool: pa.Table, chosen: Sequence[tuple[int, str]]) -> pa.Table:
-    rows = pool.take(pa.array([index for index, _ in chosen], pa.int64()))
+    rows = pool.take(typed_child([index for index, _ in chosen], pa.int64()))
     place = rows.column_names.index(CHANGE_TYPE)
-    kinds = pa.array([kind for _, kind in chosen], pa.string())
+    kinds = typed_child([kind for _, kind in chosen], pa.string())
     return rows.set_column(place, rows.schema.field(place), kinds)
 
 
-def comparable_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+def comparable_array(values: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return values that Arrow can group by, equal where the values are the same.
 
     NaN equals NaN, -0.0 equals 0.0, and the entries of a map have no order.
     """
-    values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     kind = values.type
     if kind in _ZEROS:
         values = pc.if_else(pc.equal(values, 0.0), pa.scalar(0.0, kind), values)
@@ -147,7 +151,7 @@ def comparable_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
         texts = [
             None if value is None else repr(_frozen(value, kind)) for value in values.to_pylist()
         ]
-        return pa.array(texts, pa.string())
+        return typed_child(texts, pa.string())
     return values
 
 

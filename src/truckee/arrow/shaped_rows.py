@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from truckee.arrow.columns import arrow_schema, arrow_type
 from truckee.arrow.conformed import conformed_array
 from truckee.arrow.diff_rows import ComputedRows
-from truckee.arrow.file_columns import ROW_INDEX, TableRead
+from truckee.arrow.file_columns import ROW_POSITION, TableRead
 from truckee.arrow.net_pool import (
     Chosen,
     ComparedBy,
@@ -229,7 +229,7 @@ class _Tables:
             return rows
         held = part.held_ids
         assert held is not None
-        counted = pc.add(read[FEED_BASE_ROW_ID], read[ROW_INDEX])
+        counted = pc.add(read[FEED_BASE_ROW_ID], read[ROW_POSITION])
         rows = rows.append_column(_ROW_ID, pc.coalesce(read[held.row_id], counted))
         version = pc.coalesce(read[held.row_version], read[FEED_ROW_VERSION])
         return rows.append_column(_ROW_VERSION, version)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from truckee.changes.read_schema import nullable_everywhere
 from truckee.errors.diff import DiffSchemaError
 from truckee.log.snapshot import Snapshot
+from truckee.protocol.actions import AddFile
 from truckee.protocol.column_metadata import TYPE_CHANGES_KEY
 from truckee.protocol.schema import (
     VOID,
@@ -145,6 +146,12 @@ def side_columns(
     return SideColumns(
         StructType((*mapped.fields, *hidden)), (*partitions, *_CONSTANTS), mode, row_id
     )
+
+
+def with_row_ids(file: AddFile) -> dict[str, str]:
+    """Return the two constants of a file, as texts of partition values."""
+    version = file.default_row_commit_version or 0
+    return {BASE_ROW_ID: str(file.base_row_id), DEFAULT_ROW_VERSION: str(version)}
 
 
 def _mapped_as(schema: DataType, mapped: DataType) -> StructType:

@@ -1,6 +1,7 @@
 """`truckee changes`: rows inserted, updated and deleted, or how many of each.
 
-Counting needs no JVM as long as the log can tell; rows are read by Spark.
+Counting needs no data file as long as the log can tell. Rows are read without a JVM where there is
+little to read, else by Spark.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from truckee.cli.engines import EngineChoice, RowEngine, answered_by_arrow
 from truckee.cli.inspect import AsJson, TablePath
 from truckee.cli.render import (
     moment,
@@ -19,8 +21,10 @@ from truckee.cli.render import (
     quoted_column,
     words,
 )
+from truckee.errors.options import IllegalOptionError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
     from truckee.changes.plan import ChangeFeed
@@ -115,6 +119,7 @@ def changes(
     keys: _Keys = None,
     drop_unchanged: _DropUnchanged = False,
     schema: _Columns = None,
+    engine: EngineChoice = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the rows that were inserted, updated and deleted, oldest first.
@@ -134,9 +139,9 @@ def changes(
     }
     feed = _feed(path, start, end, given)
     if summary:
-        _print_counts(_counts(feed, where), limit, as_json=as_json)
+        _print_counts(_counts(feed, where, engine), limit, as_json=as_json)
     else:
-        _print_rows(feed, where, limit, as_json=as_json)
+        _print_rows(feed, where, limit, engine, as_json=as_json)
 
 
 def _feed(
@@ -182,12 +187,16 @@ def _print_counts(counts: list[_Count], limit: int | None, *, as_json: bool) -> 
     )
 
 
-def _counts(feed: ChangeFeed | ShapedFeed, where: str | None) -> list[_Count]:
-    """Return the counts in order of version; Spark is asked only for what the log leaves open."""
+def _counts(
+    feed: ChangeFeed | ShapedFeed, where: str | None, engine: RowEngine | None
+) -> list[_Count]:
+    """Return the counts in order of version; rows are read only where the log leaves it open."""
     from truckee.changes.shaped_feed import ShapedFeed
     from truckee.changes.summary import summary
+    from truckee.cli.arrow_changes import counted_changes
 
     if isinstance(feed, ShapedFeed):
+        _check_spark(engine)
         return _in_order(_counted_by_spark(feed, where))
     found = summary(feed.plan().files, feed.storage)
     is_open = {count.version for count in found if where is not None or _leaves_open(count)}
@@ -197,7 +206,13 @@ def _counts(feed: ChangeFeed | ShapedFeed, where: str | None) -> list[_Count]:
         if count.version not in is_open
     ]
     if is_open:
-        known += _counted_by_spark(feed, where, is_open)
+        by_arrow = answered_by_arrow(
+            engine, feed.plan().size_in_bytes, lambda: counted_changes(feed, where, is_open)
+        )
+        if by_arrow is None:
+            known += _counted_by_spark(feed, where, is_open)
+        else:
+            known += [_Count(*count) for count in by_arrow]
     return _in_order(known)
 
 
@@ -229,7 +244,49 @@ def _counted_by_spark(
         yield _Count(version, moment(time_ms), change_type, number)
 
 
+def _check_spark(engine: RowEngine | None) -> None:
+    if engine is RowEngine.ARROW:
+        needs = "spark, for a feed that is derived, netted, or follows its columns"
+        raise IllegalOptionError(option="--engine", value="arrow", needs=needs)
+
+
 def _print_rows(
+    feed: ChangeFeed | ShapedFeed,
+    where: str | None,
+    limit: int | None,
+    engine: RowEngine | None,
+    *,
+    as_json: bool,
+) -> None:
+    from truckee.changes.shaped_feed import ShapedFeed
+    from truckee.cli.arrow_changes import changed_rows_in_order
+
+    if isinstance(feed, ShapedFeed):
+        _check_spark(engine)
+        found = None
+    else:
+        plain = feed
+        size = feed.plan().size_in_bytes
+        found = answered_by_arrow(engine, size, lambda: changed_rows_in_order(plain, where))
+    if found is None:
+        _print_rows_of_spark(feed, where, limit, as_json=as_json)
+    else:
+        _print_rows_of_arrow(found, limit, as_json=as_json)
+
+
+def _print_rows_of_arrow(rows: pa.Table, limit: int | None, *, as_json: bool) -> None:
+    from truckee.arrow.texts import json_texts
+    from truckee.cli.arrow_changes import feed_texts
+
+    if as_json:
+        print_json_texts(json_texts(rows if limit is None else rows.slice(0, limit)))
+        return
+    most = limit or _ROWS_IN_A_TABLE
+    print_changes(rows.column_names, feed_texts(rows.slice(0, most)))
+    _say_if_cut(rows.num_rows, most, limit)
+
+
+def _print_rows_of_spark(
     feed: ChangeFeed | ShapedFeed, where: str | None, limit: int | None, *, as_json: bool
 ) -> None:
     from truckee.cli.spark import spark_session
@@ -243,7 +300,11 @@ def _print_rows(
         most = limit or _ROWS_IN_A_TABLE
         found = as_texts(rows.limit(most + 1)).collect()
     print_changes(rows.columns, found[:most])
-    if len(found) > most and limit is None:
+    _say_if_cut(len(found), most, limit)
+
+
+def _say_if_cut(count: int, most: int, limit: int | None) -> None:
+    if count > most and limit is None:
         words(f"the first {most} changes are shown: --limit N shows more, --json shows all")
 
 

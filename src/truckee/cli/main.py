@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from truckee.cli import care, changes, demo, inspect, optimize, report
+from truckee.cli import care, changes, demo, diff, inspect, optimize, report, rows
 from truckee.cli.render import in_utc, words
 from truckee.errors.base import DeltaError
 
@@ -27,6 +27,9 @@ app.command()(inspect.detail)
 app.command()(inspect.log)
 app.command()(inspect.files)
 app.command()(changes.changes)
+app.command()(diff.diff)
+app.command()(rows.rows)
+app.command()(rows.head)
 app.command()(optimize.optimize)
 app.command()(report.report)
 app.command()(care.doctor)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import datetime
 from itertools import repeat
@@ -15,6 +15,7 @@ from truckee.errors.log import utc_text
 from truckee.errors.printable import printable, printable_json
 
 _PIPE_WIDTH = 10_000
+_MARKED = "bold reverse"
 
 in_utc = ContextVar("in_utc", default=False)
 """Whether tables show times in UTC rather than in the local zone. JSON is always in UTC."""
@@ -44,15 +45,18 @@ def print_table(
     rows: Iterable[Sequence[Any]],
     *,
     styles: Iterable[str | None] | None = None,
+    marked: Iterable[Collection[int]] | None = None,
     cut: str | None = None,
 ) -> None:
     """Print rows below a line of column names; columns named with a `#` before stand right.
 
-    `styles` colour the rows, one each, where stdout shows colours. The column `cut` is cut short
+    `styles` colour the rows, one each, where stdout shows colours; `marked` are the places of cells
+    that stand out in them. The column `cut` is cut short
     where a row would need a second line of the terminal.
     """
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
@@ -63,8 +67,15 @@ def print_table(
             overflow="ellipsis" if column == cut else "fold",
             no_wrap=cut is not None,
         )
-    for row, style in zip(rows, repeat(None) if styles is None else styles, strict=False):
-        table.add_row(*map(cell, row), style=style)
+    marks = repeat(()) if marked is None else marked
+    for row, style, places in zip(
+        rows, repeat(None) if styles is None else styles, marks, strict=False
+    ):
+        cells = (
+            Text(cell(value), style=_MARKED if place in places else "")
+            for place, value in enumerate(row)
+        )
+        table.add_row(*cells, style=style)
     # A pipe has no width: nothing is wrapped there, so that one row stays one line.
     width = None if sys.stdout.isatty() else _PIPE_WIDTH
     Console(width=width, highlight=False, markup=False, soft_wrap=False).print(table)

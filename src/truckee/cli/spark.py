@@ -1,4 +1,4 @@
-"""Spark as commands need it: started with a word to those who wait, and quiet from then on."""
+"""Spark for commands: prints a status line while it starts, and is quiet from then on."""
 
 from __future__ import annotations
 

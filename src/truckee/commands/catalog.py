@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from truckee.errors.create import NotATruckeeTableError, TableNotFoundError
 from truckee.protocol.actions import Metadata
-from truckee.protocol.schema import StructType
-from truckee.spark.columns import bare_schema
-from truckee.spark.read.named_tables import enable_names
 from truckee.spark.session.catalog import (
     DELTA_PROVIDERS,
-    drop_table,
     named_table,
     path_in_name,
     register_table,
 )
-from truckee.spark.types import to_spark
 
 
 def delta_location(spark: SparkSession, name: str) -> str:
@@ -41,33 +35,30 @@ def delta_location(spark: SparkSession, name: str) -> str:
     return found.location
 
 
+_ready: list[Callable[[SparkSession], object]] = []
+
+
+def before_names(prepare: Callable[[SparkSession], object]) -> None:
+    """Have a session prepared before the first table is entered into its catalog."""
+    if prepare not in _ready:
+        _ready.append(prepare)
+
+
 def enter_table(
-    spark: SparkSession, name: str, schema: StructType, location: str | None = None
+    spark: SparkSession,
+    name: str,
+    location: str,
+    *,
+    is_managed: bool = False,
+    comment: str | None = None,
 ) -> None:
     """Enter a table into the catalog, so that SQL knows it by its name.
 
-    Without a location it lies where the catalog puts it, and is deleted with its name.
+    A managed table is deleted with its name.
     """
-    enable_names(spark)
-    register_table(spark, name, to_spark(bare_schema(schema)), location=location)
-
-
-@contextmanager
-def entered(
-    spark: SparkSession, name: str, schema: StructType, location: str | None
-) -> Iterator[None]:
-    """Enter a table into the catalog while the body creates it; not if the body fails."""
-    if location is not None:
-        yield
-        enter_table(spark, name, schema, location)
-        return
-    # The catalog takes a folder of its own only while it is empty.
-    enter_table(spark, name, schema)
-    try:
-        yield
-    except BaseException:
-        drop_table(spark, name)
-        raise
+    for prepare in _ready:
+        prepare(spark)
+    register_table(spark, name, location, is_managed=is_managed, comment=comment)
 
 
 def creation_parameters(

@@ -5,6 +5,7 @@ DeltaError
 ├── TableNotFoundError          replace, or a name, and there is no table
 ├── NotATruckeeTableError       a name of something that is not a Delta table
 ├── TableSchemaMismatchError    create with other columns than the table that is there
+├── AmbiguousTablePathError     create by a path, with another one as its location
 ├── NoTableLocationError        create with neither a name nor a location
 ├── InvalidTableNameError       a name that Spark's catalog does not take
 ├── TypeTextError               a type that SQL does not know
@@ -56,22 +57,7 @@ class NotATruckeeTableError(DeltaError):
     def __str__(self) -> str:
         return (
             f"{self.table} is not a Delta table, but one of {self.provider}\n"
-            "hint: name a table that was created USING truckee or USING delta"
-        )
-
-
-@dataclass(eq=False, kw_only=True)
-class NamedTableChangedError(DeltaError):
-    """A query was checked against columns that a table no longer has."""
-
-    code: ClassVar[str] = "DELTA_SCHEMA_CHANGE_SINCE_ANALYSIS"
-    table: str
-    column: str
-
-    def __str__(self) -> str:
-        return (
-            f"column {self.column} of the table {self.table} is no longer what Spark's catalog "
-            "knew of it; the catalog has been told\nhint: run the query again"
+            "hint: name a table that was created USING delta"
         )
 
 
@@ -90,6 +76,21 @@ class TableSchemaMismatchError(DeltaError):
             f"{self.table} is to be created with the {self.expected}, but the table at {self.path} "
             f"has the {self.found}\n"
             "hint: leave the columns out to take those of the table"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class AmbiguousTablePathError(DeltaError):
+    """A table that is named by its path was to lie somewhere else."""
+
+    code: ClassVar[str] = "DELTA_AMBIGUOUS_PATHS_IN_CREATE_TABLE"
+    path: str
+    location: str
+
+    def __str__(self) -> str:
+        return (
+            f"the table is named by the path {self.path}, but its location is {self.location}\n"
+            "hint: leave out LOCATION, or give the table a name"
         )
 
 

@@ -6,6 +6,8 @@ DeltaError
   UnrelatedTablesError      two tables that share no file
   DiffSchemaError           a column has types that no one type can hold
   DiffFileNotFoundError     a file that the diff needs was deleted
+  HistoryFileNotFoundError  a file that a row's history needs was deleted
+  TooManyRowsError          a history of more rows than one looks at
 """
 
 from __future__ import annotations
@@ -110,3 +112,46 @@ class DiffFileNotFoundError(DeltaError):
         if self.readable_from is None:
             return f"{gone}\nhint: the latest version needs it too; restore it from a copy"
         return f"{gone}\nhint: versions from {self.readable_from} on can still be compared"
+
+
+@dataclass(eq=False, kw_only=True)
+class HistoryFileNotFoundError(DeltaError):
+    """Files that may have held the rows are gone; most likely VACUUM deleted them.
+
+    `readable_from` is the first version from which on they are not needed, None if the latest
+    version needs them.
+    """
+
+    code: ClassVar[str] = "DELTA_ROW_HISTORY_FILE_NOT_FOUND"
+    table: str
+    first: int
+    path: str
+    count: int
+    readable_from: int | None
+
+    def __str__(self) -> str:
+        files = "file is" if self.count == 1 else "files are"
+        gone = (
+            f"{self.count} {files} gone that may have held such rows of {self.table} since "
+            f"version {self.first}, the first of them '{self.path}'"
+        )
+        if self.readable_from is None:
+            return f"{gone}\nhint: the latest version needs it too; restore it from a copy"
+        return f"{gone}\nhint: ask for the history since version {self.readable_from}"
+
+
+@dataclass(eq=False, kw_only=True)
+class TooManyRowsError(DeltaError):
+    """A condition that is true of too many rows to tell the history of each."""
+
+    code: ClassVar[str] = "DELTA_ROW_HISTORY_TOO_MANY_ROWS"
+    condition: str
+    count: int
+    most: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.condition} is true of {self.count:,} rows or copies of rows in the files of "
+            f"the table, and the history of at most {self.most:,} is told\n"
+            "hint: ask for fewer rows, or read the changes of a range of versions"
+        )

@@ -78,3 +78,19 @@ class StatementNotAllowedError(DeltaError):
 
     def __str__(self) -> str:
         return f"Operation not allowed: `{self.operation}` is not supported\nhint: {self.hint}"
+
+
+@dataclass(eq=False, kw_only=True)
+class FunctionArgumentError(DeltaError):
+    """An argument of a table function that it does not take."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_EXPRESSION"
+    function: str
+    argument: str
+    needs: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.function} was given {self.argument}, where it takes {self.needs}\n"
+            f"hint: write {self.function}('table', start) or {self.function}('table', start, end)"
+        )

@@ -20,7 +20,7 @@ from truckee.protocol.schema import (
 )
 
 _INTERNAL_METADATA = ("delta.", PARQUET_FIELD_ID_KEY)
-# So many digits before the point does Spark want of a decimal that it reads from integers.
+# Spark requires this many integer digits of a decimal that it reads from integers.
 _INTEGER_DIGITS = {"byte": 10, "short": 10, "integer": 10, "long": 20}
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.care.clone import CloneRequest, clone
-from truckee.commands.catalog import delta_location, entered
+from truckee.commands.catalog import delta_location, enter_table
 from truckee.commands.table_plan import existing_table
 from truckee.errors.clone import CloneSourceError, CloneTargetError
 from truckee.errors.create import TableAlreadyExistsError, TableNotFoundError
-from truckee.log.snapshot import load_snapshot
 from truckee.spark.session.catalog import (
     DELTA_PROVIDERS,
     default_location,
@@ -61,9 +60,9 @@ def _by_name(spark: SparkSession, statement: CloneStatement) -> DataFrame | None
     if not statement.creates:
         raise _not_found(name)
     place = statement.location or default_location(spark, name)
-    source = load_snapshot(table_storage(spark, statement.source))
-    with entered(spark, name, source.schema, statement.location):
-        return _cloned(spark, statement, place)
+    done = _cloned(spark, statement, place)
+    enter_table(spark, name, place, is_managed=statement.location is None)
+    return done
 
 
 def _not_found(name: str) -> TableNotFoundError:

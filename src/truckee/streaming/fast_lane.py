@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from truckee.changes.missing_files import missing_file_error
 from truckee.errors.base import DeltaError
@@ -16,7 +18,7 @@ from truckee.spark.read.feed_layers import layer_digits
 from truckee.spark.read.relations import is_change_file
 from truckee.spark.read.scan import Scan, scan_frame
 from truckee.spark.read.shaped_frames import as_declared, shaped_frame
-from truckee.spark.read.stream_source import streaming_frame, worked_out
+from truckee.spark.read.stream_source import StreamSource, streaming_frame, worked_out
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.spark.types import shown_schema
 from truckee.storage.base import Storage
@@ -24,8 +26,34 @@ from truckee.streaming.offset import StreamOffset, parse_offset
 from truckee.streaming.table_stream import StreamRead, TableStream, open_stream
 
 
+class Lane(NamedTuple):
+    """A table that can be read as a stream."""
+
+    read: StreamRead
+
+    @property
+    def name(self) -> str:
+        """What the stream is called in plans and in the state of a query."""
+        return f"truckee[{self.read.storage.root}]"
+
+    @property
+    def schema(self) -> StructType:
+        """The columns of the stream."""
+        return shown_schema(self.read.schema)
+
+    def source(self, spark: SparkSession, checkpoint: str) -> StreamSource:
+        """Return one run of a query; `checkpoint` is the folder that belongs to it."""
+        return _Source(spark, self.read, checkpoint)
+
+
 def stream_frame(spark: SparkSession, path: str, options: Mapping[str, object]) -> DataFrame:
-    """Return the table at a path as a streaming DataFrame, or its feed with `readChangeFeed`.
+    """Return the table at a path as a streaming DataFrame, or its feed with `readChangeFeed`."""
+    lane = open_lane(spark, path, options)
+    return streaming_frame(spark, lane.name, lane.schema, lambda folder: lane.source(spark, folder))
+
+
+def open_lane(spark: SparkSession, path: str, options: Mapping[str, object]) -> Lane:
+    """Return the table at a path, or its feed with `readChangeFeed`, ready for a stream.
 
     The options are those of `truckee.options.stream`. Raises what is wrong with them or with the
     table; what is wrong with single commits is told when the query comes to them.
@@ -37,11 +65,7 @@ def stream_frame(spark: SparkSession, path: str, options: Mapping[str, object]) 
     def open_storage(url: str) -> Storage:
         return session_storage(spark, url, text)
 
-    opened = open_stream(open_storage(path), parsed, open_storage)
-    name = f"truckee[{opened.storage.root}]"
-    return streaming_frame(
-        spark, name, shown_schema(opened.schema), lambda folder: _Source(spark, opened, folder)
-    )
+    return Lane(open_stream(open_storage(path), parsed, open_storage))
 
 
 class _Source:

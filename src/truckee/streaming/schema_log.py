@@ -66,9 +66,9 @@ class LoggedMetadata(Struct, frozen=True, kw_only=True, rename="camel"):
         return next((action for action in found if isinstance(action, Protocol)), None)
 
     def is_same(self, metadata: Metadata | None, protocol: Protocol | None) -> bool:
-        """Whether a commit with these leaves all as it is that a stream takes note of.
+        """Return whether a commit with these changes nothing that a stream records.
 
-        That are the columns, the partition columns, `delta.*` properties and the protocol.
+        A stream records the columns, the partition columns, `delta.*` properties and the protocol.
         """
         if protocol is not None and _demands(protocol) != _demands(self._protocol):
             return False

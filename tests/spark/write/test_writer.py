@@ -22,6 +22,7 @@ from truckee.protocol.paths import decode_path
 from truckee.protocol.schema import StructType, parse_schema, simple_schema
 from truckee.protocol.table_configuration import TableConfiguration
 from truckee.spark.types import from_spark
+from truckee.spark.write.job_files import delete_by_token
 from truckee.spark.write.writer import FileOptions, WrittenFiles, write_files
 from truckee.storage import LocalStorage
 from writing import data_files
@@ -319,6 +320,34 @@ def test_a_write_that_fails_leaves_no_file(spark: SparkSession, tmp_path: Path) 
         written(frame, tmp_path, new_metadata(simple_schema("id long")))
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_write_into_partitions_that_fails_leaves_no_file_and_those_of_others_alone(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    others = written(changes(spark).drop("_change_type"), tmp_path)
+    bad = sf.when(sf.col("id") < 3, sf.col("id")).otherwise(sf.raise_error(sf.lit("boom")))
+    frame = changes(spark).coalesce(1).withColumn("id", bad.cast("int"))
+    metadata = metadata_of(frame.drop("_change_type"), "p", enableChangeDataFeed="true")
+
+    with pytest.raises(PySparkException, match="boom"):
+        written(frame, tmp_path, metadata)
+
+    on_disk = {name for name in data_files(tmp_path) if not name.endswith(".crc")}
+    assert on_disk == {add.path for add in others.adds}
+
+
+def test_files_that_a_dead_task_has_left_are_told_by_the_token_of_its_job(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    names = ("part-00000-mine-3.parquet", "p=1/part-00000-mine-4.parquet", "p=1/theirs.parquet")
+    for name in (*names, "_change_data/cdc-00000-mine-3.parquet"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+
+    delete_by_token(spark, LocalStorage(str(tmp_path)), "mine", has_folders=True)
+
+    assert data_files(tmp_path) == {"p=1/theirs.parquet"}
 
 
 def test_discarded_files_are_gone(spark: SparkSession, tmp_path: Path) -> None:

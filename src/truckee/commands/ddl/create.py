@@ -8,7 +8,7 @@ from enum import Enum
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
-from truckee.commands.catalog import creation_parameters, delta_location, enter_table, entered
+from truckee.commands.catalog import creation_parameters, delta_location, enter_table
 from truckee.commands.schema.clustering import (
     clustering_columns,
     clustering_domain,
@@ -71,6 +71,42 @@ class TableDefinition:
     name: str | None = None
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a table is to be created or replaced, and what is there.
+
+    `is_new_name` says that its name is still to be entered into the catalog.
+    """
+
+    storage: Storage
+    snapshot: Snapshot | None
+    is_new_name: bool
+    is_managed: bool
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a table now."""
+        return self.snapshot is not None
+
+
+def check_creation(spark: SparkSession, definition: TableDefinition, creation: Creation) -> Place:
+    """Return where a table with rows is to be; raise if it may not be created or replaced there."""
+    storage, is_new_name = _storage(spark, definition, creation)
+    snapshot = existing_table(storage)
+    if snapshot is None:
+        if creation is Creation.REPLACE:
+            raise _not_found(definition.name or storage.root)
+        check_empty(storage)
+    elif creation in (Creation.CREATE, Creation.CREATE_IF_NOT_EXISTS):
+        raise TableAlreadyExistsError(table=definition.name or storage.root)
+    return Place(storage, snapshot, is_new_name, _is_managed(spark, definition))
+
+
+def _is_managed(spark: SparkSession, definition: TableDefinition) -> bool:
+    known = None if definition.name is None else named_table(spark, definition.name)
+    return definition.location is None if known is None else known.is_managed
+
+
 def create_table(spark: SparkSession, definition: TableDefinition, creation: Creation) -> Storage:
     """Create or replace a table without rows, and return where it lies.
 
@@ -80,14 +116,18 @@ def create_table(spark: SparkSession, definition: TableDefinition, creation: Cre
     snapshot = existing_table(storage)
     if not _creates(storage, snapshot, definition, creation, is_new_name):
         if is_new_name and definition.name is not None and snapshot is not None:
-            enter_table(spark, definition.name, snapshot.schema, storage.root)
+            enter_table(spark, definition.name, storage.root, comment=definition.comment)
         return storage
     table = _planned(spark, definition, storage, snapshot)
-    if not is_new_name or definition.name is None:
-        _commit(table, definition, creation)
-        return storage
-    with entered(spark, definition.name, table.schema, definition.location):
-        _commit(table, definition, creation)
+    _commit(table, definition, creation)
+    if is_new_name and definition.name is not None:
+        enter_table(
+            spark,
+            definition.name,
+            storage.root,
+            is_managed=definition.location is None,
+            comment=definition.comment,
+        )
     return storage
 
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
-from truckee.commands.catalog import delta_location, enter_table, entered
+from truckee.commands.catalog import delta_location, enter_table
 from truckee.commands.ddl.create import check_empty
-from truckee.commands.schema.evolution import stored_schema
 from truckee.commands.table_plan import existing_table
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
 from truckee.errors.create import TableAlreadyExistsError
 from truckee.errors.write import ColumnCountError
 from truckee.log.snapshot import load_snapshot
-from truckee.spark.columns import bare_schema
-from truckee.spark.session.catalog import NamedTable, default_location, named_table, update_columns
-from truckee.spark.types import from_spark, to_spark
+from truckee.spark.session.catalog import NamedTable, default_location, named_table
 from truckee.storage.base import Storage
 
 
@@ -45,13 +42,13 @@ def _write_new(df: DataFrame, name: str, write: Write, path: str | None) -> None
     if existing_table(write.storage) is not None:
         # There is a table that the catalog has not heard of: it is written to, and then named.
         write_table(df, write)
-        enter_table(spark, name, load_snapshot(write.storage).schema, write.storage.root)
+        enter_table(spark, name, write.storage.root)
         return
     if path is None:
         check_empty(write.storage)
     create = replace(write, operation="CREATE TABLE AS SELECT", is_managed=path is None)
-    with entered(spark, name, stored_schema(from_spark(df.schema)), path):
-        write_table(df, create)
+    write_table(df, create)
+    enter_table(spark, name, write.storage.root, is_managed=path is None)
 
 
 def _write_known(df: DataFrame, write: Write, found: NamedTable) -> None:
@@ -59,12 +56,6 @@ def _write_known(df: DataFrame, write: Write, found: NamedTable) -> None:
         operation = "CREATE OR REPLACE TABLE AS SELECT"
         write = replace(write, operation=operation, is_managed=found.is_managed)
     write_table(df, write)
-    if write.options.merge_schema or write.options.overwrite_schema:
-        _tell_columns(df.sparkSession, found.name, write.storage)
-
-
-def _tell_columns(spark: SparkSession, name: str, storage: Storage) -> None:
-    update_columns(spark, name, to_spark(bare_schema(load_snapshot(storage).schema)))
 
 
 def by_position(df: DataFrame, storage: Storage) -> DataFrame:

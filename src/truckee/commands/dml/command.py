@@ -66,7 +66,7 @@ def _run(
         snapshot = load_snapshot(storage)
         check_target(snapshot, operation, removes_rows=removes_rows)
         if was_applied(snapshot, settings):
-            _log.info("%s: left out, for it was committed before", operation)
+            _log.info("%s: skipped, it was committed before", operation)
             break
         plan = prepare(snapshot)
         version = commit_rows(spark, plan, settings, may_run_again=reruns_left > 0)
@@ -74,7 +74,7 @@ def _run(
             if version > snapshot.version:
                 rows_committed(spark, storage, version, plan.metadata or snapshot.metadata)
             return plan.affected
-        _log.info("%s: run again, for others have moved the rows it is about", operation)
+        _log.info("%s: run again, other commits have moved its rows", operation)
     return {}
 
 

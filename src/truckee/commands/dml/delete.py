@@ -157,7 +157,7 @@ def _by_rows(target: Target, condition: Expression, settings: DmlSettings) -> De
     snapshot = target.snapshot
     touched = touched_files(target, row_bitmaps(target.rows.where(condition.column)))
     scanned = time.monotonic()
-    # Marked rows are in the feed for nothing; a single file written anew would mean change rows
+    # Rows marked in a vector cost the feed nothing; a single rewritten file would need change rows
     # for all of them.
     by_cost = not snapshot.properties.enable_change_data_feed
     fate = fates(snapshot, touched, settings, operation="DELETE", rewrites_by_cost=by_cost)

@@ -36,7 +36,7 @@ class FileChange:
 def file_changes(snapshot: Snapshot, commits: Sequence[Commit]) -> list[FileChange]:
     """Return the files that commits after a snapshot name, as they were and as they are now.
 
-    A file that came and went in between is left out, for nothing is left of it.
+    A file that was added and removed again in between is left out.
     """
     after: dict[str, AddFile | None] = {}
     for commit in commits:

@@ -140,7 +140,7 @@ def _planned(snapshot: Snapshot, merge: Merge, evolves: bool) -> TablePlan:
 
 
 def _may_rewrite_by_cost(merge: ResolvedMerge, rows: MergeRows) -> bool:
-    # Rows that are only marked are in the feed for nothing.
+    # Rows that are only marked in a vector cost the feed nothing.
     has_feed = merge.table.properties.enable_change_data_feed
     return not has_feed or bool(rows.taken(Does.UPDATE))
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from truckee.commands.schema.clustering import (
+    clustering_columns,
     clustering_domain,
     clustering_features,
     kept_clustering,
+    no_clustering,
 )
 from truckee.commands.schema.column_mapping import with_column_mapping
 from truckee.commands.schema.column_rules import check_columns, checked_partition_columns
@@ -20,7 +22,7 @@ from truckee.commands.table_plan import TablePlan, new_metadata, table_plan
 from truckee.commands.write.options import WriteOptions, default_properties
 from truckee.errors.write import DataChangeWithMetadataError, PartitioningMismatchError
 from truckee.log.snapshot import Snapshot
-from truckee.protocol.actions import Metadata
+from truckee.protocol.actions import DomainMetadata, Metadata
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType, check_distinct_names
 from truckee.storage.base import Storage
@@ -32,7 +34,8 @@ class Write:
 
     `partition_by` is None where nothing was said, and () where no partitions were asked for.
     `operation` is what commitInfo will say; a write that creates or replaces a table by its name
-    has one of its own, and `is_managed` says whether the table is the catalog's.
+    has one of its own, and `is_managed` says whether the table is the catalog's. One that
+    `replaces` a table keeps nothing of it but its history; `description` is for a new table.
     """
 
     storage: Storage
@@ -42,6 +45,8 @@ class Write:
     options: WriteOptions = field(default_factory=WriteOptions)
     operation: str = "WRITE"
     is_managed: bool | None = None
+    replaces: bool = False
+    description: str | None = None
 
     @property
     def is_overwrite(self) -> bool:
@@ -58,9 +63,15 @@ def table_after(
     with the columns, or with the partitions asked for.
     """
     check_distinct_names(data)
-    if snapshot is None:
+    if snapshot is None or write.replaces:
         configuration = {**default_properties(settings), **write.options.properties}
-        return _created(write, None, new_metadata(data, configuration=configuration), data)
+        metadata = new_metadata(
+            data,
+            configuration=configuration,
+            description=write.description,
+            name=None if snapshot is None else snapshot.metadata.name,
+        )
+        return _created(write, snapshot, metadata, data)
     if write.is_overwrite and write.options.overwrite_schema:
         return _created(write, snapshot, _without_schema(snapshot, write), data)
     _check_partitioning(write, snapshot)
@@ -102,16 +113,20 @@ def _checked_plan(write: Write, snapshot: Snapshot | None, metadata: Metadata) -
     check_columns(
         table.schema, mapping_mode=properties.column_mapping_mode, table=write.storage.root
     )
-    domain = (
-        clustering_domain(table.schema, write.cluster_by, table.metadata)
-        if write.cluster_by
-        else kept_clustering(snapshot, table.schema)
-    )
+    domain = _clustering(write, snapshot, table)
     if domain is None:
         return table
     return table_plan(
         write.storage, snapshot, metadata, features=clustering_features(), domains=[domain]
     )
+
+
+def _clustering(write: Write, snapshot: Snapshot | None, table: TablePlan) -> DomainMetadata | None:
+    if write.cluster_by:
+        return clustering_domain(table.schema, write.cluster_by, table.metadata)
+    if write.replaces and snapshot is not None:
+        return no_clustering() if clustering_columns(snapshot) else None
+    return kept_clustering(snapshot, table.schema)
 
 
 def _without_schema(snapshot: Snapshot, write: Write) -> Metadata:

@@ -159,7 +159,8 @@ def _stage(
 def _parameters(write: Write, table: TablePlan) -> dict[str, Any]:
     options = write.options
     if write.is_managed is not None:
-        overwrites = {"isV1SaveAsTableOverwrite": True} if write.is_overwrite else {}
+        is_v1 = write.is_overwrite and not write.replaces
+        overwrites = {"isV1SaveAsTableOverwrite": True} if is_v1 else {}
         return overwrites | creation_parameters(
             table.metadata, cluster_by=write.cluster_by, is_managed=write.is_managed
         )

@@ -79,6 +79,14 @@ def java_array(spark: SparkSession, kind: str, items: list[Any]) -> Any:
     return array
 
 
+def java_list(spark: SparkSession, items: list[Any]) -> Any:
+    """Return a Java list of objects."""
+    found = java_class(spark, "java.util.ArrayList")()
+    for item in items:
+        found.add(item)
+    return found
+
+
 def scala_seq(spark: SparkSession, items: list[Any]) -> Any:
     """Return a Scala `Seq` of Java objects."""
     return java_class(spark, "org.apache.spark.api.python.PythonUtils").toSeq(items)

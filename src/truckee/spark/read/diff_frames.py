@@ -7,28 +7,93 @@ Rows of which no copy can be on the other side are not aggregated at all.
 
 from __future__ import annotations
 
-from functools import reduce
+from collections.abc import Callable, Sequence
+from functools import lru_cache, reduce
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
+from truckee.arrow.diff_view import counted_view, diff_order
 from truckee.changes.columns import CHANGE_TYPE, CHANGE_TYPE_FIELD, DELETE, INSERT
 from truckee.changes.diff_columns import BASE_ROW_ID
+from truckee.changes.diff_request import VersionOrTime, requested_diff
 from truckee.changes.missing_diff_files import missing_diff_files
 from truckee.changes.snapshot_diff import DiffRead, SnapshotDiff
+from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import StructType
+from truckee.protocol.table_configuration import TableConfiguration
+from truckee.report.diff_page import MOST_ROWS_SHOWN, DiffView, diff_fragment
+from truckee.scan.pruning import pruned_scan_files
+from truckee.scan.scan_file import ScanFile
 from truckee.spark.columns import column
 from truckee.spark.read.feed_layers import layer_digits
 from truckee.spark.read.relations import ROW, is_change_file
 from truckee.spark.read.row_pairing import is_after, paired_rows, uncancelled_rows
 from truckee.spark.read.scan import Scan, scan_frame
+from truckee.spark.session.settings import session_zone
 from truckee.spark.types import shown_schema
+from truckee.storage.base import Storage
 
 _ROW_ID = "__truckee_row_id"
+_TYPES_IN_ORDER = ("delete", "update_preimage", "update_postimage", "insert")
 
 
-def diff_frame(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
+class DiffFrame(ClassicDataFrame):
+    """A DataFrame that a notebook shows as a page: counts, rows, and what else differs.
+
+    Showing it runs two queries, one of which counts.
+    """
+
+    plan: SnapshotDiff
+
+    def _repr_html_(self) -> str | None:
+        return diff_fragment(self.plan, shown_diff(self, self.plan))
+
+
+def diff_frame(
+    spark: SparkSession,
+    storage: Storage,
+    versions: tuple[VersionOrTime | None, VersionOrTime | None],
+    keys: Sequence[str] | None,
+    other: Storage | None,
+) -> DataFrame:
+    """Return the rows that differ between two versions; see `requested_diff`."""
+    zone = session_zone(spark)
+    plan = requested_diff(storage, *versions, keys, other=other, time_zone=zone)
+    return planned_diff_frame(spark, plan)
+
+
+def planned_diff_frame(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
     """Return the rows that differ: the columns of the diff, and `_change_type`."""
+    frame = _differing_rows(spark, plan)
+    shown = DiffFrame(frame._jdf, spark)
+    shown.plan = plan
+    return shown
+
+
+def shown_diff(frame: DataFrame, plan: SnapshotDiff, *, most: int = MOST_ROWS_SHOWN) -> DiffView:
+    """Return what a page shows of a diff that Spark reads; only what is shown is collected."""
+    partitions = [name for name in plan.after.partition_columns if name in frame.columns]
+    by = [CHANGE_TYPE, *partitions]
+    counts = frame.groupBy(*map(column, by)).count().toArrow()
+    rows = in_diff_order(frame, plan).limit(most).toArrow()
+    return counted_view(plan, rows, counts, most=most)
+
+
+def in_diff_order(frame: DataFrame, plan: SnapshotDiff) -> DataFrame:
+    """Return rows of a diff by its keys, or by the first column, and then by type."""
+    rank = F.array_position(F.array(*map(F.lit, _TYPES_IN_ORDER)), column(CHANGE_TYPE))
+    order = [column(name) for name in diff_order(plan) if _has_order(frame, name)]
+    return frame.orderBy(*order, rank)
+
+
+def _has_order(frame: DataFrame, name: str) -> bool:
+    kind = frame.schema[name].dataType.typeName()
+    return kind not in ("map", "variant", "void")
+
+
+def _differing_rows(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
     names = [*plan.schema.names, CHANGE_TYPE]
     frames = [_read(spark, plan, read).select(*map(column, names)) for read in plan.alone]
     if plan.compared:
@@ -91,7 +156,7 @@ def _scan(plan: SnapshotDiff, read: DiffRead) -> Scan:
         storage=read.storage,
         version=read.version,
         table=read.columns.of(plan.after.configuration),
-        files=lambda _, __: files,
+        files=pruned_files(read, plan.after.configuration),
         num_files=len(files),
         size_in_bytes=sum({file.path: file.size for file in files}.values()),
         vector_rows=0 if all(file.rows.is_all for file in files) else None,
@@ -101,3 +166,16 @@ def _scan(plan: SnapshotDiff, read: DiffRead) -> Scan:
         label=f"diff of versions {plan.before.version} and {plan.after.version}",
         missing_file_error=lambda: missing_diff_files(plan),
     )
+
+
+def pruned_files(
+    read: DiffRead, table: TableConfiguration
+) -> Callable[[Predicate, str | None], Sequence[ScanFile]]:
+    """Return the files of a read that may have rows which a predicate is true of."""
+    configuration = read.columns.of(table)
+
+    @lru_cache(maxsize=8)
+    def files(predicate: Predicate) -> Sequence[ScanFile]:
+        return pruned_scan_files(read.files, configuration, predicate)
+
+    return lambda predicate, _: files(predicate)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from truckee.spark.jvm.bridge import Callback, compiled, gateway
+from truckee.spark.jvm.bridge import Callback, compiled, gateway, java_list
 from truckee.spark.jvm.jvm_errors import marked
 from truckee.spark.types import to_java
 
@@ -57,6 +57,12 @@ def streaming_frame(
     sources = Callback(create_source)
     plan = compiled(spark, "TruckeeStream").relation(session, name, java_schema, output, sources)
     return _frame(spark, plan)
+
+
+def java_source(spark: SparkSession, name: str, schema: StructType, source: StreamSource) -> Any:
+    """Return what Spark's own `Source` is made of, for one run of a query."""
+    found = [name, to_java(spark, schema), Callback(_Answers(spark, source))]
+    return java_list(spark, found)
 
 
 def worked_out(spark: SparkSession, batch: DataFrame) -> DataFrame:

@@ -7,17 +7,14 @@ from typing import Any, NamedTuple
 
 from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
-from pyspark.sql.types import StructType as SparkStruct
 
 from truckee.errors.create import InvalidTableNameError
 from truckee.protocol.paths import is_absolute
 from truckee.spark.columns import quoted
-from truckee.spark.jvm.bridge import gateway
+from truckee.spark.jvm.bridge import compiled, gateway, java_array
 from truckee.spark.jvm.jvm_errors import unlogged
-from truckee.spark.session.named_source import PROVIDER
-from truckee.spark.types import to_java
 
-DELTA_PROVIDERS = frozenset({PROVIDER, "delta"})
+DELTA_PROVIDERS = frozenset({"delta", "truckee"})
 _SESSION_CATALOG = "spark_catalog"
 
 
@@ -82,37 +79,30 @@ def default_location(spark: SparkSession, name: str) -> str:
 
 
 def register_table(
-    spark: SparkSession, name: str, schema: SparkStruct, *, location: str | None = None
+    spark: SparkSession, name: str, location: str, *, is_managed: bool, comment: str | None = None
 ) -> None:
-    """Enter a table into the catalog; without a location, where it lies by default.
+    """Enter a table into the catalog, as delta-spark does: a name and a place.
 
-    The catalog deletes a table without a location of its own when its name is dropped, and so
-    refuses one whose folder has files already.
+    Columns, partitions and properties are the log's, and nowhere else. A managed table is deleted
+    when its name is dropped.
     """
-    columns = to_java(spark, schema).toDDL()
-    place = "" if location is None else f" LOCATION {_text(location)}"
-    target = quoted_name(spark, name)
-    spark.sql(f"CREATE TABLE {target} ({columns}) USING {PROVIDER}{place}")
-
-
-def drop_table(spark: SparkSession, name: str) -> None:
-    """Take a table out of the catalog, and delete it if it lies where it does by default."""
-    spark.sql(f"DROP TABLE IF EXISTS {quoted_name(spark, name)}")
-
-
-def update_columns(spark: SparkSession, name: str, schema: SparkStruct) -> None:
-    """Tell the catalog the columns that a table has now."""
-    identifier = _catalog(spark).qualifyIdentifier(_identifier(spark, name))
-    external = spark._jsparkSession.sharedState().externalCatalog()
-    external.alterTableDataSchema(
-        identifier.database().get(), identifier.table(), to_java(spark, schema)
+    uri = gateway(spark).jvm.org.apache.hadoop.fs.Path(location).toUri().toString()
+    compiled(spark, "TruckeeSessions").enter(
+        spark._jsparkSession,
+        _text_array(spark, table_name_parts(spark, name)),
+        uri,
+        is_managed,
+        comment,
     )
-    _catalog(spark).refreshTable(identifier)
 
 
-def _text(value: str) -> str:
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+def drop_entry(spark: SparkSession, name: str) -> None:
+    """Take a table out of the catalog."""
+    _catalog(spark).dropTable(_identifier(spark, name), True, False)
+
+
+def _text_array(spark: SparkSession, texts: list[str]) -> Any:
+    return java_array(spark, "java.lang.String", texts)
 
 
 def quoted_name(spark: SparkSession, name: str) -> str:

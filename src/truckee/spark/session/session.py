@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import resources
+from typing import Any
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
@@ -13,13 +14,30 @@ from pyspark.sql import SparkSession
 from truckee.spark.session.explicit_settings import conf_folder, explicit_settings, jvm_is_there
 from truckee.spark.session.java import ensure_java
 
+CATALOG_SETTING = "spark.sql.catalog.spark_catalog"
+EXTENSIONS_SETTING = "spark.sql.extensions"
+DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+
 _JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
 _ALL_JAVA_OPTIONS = (_JAVA_OPTIONS, "spark.driver.extraJavaOptions")
 _JAVA_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "SPARK_SUBMIT_OPTS")
 
 
+_started: list[Callable[[SparkSession], object]] = []
+
+
+def after_start(prepare: Callable[[SparkSession], object]) -> None:
+    """Have sessions prepared that are started by `session` or by a builder of `configure`."""
+    if prepare not in _started:
+        _started.append(prepare)
+
+
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Return the builder with what truckee needs added, and nothing changed that anyone has said.
+
+    The session that it starts knows Delta's SQL and the format `delta`. The two settings by which
+    delta-spark does this are left out, since they name classes of a JAR.
 
     It finds a Java (`JAVA_HOME`), and lets Spark log errors alone
     (`-Dlog4j2.configurationFile=...` in `spark.driver.defaultJavaOptions`) if there is no other
@@ -27,6 +45,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     (`PYSPARK_PYTHON`). What the builder, spark-submit, `spark-defaults.conf` or the environment
     say stays as it is. So does a session that runs already.
     """
+    _prepare_when_started(builder)
     if _is_running() or jvm_is_there():
         return builder
     ensure_java()
@@ -39,6 +58,36 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     own = f"-Dlog4j2.configurationFile=file:{quiet}"
     # The default ones, which stand in the command before those that are the caller's.
     return builder.config(_JAVA_OPTIONS, f"{own} {given.get(_JAVA_OPTIONS, '')}".strip())
+
+
+def _prepare_when_started(builder: SparkSession.Builder) -> None:
+    """Have what `after_start` was told done by this builder, and by no other."""
+    original = builder.getOrCreate
+    if getattr(original, "prepares", False):
+        return
+
+    def start() -> SparkSession:
+        without_delta_settings(builder._options)
+        started = original()
+        for prepare in _started:
+            prepare(started)
+        return started
+
+    start.prepares = True  # type: ignore[attr-defined]
+    builder.getOrCreate = start  # type: ignore[method-assign]
+
+
+def without_delta_settings(options: dict[str, Any]) -> None:
+    """Take out the settings that name classes of delta-spark, unless its packages are asked for."""
+    packages = (str(options.get(key, "")) for key in ("spark.jars", "spark.jars.packages"))
+    if any("delta" in named for named in packages):
+        return
+    if options.get(CATALOG_SETTING) == DELTA_CATALOG:
+        del options[CATALOG_SETTING]
+    names = str(options.get(EXTENSIONS_SETTING, "")).split(",")
+    if DELTA_EXTENSION in names:
+        names.remove(DELTA_EXTENSION)
+        options[EXTENSIONS_SETTING] = ",".join(names)
 
 
 def session(app_name: str = "truckee", **conf: object) -> SparkSession:

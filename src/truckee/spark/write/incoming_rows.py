@@ -53,12 +53,26 @@ def rows_to_write(df: DataFrame, schema: StructType) -> RowsToWrite:
     plain = selected(df, (_plain(name, new, held[name]) for new, name in names))
     rows = plain.to(to_spark(bare_schema(StructType(tuple(present)))))
     identities = _identities(present, missing)
+    if identities:
+        rows = _in_tasks(rows)
     generated = [field for field in missing if GENERATION_EXPRESSION_KEY in field.metadata]
     if missing:
         rows = rows.withColumns({f.name: _filled(df, f) for f in missing if f not in generated})
         rows = rows.withColumns({field.name: generated_value(field) for field in generated})
         rows = selected(rows, (Named(field.name) for field in schema.fields))
     return RowsToWrite(rows, frozenset(field.name for field in generated), identities)
+
+
+def _in_tasks(rows: DataFrame) -> DataFrame:
+    """Return the rows so that Spark works them out in tasks, whose numbers identities are made of.
+
+    Values that stand in the plan itself it would work out on the driver, before there is a task.
+    """
+    leaves = rows._jdf.queryExecution().analyzed().collectLeaves()
+    names = {str(leaves.apply(index).nodeName()) for index in range(leaves.size())}
+    if not names <= {"LocalRelation", "OneRowRelation"}:
+        return rows
+    return rows.coalesce(rows.sparkSession.sparkContext.defaultParallelism)
 
 
 def _plain(name: str, new: str, held: DataType) -> Item:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
+from truckee.errors.base import DeltaError
 from truckee.errors.storage import StorageError, StoragePermissionError
 from truckee.protocol.paths import CHANGE_DATA_DIRECTORY
 from truckee.spark.jvm.bridge import compiled
 from truckee.spark.jvm.classes import maker
-from truckee.storage.base import Storage
+from truckee.storage.base import FileInfo, Storage
+
+_log = logging.getLogger(__name__)
 
 _WAIT_SECONDS = 30.0
-
 
 TRUCKEE_COMMIT = "truckee.TruckeeCommit"
 """The class that says where files of a job lie; Spark finds it by name."""
@@ -70,15 +74,25 @@ def delete_by_token(
     """Delete the files of a job that failed, told by the token in their names.
 
     Tasks delete what they wrote when they fail, but one whose process died cannot. So the folders
-    that files may be in are listed, all of the table if it has partitions.
+    that files may be in are listed, all of the table if it has partitions. What goes wrong here is
+    logged: the error of the job is the one to raise.
     """
+    try:
+        found = [file.path for file in _listed(storage, has_folders) if token in file.path]
+        delete_job_files(spark, storage.root, found)
+    except (DeltaError, OSError, Py4JError):
+        _log.warning(
+            "files with %s in their names could not be deleted from %s; a VACUUM will delete them",
+            token,
+            storage.root,
+            exc_info=True,
+        )
+
+
+def _listed(storage: Storage, has_folders: bool) -> Iterable[FileInfo]:
     if has_folders:
-        listed = storage.list_tree("")
-    else:
-        changes = f"{CHANGE_DATA_DIRECTORY}/cdc-"
-        listed = chain(storage.list_from("part-"), storage.list_from(changes))
-    found = [file.path for file in listed if token in file.path]
-    delete_job_files(spark, storage.root, found)
+        return storage.list_tree("")
+    return chain(storage.list_from("part-"), storage.list_from(f"{CHANGE_DATA_DIRECTORY}/cdc-"))
 
 
 def end_tasks(spark: SparkSession, tag: str) -> None:

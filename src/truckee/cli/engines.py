@@ -1,0 +1,78 @@
+"""Which engine answers: Arrow in this process where there is little to read, else Spark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from truckee.cli.render import words
+from truckee.errors.options import IllegalOptionError
+
+if TYPE_CHECKING:
+    from truckee.errors.conditions import ConditionError
+
+ARROW_BYTES = "TRUCKEE_ARROW_BYTES"
+"""The environment variable that says up to how many bytes Spark is not started for."""
+
+_DEFAULT_BYTES = 256 << 20
+
+Answer = TypeVar("Answer")
+
+
+class RowEngine(str, Enum):
+    """What reads the rows."""
+
+    ARROW = "arrow"
+    SPARK = "spark"
+
+
+EngineChoice = Annotated[
+    RowEngine | None,
+    typer.Option(
+        "--engine",
+        help="What reads the rows; else arrow up to 256 MB of files, then spark "
+        f"({ARROW_BYTES} sets the bytes).",
+    ),
+]
+
+
+def answered_by_arrow(
+    engine: RowEngine | None, size_in_bytes: int, answer: Callable[[], Answer]
+) -> Answer | None:
+    """Return the answer without a JVM, or None where Spark is to be asked, with a word why.
+
+    A condition that only Spark understands raises if Arrow was asked for.
+    """
+    from truckee.errors.conditions import ConditionSyntaxError, UnsupportedConditionError
+
+    if engine is RowEngine.SPARK:
+        return None
+    limit = _limit()
+    if engine is None and size_in_bytes > limit:
+        megabytes = size_in_bytes / (1 << 20)
+        words(f"{megabytes:,.0f} MB of files are read with Spark; --engine arrow reads them here")
+        return None
+    try:
+        return answer()
+    except (UnsupportedConditionError, ConditionSyntaxError) as error:
+        if engine is RowEngine.ARROW:
+            raise
+        words(_asks_spark(error))
+        return None
+
+
+def _asks_spark(error: ConditionError) -> str:
+    return f"Spark is asked, which knows more conditions: {error.sentence().partition(chr(10))[0]}"
+
+
+def _limit() -> int:
+    text = os.environ.get(ARROW_BYTES, "")
+    if not text:
+        return _DEFAULT_BYTES
+    if not text.isdecimal():
+        raise IllegalOptionError(option=ARROW_BYTES, value=text, needs="a number of bytes")
+    return int(text)

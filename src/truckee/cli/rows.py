@@ -1,0 +1,165 @@
+"""`truckee rows` and `truckee head`: the history of rows, and the first rows of a version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from truckee.cli.changes import CHANGE_STYLES
+from truckee.cli.diff import changed_places, version_or_time
+from truckee.cli.engines import EngineChoice, answered_by_arrow
+from truckee.cli.inspect import AsJson, TablePath, Version
+from truckee.cli.render import print_json_texts, print_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from truckee.changes.row_timelines import RowTimelines
+    from truckee.log.snapshot import Snapshot
+
+_Where = Annotated[
+    str | None,
+    typer.Option("--where", metavar="SQL", help="Only rows that this condition is true of."),
+]
+_Condition = Annotated[
+    str, typer.Option("--where", metavar="SQL", help="The rows that this condition is true of.")
+]
+_Keys = Annotated[
+    str | None,
+    typer.Option("--keys", metavar="COLUMNS", help="The columns that identify a row: id,day."),
+]
+_Since = Annotated[
+    str | None,
+    typer.Option("--from", metavar="A", help="Since this version or timestamp; else the first."),
+]
+_Columns = Annotated[
+    str | None, typer.Option("--columns", metavar="NAMES", help="Only these columns: id,name.")
+]
+_Number = Annotated[int, typer.Option("--limit", min=1, metavar="N", help="At most N rows.")]
+
+
+def rows(
+    path: TablePath,
+    where: _Condition,
+    keys: _Keys = None,
+    since: _Since = None,
+    engine: EngineChoice = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show every image of some rows: when it came and went, by whom, and what was changed.
+
+    The change data feed need not be on.
+
+    Example: truckee rows /data/orders --where "id = 7"
+    """
+    from truckee.arrow.row_history import history_rows
+    from truckee.arrow.texts import json_texts
+    from truckee.changes.history_request import requested_timelines
+    from truckee.storage import open_storage
+
+    start = None if since is None else version_or_time(since)
+    timelines = requested_timelines(open_storage(path), start)
+    names = None if keys is None else [key.strip() for key in keys.split(",")]
+    # What is read follows the rows that are asked for, and little is known of that beforehand.
+    found = answered_by_arrow(engine, 0, lambda: history_rows(timelines, where, names).to_arrow())
+    if found is None:
+        found = _history_of_spark(timelines, where, names)
+    if as_json:
+        print_json_texts(json_texts(found))
+        return
+    _print_history(found, len(timelines.schema.names))
+
+
+def _history_of_spark(timelines: RowTimelines, where: str, keys: list[str] | None) -> pa.Table:
+    from truckee.cli.spark import spark_session
+    from truckee.spark.read.history_frames import history_of_rows
+
+    with spark_session() as (spark, status):
+        status.update("looking for rows")
+        return history_of_rows(spark, timelines, where, keys).toArrow()
+
+
+def _print_history(found: pa.Table, count: int) -> None:
+    from truckee.arrow.texts import column_texts
+    from truckee.cli.render import shown_time
+
+    names, kind = found.column_names[:count], found["_change_type"].to_pylist()
+    values = [column_texts(found[name]) for name in names]
+    times = found["_commit_timestamp"].cast("int64").to_pylist()
+    told = [
+        found["_commit_version"].to_pylist(),
+        [shown_time(None if at is None else at // 1000) for at in times],
+        found["_operation"].to_pylist(),
+        found["_user_name"].to_pylist(),
+        kind,
+    ]
+    changed = [
+        ", ".join(names_) if names_ else "" for names_ in found["_changed_columns"].to_pylist()
+    ]
+    images = list(zip(kind, *values, strict=True))
+    marks = [{len(told) - 1 + at for at in places} for places in changed_places(images)]
+    shown = [
+        [*of, *("null" if value is None else value for value in image[1:]), names_changed]
+        for of, image, names_changed in zip(zip(*told, strict=True), images, changed, strict=True)
+    ]
+    print_table(
+        ("#version", "time", "operation", "user", "_change_type", *names, "changed"),
+        shown,
+        styles=(CHANGE_STYLES.get(of) for of in kind),
+        marked=marks,
+    )
+
+
+def head(
+    path: TablePath,
+    where: _Where = None,
+    columns: _Columns = None,
+    version: Version = None,
+    limit: _Number = 10,
+    engine: EngineChoice = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the first rows of a table, of its latest version unless told otherwise.
+
+    Example: truckee head /data/orders --where "country = 'PT'" --columns id,country
+    """
+    from truckee.arrow.scans import snapshot_rows
+    from truckee.arrow.texts import column_texts, json_texts
+    from truckee.log.snapshot import load_snapshot
+    from truckee.storage import open_storage
+
+    snapshot = load_snapshot(open_storage(path), version)
+    names = None if columns is None else [name.strip() for name in columns.split(",")]
+
+    def answer() -> pa.Table:
+        return snapshot_rows(snapshot, columns=names, where=where).first(limit)
+
+    # Without a condition, no more is read than what is shown.
+    size = snapshot.size_in_bytes if where is not None else 0
+    found = answered_by_arrow(engine, size, answer)
+    if found is None:
+        found = _head_of_spark(snapshot, where, names, limit)
+    if as_json:
+        print_json_texts(json_texts(found))
+        return
+    shown = zip(*(column_texts(column) for column in found.columns), strict=True)
+    print_table(
+        found.column_names,
+        [["null" if value is None else value for value in row] for row in shown],
+    )
+
+
+def _head_of_spark(
+    snapshot: Snapshot, where: str | None, columns: list[str] | None, limit: int
+) -> pa.Table:
+    from truckee.cli.spark import spark_session
+    from truckee.spark.columns import column
+    from truckee.spark.read.frames import snapshot_frame
+
+    with spark_session() as (spark, status):
+        frame = snapshot_frame(spark, snapshot)
+        status.update("reading rows")
+        frame = frame if where is None else frame.where(where)
+        frame = frame if columns is None else frame.select(*map(column, columns))
+        return frame.limit(limit).toArrow()

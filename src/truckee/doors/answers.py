@@ -1,0 +1,82 @@
+"""Each kind of question that Spark has, and who answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from truckee.doors import alterations, changed_rows, definitions, feeds, shown, source, tables
+from truckee.errors.sql import StatementNotAllowedError
+from truckee.spark.session.catalog_tables import java_frame
+from truckee.spark.session.doors import Question
+from truckee.sql.grammar import parsed_statement
+from truckee.sql.result_columns import result_columns
+from truckee.sql.run import run_statement
+
+
+def answer(question: Question) -> Any:
+    """Return the answer to a question of Spark's."""
+    return _ANSWERS[question.kind](question)
+
+
+def _parse(question: Question) -> str | None:
+    statement = parsed_statement(question.about["text"])
+    return None if statement is None else result_columns(statement)
+
+
+def _run(question: Question) -> Any:
+    statement = parsed_statement(question.about["text"])
+    assert statement is not None
+    return java_frame(run_statement(question.spark, statement))
+
+
+def _by_path(operation: str) -> Callable[[Question], Any]:
+    def refuse(_: Question) -> Any:
+        raise StatementNotAllowedError(
+            operation=f"{operation} of a table by its path",
+            hint="delete or move the folder, or name a table of the catalog",
+        )
+
+    return refuse
+
+
+def _refuse(question: Question) -> Any:
+    raise StatementNotAllowedError(
+        operation=question.about["operation"], hint="name the table by its name or its path"
+    )
+
+
+_ANSWERS: Mapping[str, Callable[[Question], Any]] = {
+    "parse": _parse,
+    "statement": _run,
+    "exists": tables.exists,
+    "check path": tables.check_path,
+    "refuse": _refuse,
+    "defaults": changed_rows.default_texts,
+    "changes from": feeds.changes_from,
+    "create like": definitions.create_like_another,
+    "load": tables.load,
+    "create": definitions.create,
+    "check creation": definitions.check,
+    "create with rows": definitions.create_from_rows,
+    "alter": alterations.alter,
+    "drop": _by_path("DROP TABLE"),
+    "rename": _by_path("ALTER TABLE ... RENAME TO"),
+    "show": shown.show,
+    "shown": shown.shown,
+    "InsertIntoStatement": changed_rows.insert,
+    "AppendData": changed_rows.insert,
+    "OverwriteByExpression": changed_rows.insert,
+    "OverwritePartitionsDynamic": changed_rows.insert,
+    "DeleteFromTable": changed_rows.delete_rows_of,
+    "UpdateTable": changed_rows.update_rows_of,
+    "MergeIntoTable": changed_rows.merge_rows_of,
+    "truncate": changed_rows.truncate,
+    "read": source.read_by_path,
+    "write": source.write_by_path,
+    "stream schema": source.stream_schema,
+    "stream": source.stream,
+    "check sink": source.check_sink,
+    "batch": source.batch,
+    "changes": feeds.changes,
+}

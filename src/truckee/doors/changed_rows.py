@@ -1,0 +1,244 @@
+"""INSERT, DELETE, UPDATE, MERGE and TRUNCATE as Spark's parser gives them, run by the commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from truckee.commands.ddl.truncate import truncate_table
+from truckee.commands.dml.delete import delete
+from truckee.commands.dml.update import update
+from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
+from truckee.commands.write.options import WRITE_OPTIONS, write_options
+from truckee.commands.write.plan import Write
+from truckee.commands.write.write import write_table
+from truckee.doors.tables import table_storage_of
+from truckee.errors.sql import StatementNotAllowedError
+from truckee.errors.write import ColumnCountError
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.options.text import Options
+from truckee.options.unknown import warn_of_unknown
+from truckee.protocol.column_metadata import (
+    CURRENT_DEFAULT_KEY,
+    GENERATION_EXPRESSION_KEY,
+    IDENTITY_STEP_KEY,
+)
+from truckee.protocol.schema import StructField, find_column
+from truckee.spark.columns import quoted, spark_type
+from truckee.spark.dml.expressions import resolved_condition
+from truckee.spark.dml.statements import (
+    ClauseSpec,
+    InsertSpec,
+    delete_condition,
+    insert_spec,
+    merge_clauses,
+    merge_condition,
+    merge_evolves,
+    update_condition,
+    update_values,
+)
+from truckee.spark.read.frames import snapshot_frame
+from truckee.spark.session.catalog_tables import java_frame, text_list
+from truckee.spark.session.doors import Question
+from truckee.spark.session.settings import session_settings
+
+
+def delete_rows_of(question: Question) -> Any:
+    """Run a DELETE, and answer with the number of rows."""
+    spark, plan = question.spark, question.objects[0]
+    storage = table_storage_of(question)
+    condition = delete_condition(spark, plan)
+    return java_frame(delete(spark, storage, condition, alias=_alias(question)))
+
+
+def update_rows_of(question: Question) -> Any:
+    """Run an UPDATE, and answer with the number of rows."""
+    spark, plan = question.spark, question.objects[0]
+    storage = table_storage_of(question)
+    values = update_values(spark, plan, _defaults(load_snapshot(storage)))
+    condition = update_condition(spark, plan)
+    return java_frame(update(spark, storage, condition, values, alias=_alias(question)))
+
+
+def merge_rows_of(question: Question) -> Any:
+    """Run a MERGE, and answer with the numbers of rows."""
+    spark, plan = question.spark, question.objects[0]
+    storage = table_storage_of(question)
+    matched, of_source, of_target = merge_clauses(spark, plan, _defaults(load_snapshot(storage)))
+    builder = merge_builder(
+        spark,
+        storage,
+        question.frame(1),
+        merge_condition(spark, plan),
+        alias=_alias(question),
+    )
+    if merge_evolves(plan):
+        builder = builder.withSchemaEvolution()
+    for clause in matched:
+        builder = _with_matched(builder, clause)
+    for clause in of_source:
+        builder = _with_insert(builder, clause)
+    for clause in of_target:
+        builder = _with_unmatched(builder, clause)
+    return java_frame(builder.execute())
+
+
+def default_texts(question: Question) -> Any:
+    """Answer with the default of each column that an INSERT gives a value for, as SQL.
+
+    Raises for a column whose values are computed, since its default is not a value.
+    """
+    snapshot = load_snapshot(table_storage_of(question))
+    names = question.about["columns"] or snapshot.schema.names
+    found = []
+    for name in names:
+        chain = find_column(snapshot.schema, (name,))
+        metadata = {} if chain is None else chain.field.metadata
+        if IDENTITY_STEP_KEY in metadata or GENERATION_EXPRESSION_KEY in metadata:
+            raise StatementNotAllowedError(
+                operation=f"DEFAULT for the column {name}, whose values are computed",
+                hint="list the other columns, and leave this one out",
+            )
+        found.append(str(metadata.get(CURRENT_DEFAULT_KEY, "NULL")))
+    return text_list(question.spark, found)
+
+
+def truncate(question: Question) -> None:
+    """Run TRUNCATE TABLE."""
+    truncate_table(table_storage_of(question))
+
+
+def insert(question: Question) -> None:
+    """Run an INSERT, or a write of a DataFrame to a table by its name."""
+    spark = question.spark
+    spec = insert_spec(spark, question.kind, question.objects[0])
+    storage = table_storage_of(question)
+    snapshot = load_snapshot(storage)
+    given = {**question.about.get("options", {}), **spec.options}
+    options = Options(given)
+    warn_of_unknown(options, WRITE_OPTIONS, what="a write")
+    settings = session_settings(spark)
+    parsed = write_options(_with_condition(spark, options, spec, snapshot), settings)
+    parsed = replace(parsed, merge_schema=parsed.merge_schema or spec.evolves_schema)
+    if spec.is_dynamic is not None:
+        is_dynamic = spec.is_dynamic or (spec.condition is None and parsed.dynamic_overwrite)
+        parsed = replace(parsed, dynamic_overwrite=is_dynamic)
+    rows = named_rows(question.frame(1), snapshot, spec, adds_columns=parsed.merge_schema)
+    mode = "Overwrite" if spec.overwrites else "Append"
+    write_table(rows, Write(storage=storage, mode=mode, options=parsed))
+
+
+def named_rows(
+    rows: DataFrame, snapshot: Snapshot, spec: InsertSpec, *, adds_columns: bool
+) -> DataFrame:
+    """Return the rows of an INSERT with the names of the table's columns, static ones added.
+
+    Raises ColumnCountError if there are more or fewer than go by their position.
+    """
+    if spec.only_new_partitions:
+        raise StatementNotAllowedError(
+            operation="INSERT ... IF NOT EXISTS", hint="use MERGE to insert what is missing"
+        )
+    if spec.replaces_by_match:
+        raise StatementNotAllowedError(
+            operation="INSERT ... REPLACE ON or REPLACE USING", hint="use REPLACE WHERE, or MERGE"
+        )
+    static = {name: text for name, text in spec.partition.items() if text is not None}
+    fields = {name: _partition_field(snapshot, name) for name in spec.partition}
+    if not spec.by_name:
+        rows = _by_position(rows, snapshot, spec, static, adds_columns=adds_columns)
+    values = {
+        fields[name].name: F.lit(text).cast(spark_type(fields[name].type))
+        for name, text in static.items()
+    }
+    return rows.withColumns(values) if values else rows
+
+
+def _by_position(
+    rows: DataFrame,
+    snapshot: Snapshot,
+    spec: InsertSpec,
+    static: Mapping[str, str],
+    *,
+    adds_columns: bool,
+) -> DataFrame:
+    taken = {name.casefold() for name in static}
+    names = spec.columns or tuple(
+        name for name in snapshot.schema.names if name.casefold() not in taken
+    )
+    found = tuple(rows.columns)
+    extra = found[len(names) :]
+    if len(found) < len(names) or (extra and (spec.columns or not adds_columns)):
+        raise ColumnCountError(table=snapshot.storage.root, expected=names, found=found)
+    return rows.toDF(*names, *extra)
+
+
+def _partition_field(snapshot: Snapshot, name: str) -> StructField:
+    found = find_column(snapshot.schema, (name,))
+    known = {column.casefold() for column in snapshot.partition_columns}
+    if found is None or name.casefold() not in known:
+        raise StatementNotAllowedError(
+            operation=f"PARTITION ({name})",
+            hint=f"the table is partitioned by [{', '.join(snapshot.partition_columns)}]",
+        )
+    return found.field
+
+
+def _with_condition(
+    spark: SparkSession, options: Options, spec: InsertSpec, snapshot: Snapshot
+) -> Options:
+    """Return the options with the rows that are replaced, where the statement tells them."""
+    static = {name: text for name, text in spec.partition.items() if text is not None}
+    if spec.condition is not None:
+        rows = snapshot_frame(spark, snapshot)
+        found = resolved_condition(rows, spec.condition, what="the condition of REPLACE WHERE")
+        return Options({**options, "replaceWhere": found.sql})
+    if not static or not spec.overwrites:
+        return options
+    parts = []
+    for name, text in static.items():
+        field = _partition_field(snapshot, name)
+        kind = spark_type(field.type).simpleString()
+        escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+        parts.append(f"{quoted(field.name)} <=> CAST('{escaped}' AS {kind})")
+    return Options({**options, "replaceWhere": " AND ".join(parts)})
+
+
+def _with_matched(builder: DeltaMergeBuilder, clause: ClauseSpec) -> DeltaMergeBuilder:
+    if clause.does == "delete":
+        return builder.whenMatchedDelete(clause.condition)
+    if clause.values is None:
+        return builder.whenMatchedUpdateAll(clause.condition)
+    return builder.whenMatchedUpdate(clause.condition, clause.values)
+
+
+def _with_insert(builder: DeltaMergeBuilder, clause: ClauseSpec) -> DeltaMergeBuilder:
+    if clause.values is None:
+        return builder.whenNotMatchedInsertAll(clause.condition)
+    return builder.whenNotMatchedInsert(clause.condition, clause.values)
+
+
+def _with_unmatched(builder: DeltaMergeBuilder, clause: ClauseSpec) -> DeltaMergeBuilder:
+    if clause.does == "delete":
+        return builder.whenNotMatchedBySourceDelete(clause.condition)
+    return builder.whenNotMatchedBySourceUpdate(clause.condition, clause.values)
+
+
+def _alias(question: Question) -> str | None:
+    about = question.about
+    if "alias" in about or "parts" not in about:
+        alias: str | None = about.get("alias")
+        return alias
+    return str(about["parts"][-1])
+
+
+def _defaults(snapshot: Snapshot) -> dict[str, str]:
+    return {
+        field.name.casefold(): field.metadata[CURRENT_DEFAULT_KEY]
+        for field in snapshot.schema.fields
+        if CURRENT_DEFAULT_KEY in field.metadata
+    }

@@ -1,0 +1,41 @@
+"""truckee.enable: a session that knows Delta's SQL and the format `delta`."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from truckee.commands.catalog import before_names
+from truckee.doors.answers import answer
+from truckee.errors.install import DeltaJarPresentError
+from truckee.spark.session.arguments import checked_session
+from truckee.spark.session.doors import open_doors
+from truckee.spark.session.session import after_start
+from truckee.spark.session.session import configure as configure
+from truckee.spark.session.session import session as session
+
+
+def enable(spark: SparkSession) -> SparkSession:
+    """Let a session, and those made of it, take Delta's SQL and `format("delta")`; return it.
+
+    Doing it twice is fine. Raises `DeltaJarPresentError` where Delta's own JAR is on the class
+    path, for then the name belongs to it.
+    """
+    open_doors(checked_session(spark), answer)
+    return spark
+
+
+def _enable_where_free(spark: SparkSession) -> None:
+    """Enable a session unless Delta's own JAR does what this would do."""
+    try:
+        enable(spark)
+    except DeltaJarPresentError:
+        return
+
+
+def enable_on_first_use() -> None:
+    """Have sessions enabled when truckee starts them, or enters a table into their catalog."""
+    before_names(_enable_where_free)
+    after_start(_enable_where_free)
+
+
+enable_on_first_use()

@@ -1,0 +1,129 @@
+"""Which table a question is about, and what the catalog is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from truckee.commands.catalog import delta_location
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.options.feed import Bound, is_feed_read
+from truckee.options.text import Options
+from truckee.options.time_travel import split_path
+from truckee.protocol.features import supported_features
+from truckee.readwriter import has_log, load_path, snapshot_at
+from truckee.spark.columns import quoted
+from truckee.spark.read.frames import snapshot_frame
+from truckee.spark.session.catalog_tables import (
+    catalog_table,
+    entry_location,
+    entry_properties,
+)
+from truckee.spark.session.doors import Question
+from truckee.spark.session.settings import session_storage, session_zone
+from truckee.spark.types import shown_schema
+from truckee.storage.base import Storage
+
+
+def table_name(about: Mapping[str, Any]) -> str | None:
+    """Return the name of a table as SQL has it; None for one that is named by its path."""
+    if "path" in about:
+        return None
+    return ".".join(quoted(part) for part in about["parts"])
+
+
+def table_storage_of(question: Question) -> Storage:
+    """Return where the table of a question lies; raises TableNotFoundError for an unknown name."""
+    about = question.about
+    name = table_name(about)
+    path = about["path"] if name is None else delta_location(question.spark, name)
+    return session_storage(question.spark, path, about.get("options"))
+
+
+def exists(question: Question) -> bool:
+    """Answer whether there is a table at a path."""
+    storage, _ = _at_path(question)
+    return has_log(storage)
+
+
+def check_path(question: Question) -> None:
+    """Raise NotADeltaTableError if there is no table at a path."""
+    storage, _ = _at_path(question)
+    if not has_log(storage):
+        load_snapshot(storage)
+
+
+def load(question: Question) -> Any:
+    """Answer with a table: its columns, partitions and properties are those of the log."""
+    about, entry = question.about, question.objects[0]
+    at = _asked_version(about)
+    if entry is None:
+        storage, in_path = _at_path(question)
+        at = at or in_path
+        path = storage.root
+    else:
+        path = entry_location(entry)
+        storage = session_storage(question.spark, path)
+    snapshot = snapshot_at(storage, at)
+    name = table_name(about) or f"delta.{quoted(path)}"
+    return catalog_table(
+        question.spark,
+        name=f"spark_catalog.{name.replace('`', '')}",
+        path=storage.root,
+        schema=shown_schema(snapshot.schema),
+        partitions=snapshot.partition_columns,
+        properties={
+            **shown_properties(snapshot),
+            **entry_properties(entry),
+            "provider": "delta",
+            "location": path,
+        },
+        entry=entry,
+        rows=_rows(snapshot, is_named=entry is not None),
+    )
+
+
+def shown_properties(snapshot: Snapshot) -> dict[str, str]:
+    """Return the properties of a table as SHOW TBLPROPERTIES lists them."""
+    protocol = snapshot.protocol
+    features = {}
+    if protocol.writer_features is not None:
+        features = {f"delta.feature.{name}": "supported" for name in supported_features(protocol)}
+    comment = snapshot.metadata.description
+    return {
+        **snapshot.metadata.configuration,
+        **features,
+        "delta.minReaderVersion": str(protocol.min_reader_version),
+        "delta.minWriterVersion": str(protocol.min_writer_version),
+        **({} if comment is None else {"comment": comment}),
+    }
+
+
+def _rows(snapshot: Snapshot, *, is_named: bool) -> Any:
+    def rows(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
+        if is_feed_read(Options(options)):
+            root = snapshot.storage.root
+            return load_path(spark, root, dict(options), is_catalog_table=is_named)
+        return snapshot_frame(spark, snapshot)
+
+    return rows
+
+
+def _at_path(question: Question) -> tuple[Storage, Bound | None]:
+    """Return the storage of a path, and the version that its end names, as in `t@v3`."""
+    path, spark = question.about["path"], question.spark
+    storage = session_storage(spark, path)
+    if "@" not in path or has_log(storage):
+        return storage, None
+    path, at = split_path(path, time_zone=session_zone(spark))
+    return session_storage(spark, path), at
+
+
+def _asked_version(about: Mapping[str, Any]) -> Bound | None:
+    if "timestamp_us" in about:
+        return Bound(timestamp_ms=about["timestamp_us"] // 1000)
+    if "version" in about:
+        return Bound(version=Options({"versionAsOf": about["version"]}).version("versionAsOf"))
+    return None

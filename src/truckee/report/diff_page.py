@@ -1,0 +1,198 @@
+"""A diff on one page of HTML that needs nothing but itself: counts, rows, and what else differs.
+
+Changed cells of an updated row are marked in colour, and by `<ins>` and `<del>`, which a reader
+without colours is told too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib import resources
+
+from msgspec import Struct
+
+from truckee.changes.snapshot_diff import SnapshotDiff
+from truckee.changes.table_differences import table_differences
+from truckee.errors.log import utc_text
+from truckee.log.snapshot import Snapshot
+
+KINDS: Mapping[str, tuple[str, str]] = {
+    "insert": ("inserted", "insert"),
+    "update_postimage": ("updated", "update"),
+    "delete": ("deleted", "delete"),
+}
+"""What is counted, what it is called, and the class of its colour. An update is counted once."""
+
+MOST_ROWS_SHOWN = 1000
+_MOST_PARTITIONS = 200
+_SIGNS = {"insert": "+", "delete": "&minus;", "update_preimage": "&minus;", "update_postimage": "+"}
+
+
+class DiffView(Struct, frozen=True, kw_only=True):
+    """What a page shows of a diff.
+
+    `rows` have their change type first, the images of an update one after the other, and are texts
+    or None for null. `counts` are by change type, `partitions` the same by partition.
+    """
+
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[str | None]]
+    counts: Mapping[str, int]
+    partitions: Sequence[tuple[str, Mapping[str, int]]] = ()
+
+
+def diff_html(plan: SnapshotDiff, view: DiffView) -> str:
+    """Return the page of a diff."""
+    css = (resources.files("truckee.report") / "report.css").read_text()
+    root = plan.after.storage.root
+    title = root.rstrip("/").rsplit("/", 1)[-1]
+    span = f"version {plan.before.version} to {plan.after.version}"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}: {span}</title><style>{css}</style></head><body><main>"
+        f"<header><h1>{escape(title)}: {span}</h1><p>{escape(_places(plan))}</p></header>"
+        f"{_body(plan, view)}<footer>made by truckee</footer></main></body></html>\n"
+    )
+
+
+def diff_fragment(plan: SnapshotDiff, view: DiffView) -> str:
+    """Return the same as a piece of a notebook's page, with a style that reaches nothing else."""
+    css = (resources.files("truckee.report") / "report.css").read_text()
+    span = f"version {plan.before.version} to {plan.after.version}"
+    # The rules hold inside the piece only; a browser that does not know that shows plain tables.
+    scoped = css.replace(":root", ":scope").replace("body {", ":scope > div {")
+    return (
+        f'<div class="truckee-diff"><style>@scope (.truckee-diff) {{ {scoped} }}</style>'
+        f"<div><h2>{span}</h2><p>{escape(_places(plan))}</p>{_body(plan, view)}</div></div>"
+    )
+
+
+def _places(plan: SnapshotDiff) -> str:
+    if plan.is_within_one_table:
+        times = f"{_time(plan.before)} to {_time(plan.after)}"
+        return f"{plan.after.storage.root}, {times}"
+    return f"{plan.before.storage.root} and {plan.after.storage.root}"
+
+
+def _time(snapshot: Snapshot) -> str:
+    return utc_text(snapshot.timestamp_ms)
+
+
+def _body(plan: SnapshotDiff, view: DiffView) -> str:
+    return "".join(
+        (
+            _cards(view.counts),
+            _partitions(view.partitions),
+            _rows(view),
+            _differences(plan),
+        )
+    )
+
+
+def _cards(counts: Mapping[str, int]) -> str:
+    cards = (
+        f'<div><b>{counts.get(kind, 0):,}</b><span><i class="{css}"></i>rows {name}</span></div>'
+        for kind, (name, css) in KINDS.items()
+    )
+    return f'<div class="cards">{"".join(cards)}</div>'
+
+
+def _partitions(partitions: Sequence[tuple[str, Mapping[str, int]]]) -> str:
+    if not partitions:
+        return ""
+    rows = [
+        (escape(name), *(f"{counts.get(kind, 0):,}" for kind in KINDS))
+        for name, counts in partitions[:_MOST_PARTITIONS]
+    ]
+    more = len(partitions) - _MOST_PARTITIONS
+    say = f"The first {_MOST_PARTITIONS} of {len(partitions):,} partitions." if more > 0 else ""
+    head = ("partition", *(f"#{name}" for name, _ in KINDS.values()))
+    return _section("By partition", say, _table(head, rows))
+
+
+def _rows(view: DiffView) -> str:
+    if not view.rows:
+        return _section("Rows", "No row differs.", "")
+    total = sum(view.counts.get(kind, 0) for kind in KINDS)
+    total += view.counts.get("update_preimage", 0)
+    shown = len(view.rows)
+    say = f"The first {shown:,} of {total:,} rows." if shown < total else ""
+    is_paired = any(row[0] == "update_postimage" for row in view.rows)
+    if not is_paired and view.counts.get("delete") and view.counts.get("insert"):
+        say += " An updated row is shown as deleted and inserted: nothing identifies rows."
+    head = "".join(f"<th>{escape(name)}</th>" for name in ("", "change", *view.columns))
+    lines = "".join(
+        _line(row, _other_image(view.rows, place)) for place, row in enumerate(view.rows)
+    )
+    body = f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody>"
+    return _section("Rows", say.strip(), f'<div class="scroll"><table>{body}</table></div>')
+
+
+def _other_image(rows: Sequence[Sequence[str | None]], place: int) -> Sequence[str | None] | None:
+    match rows[place][0]:
+        case "update_preimage" if place + 1 < len(rows):
+            return rows[place + 1]
+        case "update_postimage" if place > 0:
+            return rows[place - 1]
+    return None
+
+
+def _line(row: Sequence[str | None], other: Sequence[str | None] | None) -> str:
+    kind = row[0] or ""
+    cells = []
+    for place, value in enumerate(row[1:], start=1):
+        text = '<span class="null">null</span>' if value is None else escape(value)
+        if other is not None and other[place] != value:
+            tag = "ins" if kind == "update_postimage" else "del"
+            text = f"<{tag}>{text}</{tag}>"
+        cells.append(f"<td>{text}</td>")
+    name = kind.replace("update_preimage", "update, before").replace(
+        "update_postimage", "update, after"
+    )
+    return (
+        f'<tr class="is-{kind}"><td>{_SIGNS.get(kind, "")}</td><td>{name}</td>{"".join(cells)}</tr>'
+    )
+
+
+def _differences(plan: SnapshotDiff) -> str:
+    found = table_differences(plan.before, plan.after)
+    if not found:
+        return _section("Columns, properties and protocol", "These are the same in both.", "")
+    rows = [
+        (
+            f'<span class="kind">{escape(of.kind)}</span>',
+            f"<code>{escape(of.name)}</code>",
+            _code(of.before),
+            _code(of.after),
+        )
+        for of in found
+    ]
+    head = ("", "", f"version {plan.before.version}", f"version {plan.after.version}")
+    return _section("Columns, properties and protocol", "", _table(head, rows))
+
+
+def _code(value: str | None) -> str:
+    return '<span class="null">none</span>' if value is None else f"<code>{escape(value)}</code>"
+
+
+def _section(title: str, say: str, body: str) -> str:
+    words = f'<p class="say">{escape(say)}</p>' if say else ""
+    return f"<section><h2>{title}</h2>{words}{body}</section>"
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    classes = [' class="n"' if name.startswith("#") else "" for name in columns]
+    head = "".join(
+        f"<th{css}>{escape(name.removeprefix('#'))}</th>"
+        for name, css in zip(columns, classes, strict=True)
+    )
+    lines = "".join(
+        "<tr>"
+        + "".join(f"<td{css}>{cell}</td>" for cell, css in zip(row, classes, strict=True))
+        + "</tr>"
+        for row in rows
+    )
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+    return f'<div class="scroll">{table}</div>'

@@ -1,0 +1,112 @@
+package truckee;
+
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BiFunction;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.SQLContext;
+import org.apache.spark.sql.SaveMode;
+import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableProvider;
+import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.execution.streaming.Sink;
+import org.apache.spark.sql.execution.streaming.Source;
+import org.apache.spark.sql.sources.BaseRelation;
+import org.apache.spark.sql.sources.CreatableRelationProvider;
+import org.apache.spark.sql.sources.DataSourceRegister;
+import org.apache.spark.sql.sources.RelationProvider;
+import org.apache.spark.sql.sources.StreamSinkProvider;
+import org.apache.spark.sql.sources.StreamSourceProvider;
+import org.apache.spark.sql.streaming.OutputMode;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import scala.Option;
+import scala.Tuple2;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+
+/** The format `delta`: tables by path are read and written, as batches and as streams. */
+public class TruckeeSource implements DataSourceRegister, TableProvider, RelationProvider,
+    CreatableRelationProvider, StreamSourceProvider, StreamSinkProvider {
+  public String shortName() { return "delta"; }
+
+  public String toString() { return "Delta"; }
+
+  public BaseRelation createRelation(SQLContext context, scala.collection.immutable.Map options) {
+    return (BaseRelation) TruckeeAnswers.ask("read", about(options), new Object[] {context.sparkSession(), context});
+  }
+
+  public BaseRelation createRelation(
+      SQLContext context, SaveMode mode, scala.collection.immutable.Map options, Dataset rows) {
+    Map about = about(options);
+    about.put("mode", mode.name());
+    return (BaseRelation) TruckeeAnswers.ask("write", about, new Object[] {context.sparkSession(), rows, context});
+  }
+
+  public Tuple2 sourceSchema(
+      SQLContext context, Option schema, String provider, scala.collection.immutable.Map options) {
+    Map about = about(options);
+    about.put("has_schema", Boolean.valueOf(schema.isDefined()));
+    return new Tuple2("delta", TruckeeAnswers.ask("stream schema", about, new Object[] {context.sparkSession()}));
+  }
+
+  public Source createSource(SQLContext context, String checkpoint, Option schema, String provider,
+      scala.collection.immutable.Map options) {
+    Map about = about(options);
+    about.put("checkpoint", checkpoint);
+    Object[] found = ((java.util.List) TruckeeAnswers.ask("stream", about, new Object[] {context.sparkSession()}))
+        .toArray();
+    return new TruckeeStream((String) found[0], (StructType) found[1], (BiFunction) found[2]);
+  }
+
+  public Sink createSink(SQLContext context, scala.collection.immutable.Map options, Seq partitions,
+      OutputMode mode) {
+    Map about = about(options);
+    about.put("output_mode", mode.toString());
+    about.put("partitions", CollectionConverters.asJava((scala.collection.Seq) partitions).toArray());
+    TruckeeAnswers.ask("check sink", new HashMap(about), new Object[] {context.sparkSession()});
+    return new Batches(about);
+  }
+
+  private static Map about(scala.collection.immutable.Map options) {
+    Map about = new HashMap();
+    about.put("options", new HashMap(CollectionConverters.asJava((scala.collection.Map) options)));
+    return about;
+  }
+
+  /** Spark takes a source for one of version 2 by these, and falls back to what stands above. */
+  public StructType inferSchema(CaseInsensitiveStringMap options) { return new StructType(); }
+
+  public Table getTable(StructType schema, Transform[] partitions, Map properties) { return new Nothing(); }
+
+  public boolean supportsExternalMetadata() { return true; }
+
+  public static class Nothing implements Table {
+    public String name() { return "delta"; }
+
+    public StructType schema() { return new StructType(); }
+
+    public Set capabilities() { return Collections.emptySet(); }
+  }
+
+  /** Where the batches of a stream go. */
+  public static class Batches implements Sink {
+    private final Map about;
+
+    Batches(Map about) { this.about = about; }
+
+    public void addBatch(long number, Dataset batch) {
+      org.apache.spark.sql.classic.Dataset rows = (org.apache.spark.sql.classic.Dataset) batch;
+      org.apache.spark.sql.classic.SparkSession session = rows.sparkSession();
+      // A DataFrame of its own: the plan of a stream may be run once only.
+      Object own = session.internalCreateDataFrame(rows.queryExecution().toRdd(), rows.schema(), false);
+      Map told = new HashMap(about);
+      told.put("number", Long.valueOf(number));
+      TruckeeAnswers.ask("batch", told, new Object[] {session, own});
+    }
+
+    public String toString() { return "delta" + about.get("options"); }
+  }
+}

@@ -1,0 +1,118 @@
+"""The history of rows, found by Spark: each file that may hold them is read once.
+
+What is found is little: the driver tells from it and from vectors when each row lived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from truckee.arrow.columns import arrow_schema
+from truckee.arrow.file_columns import ROW_POSITION
+from truckee.arrow.row_events import history_schema, row_events
+from truckee.arrow.row_history import ROW_ID
+from truckee.changes.diff_columns import BASE_ROW_ID
+from truckee.changes.diff_request import VersionOrTime
+from truckee.changes.history_request import (
+    MOST_ROWS,
+    check_row_count,
+    identifying_columns,
+    missing_history_files,
+    requested_timelines,
+)
+from truckee.changes.row_timelines import FILE_NUMBER, RowTimelines
+from truckee.changes.snapshot_diff import DiffRead
+from truckee.protocol.schema import PrimitiveType, StructField, StructType
+from truckee.spark.columns import column
+from truckee.spark.read.diff_frames import pruned_files
+from truckee.spark.read.relations import ROW
+from truckee.spark.read.scan import Scan, scan_frame
+from truckee.spark.session.settings import session_zone
+from truckee.spark.types import shown_schema
+from truckee.storage.base import Storage
+
+_LONG = PrimitiveType("long")
+
+
+def row_history_frame(
+    spark: SparkSession,
+    storage: Storage,
+    condition: str,
+    keys: Sequence[str] | None,
+    start: VersionOrTime | None,
+) -> DataFrame:
+    """Return every image of the rows that a condition is true of, since a version or a time."""
+    timelines = requested_timelines(storage, start, time_zone=session_zone(spark))
+    return history_of_rows(spark, timelines, condition, keys)
+
+
+def history_of_rows(
+    spark: SparkSession,
+    timelines: RowTimelines,
+    condition: str,
+    keys: Sequence[str] | None = None,
+) -> DataFrame:
+    """Return every image of the rows that a condition is true of, oldest first.
+
+    The rows are looked for at once. Raises `HistoryFileNotFoundError` and `TooManyRowsError`.
+    """
+    identity = identifying_columns(timelines, condition, keys)
+    by_id = timelines.has_row_ids and keys is None
+    frames = [_placed(spark, timelines, read) for read in timelines.reads]
+    rows = _collected(timelines, [frame.where(F.expr(condition)) for frame in frames])
+    shown = shown_schema(history_schema(timelines))
+    check_row_count(condition, rows.num_rows)
+    if not rows.num_rows:
+        return spark.createDataFrame([], shown)
+    if by_id:
+        rows = _collected(timelines, [_followed(frame, rows[ROW_ID]) for frame in frames])
+        check_row_count(condition, rows.num_rows)
+    events = row_events(timelines, rows, [ROW_ID] if by_id else identity)
+    return spark.createDataFrame(events, shown)
+
+
+def _placed(spark: SparkSession, timelines: RowTimelines, read: DiffRead) -> DataFrame:
+    """Return all rows of a read with their place, and their id if they have one."""
+    frame = scan_frame(spark, _scan(timelines, read), row_ids=True)
+    places = [column(FILE_NUMBER), column(ROW).alias(ROW_POSITION)]
+    if timelines.has_row_ids:
+        assert read.columns.row_id is not None
+        counted = column(BASE_ROW_ID) + column(ROW)
+        places.append(F.coalesce(column(read.columns.row_id), counted).alias(ROW_ID))
+    return frame.select(*map(column, timelines.schema.names), *places)
+
+
+def _followed(frame: DataFrame, ids: pa.ChunkedArray) -> DataFrame:
+    """Return all rows with these ids, those too that the condition is not true of.
+
+    Which files have them is asked first, for which no other column is read.
+    """
+    has_id = column(ROW_ID).isin(ids.unique().to_pylist())
+    files = [number for (number,) in frame.where(has_id).select(FILE_NUMBER).distinct().collect()]
+    return frame.where(column(FILE_NUMBER).isin(files) & has_id)
+
+
+def _collected(timelines: RowTimelines, frames: Sequence[DataFrame]) -> pa.Table:
+    names = [FILE_NUMBER, ROW_POSITION, *([ROW_ID] if timelines.has_row_ids else [])]
+    fields = [StructField(name, _LONG) for name in names]
+    schema = arrow_schema(StructType((*timelines.schema.fields, *fields)))
+    found = [frame.limit(MOST_ROWS + 1).toArrow().cast(schema) for frame in frames]
+    return pa.concat_tables(found) if found else schema.empty_table()
+
+
+def _scan(timelines: RowTimelines, read: DiffRead) -> Scan:
+    return Scan(
+        storage=read.storage,
+        version=read.version,
+        table=read.columns.of(timelines.newest.configuration),
+        files=pruned_files(read, timelines.newest.configuration),
+        num_files=len(read.files),
+        size_in_bytes=sum(file.size for file in read.files),
+        vector_rows=0,
+        label=f"rows of versions {timelines.first} to {timelines.newest.version}",
+        missing_file_error=lambda: missing_history_files(timelines, read.files),
+    )

@@ -1,0 +1,94 @@
+"""Tables and relations as Spark's catalog and sources hand them over, made for Spark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from truckee.spark.jvm.bridge import Callback, compiled, java_array, java_list
+from truckee.spark.session.doors import session_of
+from truckee.spark.types import to_java
+
+Rows = Callable[[SparkSession, Mapping[str, str]], DataFrame]
+
+
+def catalog_table(
+    spark: SparkSession,
+    *,
+    name: str,
+    path: str,
+    schema: StructType,
+    partitions: tuple[str, ...],
+    properties: Mapping[str, str],
+    entry: Any,
+    rows: Rows,
+) -> Any:
+    """Return a table for Spark's catalog; `rows` gives what a query with some options reads."""
+    return compiled(spark, "TruckeeTable").table(
+        name,
+        path,
+        to_java(spark, schema),
+        java_array(spark, "java.lang.String", list(partitions)),
+        dict(properties),
+        entry,
+        Callback(_plans(rows)),
+    )
+
+
+def entry_properties(entry: Any) -> dict[str, str]:
+    """Return what the catalog knows of a table beside its name and its place."""
+    if entry is None:
+        return {}
+    is_managed = str(entry.tableType().name()) == "MANAGED"
+    comment, owner = entry.comment(), str(entry.owner())
+    return {
+        **({"is_managed_location": "true"} if is_managed else {"external": "true"}),
+        **({"comment": str(comment.get())} if comment.isDefined() else {}),
+        **({"owner": owner} if owner else {}),
+    }
+
+
+def entry_location(entry: Any) -> str:
+    """Return where the catalog says that a table lies."""
+    return str(entry.location().toString())
+
+
+def relation_of(spark: SparkSession, context: Any, frame: DataFrame) -> Any:
+    """Return rows as the relation that a source gives to Spark."""
+    plan = frame._jdf.queryExecution().analyzed()
+    return compiled(spark, "TruckeeRelation").relation(
+        context, frame._jdf.schema(), Callback(lambda _, __: plan)
+    )
+
+
+def no_relation(spark: SparkSession, context: Any) -> Any:
+    """Return the relation of a write, which nobody reads."""
+    return compiled(spark, "TruckeeRelation").relation(
+        context, to_java(spark, StructType([])), Callback(lambda _, __: None)
+    )
+
+
+def plan_of(frame: DataFrame) -> Any:
+    """Return the plan of a DataFrame, for Spark to put into another."""
+    return frame._jdf.queryExecution().analyzed()
+
+
+def java_frame(frame: DataFrame) -> Any:
+    """Return a DataFrame as the JVM's own."""
+    return frame._jdf
+
+
+def text_list(spark: SparkSession, texts: list[str]) -> Any:
+    """Return texts as a list of the JVM."""
+    return java_list(spark, list(texts))
+
+
+def _plans(rows: Rows) -> Callable[[str, Any], Any]:
+    def plan(options: str, java_session: Any) -> Any:
+        return plan_of(rows(session_of(java_session), json.loads(options)))
+
+    return plan
