@@ -37,6 +37,8 @@ test-long: export TRUCKEE_APPEND_SECONDS = 60
 test-long: export TRUCKEE_UPDATE_SECONDS = 60
 test-long: export TRUCKEE_ALL_INTERLEAVINGS = 1
 test-long: export TRUCKEE_DML_EXAMPLES = 5
+test-long: export TRUCKEE_DIFF_EXAMPLES = 20
+test-long: export TRUCKEE_DIFF_PAIRS = 12
 test-long: export TRUCKEE_CARE_KILLS = 30
 test-long: export TRUCKEE_MUTATIONS = 8000
 test-long: export TRUCKEE_NET_EXAMPLES = 100
@@ -47,6 +49,7 @@ test-long: $(READY) ## races, kills, interleavings and broken tables, longer and
 		tests/log/test_racing.py tests/log/test_killed.py tests/streaming/test_kill.py \
 		tests/commands/write/test_write_processes.py tests/commands/dml/test_dml_processes.py \
 		tests/commands/dml/test_row_conflicts_serial.py tests/commands/dml/test_dml_model.py \
+		tests/spark/read/test_diff_laws.py tests/arrow/test_diff_corpus.py \
 		tests/care/test_killed_care.py tests/hostile/test_mutations.py tests/cluster \
 		tests/arrow/test_shaped_laws.py
 
