@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 
 import truckee
@@ -139,6 +139,13 @@ def test_a_star_brings_what_it_always_brought(installed: SparkSession) -> None:
 
     wanted = {"DeltaTable", "IdentityGenerator", "Column", "DataFrame", "functions", "StructType"}
     assert wanted <= found.keys()
+
+
+def test_a_session_that_is_made_of_a_context_is_enabled(installed: SparkSession) -> None:
+    made = SparkSession(installed.sparkContext)
+
+    with pytest.raises(AnalysisException, match="DELTA_MISSING_DELTA_TABLE"):
+        made.sql("DESCRIBE HISTORY delta.`/no/such/table`")
 
 
 def test_the_modules_are_gone_afterwards(spark: SparkSession) -> None:

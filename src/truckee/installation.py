@@ -26,6 +26,7 @@ class _Installed(NamedTuple):
     """What was there before."""
 
     start: Callable[..., SparkSession]
+    make: Callable[..., None]
     modules: dict[str, ModuleType | None]
 
 
@@ -35,7 +36,7 @@ _installed: _Installed | None = None
 def install() -> None:
     """Let code written for delta-spark run on truckee in this process; doing it twice is fine.
 
-    From now on the running session, and each that a builder starts or finds, is enabled: SQL about
+    From now on the running session, and each that is made, is enabled: SQL about
     Delta tables and `format("delta")` are truckee's, and so is `from delta.tables import
     DeltaTable`. Raises `DeltaJarPresentError` where the running session has Delta's own JAR; of a
     session that is started later and has it, truckee keeps out, with a warning.
@@ -46,8 +47,9 @@ def install() -> None:
     session = SparkSession.getActiveSession()
     if session is not None:
         enable(session)
-    before = _Installed(SparkSession.Builder.getOrCreate, {})
+    before = _Installed(SparkSession.Builder.getOrCreate, SparkSession.__init__, {})
     SparkSession.Builder.getOrCreate = _starting(before.start)  # type: ignore[method-assign]
+    SparkSession.__init__ = _making(before.make)  # type: ignore[method-assign]
     for name in [name for name in sys.modules if name == "delta" or name.startswith("delta.")]:
         before.modules[name] = sys.modules.pop(name)
     for name, module in delta_modules().items():
@@ -62,6 +64,7 @@ def uninstall() -> None:
     if _installed is None:
         return
     SparkSession.Builder.getOrCreate = _installed.start  # type: ignore[method-assign]
+    SparkSession.__init__ = _installed.make  # type: ignore[method-assign]
     for name, module in _installed.modules.items():
         if module is None:
             sys.modules.pop(name, None)
@@ -77,10 +80,28 @@ def _starting(original: Callable[..., SparkSession]) -> Callable[..., SparkSessi
         session = original(self)
         if type(session).__module__.startswith("pyspark.sql.connect"):
             return session
-        try:
-            return enable(session)
-        except DeltaJarPresentError as error:
-            warnings.warn(error.sentence(), stacklevel=2)
-            return session
+        return _enabled(session)
 
     return getOrCreate
+
+
+def _making(original: Callable[..., None]) -> Callable[..., None]:
+    """Return a constructor that enables sessions which are made of a context, with no builder."""
+
+    @functools.wraps(original)
+    def make(
+        self: SparkSession, sparkContext: Any, jsparkSession: Any = None, *rest: Any, **named: Any
+    ) -> None:
+        original(self, sparkContext, jsparkSession, *rest, **named)
+        if jsparkSession is None:
+            _enabled(self)
+
+    return make
+
+
+def _enabled(session: SparkSession) -> SparkSession:
+    try:
+        return enable(session)
+    except DeltaJarPresentError as error:
+        warnings.warn(error.sentence(), stacklevel=3)
+        return session

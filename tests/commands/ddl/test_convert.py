@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from truckee import DeltaTable
 from truckee.commands.ddl.convert import convert_to_delta
 from truckee.errors.create import ConversionError
 from truckee.log.snapshot import load_snapshot
@@ -170,8 +171,11 @@ def test_a_parquet_table_of_the_catalog_is_converted_where_it_lies(
     spark.sql(f"create table to_convert using parquet location '{tmp_path / 't'}'")
     try:
         storage = convert_to_delta(spark, "to_convert")
+        DeltaTable.forPath(spark, tmp_path / "t").delete("id = 1")
+        rows = spark.table("to_convert").collect()
     finally:
         spark.sql("drop table to_convert")
 
+    assert [row.id for row in rows] == [0]
     assert storage.root == str(tmp_path / "t")
     assert load_snapshot(LocalStorage(storage.root)).num_files > 0

@@ -7,6 +7,7 @@ import re
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType as SparkStruct
 
+from truckee.commands.catalog import enter_table
 from truckee.commands.ddl.convert_files import (
     converted_files,
     folder_partition_names,
@@ -24,7 +25,7 @@ from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType
 from truckee.spark.read.parquet_folder import parquet_folder_schema
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
-from truckee.spark.session.catalog import named_table
+from truckee.spark.session.catalog import drop_entry, named_table
 from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.spark.types import from_spark
@@ -43,9 +44,9 @@ def convert_to_delta(
     """Make a table of Parquet files, and return where it lies.
 
     `identifier` is a path as ``parquet.`/data/t` ``, or the name of a Parquet table of the catalog
-    that has a location of its own. `partition_schema` gives the types of partition columns, as
-    `day date, n int`; without it they are told from the folders. What is a table already stays as
-    it is.
+    that has a location of its own, which is the name of the new table then. `partition_schema`
+    gives the types of partition columns, as `day date, n int`; without it they are told from the
+    folders. What is a table already stays as it is.
     """
     checked_session(spark)
     path = _path(spark, identifier) if isinstance(identifier, str) else checked_path(identifier)
@@ -93,6 +94,10 @@ def convert_to_delta(
         metrics={"numConvertedFiles": len(adds)},
         is_blind_append=False,
     )
+    if isinstance(identifier, str) and _PATH_IDENTIFIER.fullmatch(identifier.strip()) is None:
+        # Spark would go on reading the files of the folder, whatever the log says of them.
+        drop_entry(spark, identifier)
+        enter_table(spark, identifier, storage.root)
     return storage
 
 
