@@ -123,7 +123,7 @@ def test_a_file_may_lie_outside_the_table(tmp_path: Path, load: Load) -> None:
 
     table.commit(with_vector(file, marks))
 
-    assert file.path == f"file://{tmp_path}/else%20where/a.parquet"
+    assert file.path == f"file:{tmp_path}/else%20where/a.parquet"
     assert rows(load(table)) == [1, 3]
 
 
