@@ -14,6 +14,8 @@ DOCS_VENV := .venv-docs
 DOCS_READY := $(DOCS_VENV)/.ready
 SCALE ?= small
 CASE ?=
+# How many Spark sessions run tests side by side; a file of tests runs in one of them.
+SESSIONS ?= 1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-long lint format test-matrix bench interop lock docs clean
@@ -27,7 +29,8 @@ demo: $(DEMO_VENV)/.ready ## the main job end to end, on a small table
 
 test: test-fast ## all tests: first those without a JVM, then those with Spark
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
-		echo "== tests with Spark" && scripts/run_pytest.sh $(BIN)/python -m "spark and not interop"
+		echo "== tests with Spark" && scripts/run_pytest.sh $(BIN)/python \
+		$(if $(filter-out 1,$(SESSIONS)),-n $(SESSIONS) --dist loadfile) -m "spark and not interop"
 	@echo "== all tests passed"
 
 # What `make test` runs for seconds, or for some of the cases, runs here for as long as it should.
@@ -37,6 +40,8 @@ test-long: export TRUCKEE_APPEND_SECONDS = 60
 test-long: export TRUCKEE_UPDATE_SECONDS = 60
 test-long: export TRUCKEE_ALL_INTERLEAVINGS = 1
 test-long: export TRUCKEE_DML_EXAMPLES = 5
+test-long: export TRUCKEE_DIFF_EXAMPLES = 20
+test-long: export TRUCKEE_DIFF_PAIRS = 12
 test-long: export TRUCKEE_CARE_KILLS = 30
 test-long: export TRUCKEE_MUTATIONS = 8000
 test-long: export TRUCKEE_NET_EXAMPLES = 100
@@ -47,6 +52,7 @@ test-long: $(READY) ## races, kills, interleavings and broken tables, longer and
 		tests/log/test_racing.py tests/log/test_killed.py tests/streaming/test_kill.py \
 		tests/commands/write/test_write_processes.py tests/commands/dml/test_dml_processes.py \
 		tests/commands/dml/test_row_conflicts_serial.py tests/commands/dml/test_dml_model.py \
+		tests/spark/read/test_diff_laws.py tests/arrow/test_diff_corpus.py \
 		tests/care/test_killed_care.py tests/hostile/test_mutations.py tests/cluster \
 		tests/arrow/test_shaped_laws.py
 

@@ -33,6 +33,11 @@ def sum_of(frame: Any) -> int:
     return int(frame.selectExpr("sum(x)").first()[0])
 
 
+def filtered_sum_of(frame: Any) -> int:
+    """Return the sum of one column, of rows with a certain text."""
+    return int(frame.where("s like '%7%'").selectExpr("sum(x)").first()[0])
+
+
 def all_of(frame: Any) -> None:
     """Make every column of every row.
 
@@ -61,8 +66,9 @@ def scan_engines(done: Callable[[Any], Any], *, has_vectors: bool) -> dict[str, 
         from deltalake import DeltaTable, QueryBuilder
 
         query = QueryBuilder().register("t", DeltaTable(params["table"]))
-        if done is sum_of:
-            return query.execute("SELECT sum(x) AS x FROM t").read_all()["x"][0].as_py()
+        if done is not all_of:
+            where = "WHERE s LIKE '%7%'" if done is filtered_sum_of else ""
+            return query.execute(f"SELECT sum(x) AS x FROM t {where}").read_all()["x"][0].as_py()
         for _ in query.execute("SELECT * FROM t"):
             pass
         return None

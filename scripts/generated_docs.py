@@ -17,7 +17,11 @@ from typing import Any
 import typer.main
 
 import truckee.errors
-from scripts.measured_docs import measurements_markdown, performance_markdown
+from scripts.measured_docs import (
+    headlines_markdown,
+    measurements_markdown,
+    performance_markdown,
+)
 from scripts.sql_statements import statements_markdown
 from truckee.cli.main import app
 from truckee.errors.base import DeltaError
@@ -173,7 +177,11 @@ _COMPARED: tuple[tuple[str, str | tuple[str, ...], str, str], ...] = (
         "read, not written",
     ),
     ("catalog-managed tables", ("catalogManaged",), "yes", "refused"),
-    ("history and log without a JVM", "yes", "no", "yes"),
+    ("all of Delta's SQL, by name and by path", "yes, with no JAR", "yes", "SELECT"),
+    ("VACUUM, OPTIMIZE, Z-order, RESTORE", "yes", "yes", "yes"),
+    ("PURGE, clustering, CLONE", "yes", "yes, shallow clones", "no"),
+    ("diff of two versions, net changes, feed of tables that recorded none", "yes", "no", "no"),
+    ("rows, feed and history without a JVM", "yes", "no", "yes"),
 )
 
 
@@ -203,6 +211,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "commands": commands_markdown,
     "unused_properties": unused_properties_markdown,
     "errors": errors_markdown,
+    "headlines": headlines_markdown,
     "performance": performance_markdown,
     "measurements": measurements_markdown,
 }

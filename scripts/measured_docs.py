@@ -28,6 +28,11 @@ _AREAS = {
     "stream": "The feed as a stream",
     "write": "Writing",
     "dml": "DELETE, UPDATE and MERGE",
+    "care": "Table care",
+    "diff": "Diffs and rows' histories",
+    "net": "Net changes",
+    "local": "Without a JVM",
+    "sql": "SQL",
 }
 # The README's four lines: a case, and what it is called there.
 _SHOWN = {
@@ -35,6 +40,13 @@ _SHOWN = {
     "dml_delete_scattered: 1 %": "DELETE of 1 % of 10 M rows, in every file",
     "feed_vector_deletes": "feed of 200 commits, each deleting 0.1 % of 10 M rows by vector",
     "stream_feed": "feed of 5 M changes as a stream",
+}
+
+# The home page's three numbers: a case in which truckee and delta-spark did the same.
+_HEADLINES = {
+    "scan_one_column": "summing a column of 20 M rows",
+    "dml_delete_scattered: 1 %": "deleting 1 % of 10 M rows, in every file",
+    "stream_feed": "streaming a feed of 5 M changes",
 }
 
 _Found = dict[str, Row]
@@ -45,6 +57,17 @@ def performance_markdown() -> str:
     measured = _measured()
     lines = [_head("", _ENGINES)]
     lines += [_line(what, measured[case], _ENGINES) for case, what in _SHOWN.items()]
+    return "\n".join(lines) + "\n"
+
+
+def headlines_markdown() -> str:
+    """Return how many times faster than delta-spark truckee was in some cases of the last run."""
+    lines = ["| times faster than delta-spark | |", "|---|---|"]
+    for case, what in _HEADLINES.items():
+        ours, theirs = (_measured()[case][engine].median for engine in ("truckee", "delta-spark"))
+        assert ours is not None
+        assert theirs is not None
+        lines.append(f"| **{theirs / ours:.1f}** | {what} |")
     return "\n".join(lines) + "\n"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 import truckee
 from corpus import CorpusTable, corpus_root
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _CORPUS_TABLE = "corpus table"
+
+# How long an example takes depends on what else the machine does, and no law is about time.
+settings.register_profile("truckee", deadline=None)
+settings.load_profile("truckee")
 
 # A thousand short queries, here and in processes that tests start: code that runs once is not worth
 # Java's second compiler.

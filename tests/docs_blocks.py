@@ -55,7 +55,7 @@ class Block:
         return any(command.startswith(_NEED_SPARK) for command in self.commands)
 
 
-_NEED_SPARK = ("truckee changes", "truckee demo")
+_NEED_SPARK = ("truckee changes", "truckee demo", "truckee sql")
 
 
 def blocks(page: Path) -> list[Block]:

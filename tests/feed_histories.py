@@ -329,14 +329,14 @@ def histories(
     """
     random = Random(f"{shape} {draw(st.integers(0, 2**32))}")
     history = History(folder(), shape)
-    history.append(_rows(history, random))
+    history.append(made_up_rows(history, random))
     end = random.randint(*commits)
     while history.last < end:
-        random.choice(_STEPS)(history, random)
+        random.choice(STEPS)(history, random)
     return history
 
 
-def _rows(history: History, random: Random) -> list[Row]:
+def made_up_rows(history: History, random: Random) -> list[Row]:
     def row() -> Row:
         extra = random.choice((None, 0, 1)) if history.has_extra else None
         return Row(random.randrange(20), random.choice(PARTS), extra)
@@ -351,11 +351,11 @@ def _some(random: Random) -> Callable[[Row], bool]:
 
 
 def _append(history: History, random: Random) -> None:
-    history.append(_rows(history, random))
+    history.append(made_up_rows(history, random))
 
 
 def _overwrite(history: History, random: Random) -> None:
-    history.overwrite(_rows(history, random))
+    history.overwrite(made_up_rows(history, random))
 
 
 def _delete_by_vector(history: History, random: Random) -> None:
@@ -388,12 +388,12 @@ def _restore(history: History, random: Random) -> None:
 
 def _add_column(history: History, random: Random) -> None:
     if history.has_extra:
-        history.append(_rows(history, random))
+        history.append(made_up_rows(history, random))
     else:
         history.add_column()
 
 
-_STEPS: list[Callable[[History, Random], None]] = [
+STEPS: list[Callable[[History, Random], None]] = [
     _append,
     _append,
     _overwrite,

@@ -34,11 +34,9 @@ from truckee.options.arguments import (
 )
 from truckee.options.feed import feed_options
 from truckee.options.feed_shape import given_options
-from truckee.report.notebook import table_html
+from truckee.report.notebook import table_overview
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
-
-_COMMITS_SHOWN = 5
 
 
 def open(path: PathLike, storage_options: Mapping[str, str] | None = None) -> LocalTable:  # noqa: A001
@@ -71,7 +69,7 @@ class LocalTable:
 
     def _repr_html_(self) -> str:
         """Show the table in a notebook: its columns and last commits, read from the log alone."""
-        return table_html(self.snapshot(), history(self._storage, limit=_COMMITS_SHOWN))
+        return table_overview(self.snapshot())
 
     @property
     def version(self) -> int:

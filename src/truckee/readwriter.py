@@ -12,18 +12,15 @@ from msgspec.structs import replace
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.catalog import delta_location
-from truckee.log.history import version_as_of
-from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.log.time_travel import path_and_time, snapshot_at
 from truckee.options.arguments import check_format, checked_argument
-from truckee.options.feed import BATCH_READ_OPTIONS, Bound, bound, feed_options, is_feed_read
+from truckee.options.feed import BATCH_READ_OPTIONS, bound, feed_options, is_feed_read
 from truckee.options.text import Options, options_text
-from truckee.options.time_travel import split_path, time_travel
 from truckee.options.unknown import warn_of_unknown
 from truckee.spark.read.frames import snapshot_frame
 from truckee.spark.read.shaped_frames import changes_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
-from truckee.storage.base import Storage
 from truckee.streaming.fast_lane import stream_frame
 
 
@@ -125,12 +122,10 @@ def load_path(
             is_catalog_table=is_catalog_table,
         )
         return changes_frame(spark, session_storage(spark, path, text), feed)
-    at = time_travel(text, time_zone=zone)
-    storage = session_storage(spark, path, text)
-    if at is None and "@" in path and not has_log(storage):
-        path, at = split_path(path, time_zone=zone)
-        storage = session_storage(spark, path, text)
-    return snapshot_frame(spark, snapshot_at(storage, at))
+    path, at = path_and_time(
+        text, path, time_zone=zone, open_storage=lambda url: session_storage(spark, url, text)
+    )
+    return snapshot_frame(spark, snapshot_at(session_storage(spark, path, text), at))
 
 
 def table_changes(
@@ -170,18 +165,3 @@ def changes_between(
     path = table if is_path else delta_location(spark, table)
     given = replace(options, **bounds_by_name)
     return changes_frame(spark, session_storage(spark, path), given)
-
-
-def snapshot_at(storage: Storage, at: Bound | None) -> Snapshot:
-    """Return the snapshot at a version or time, the latest if neither is given."""
-    if at is None:
-        return load_snapshot(storage)
-    if at.version is not None:
-        return load_snapshot(storage, at.version)
-    assert at.timestamp_ms is not None
-    return load_snapshot(storage, version_as_of(storage, at.timestamp_ms))
-
-
-def has_log(storage: Storage) -> bool:
-    """Return whether there is a log, and so presumably a table."""
-    return any(True for _ in storage.list_from("_delta_log/"))

@@ -46,7 +46,7 @@ from truckee.options.arguments import (
 )
 from truckee.options.feed import feed_options
 from truckee.options.feed_shape import given_options
-from truckee.report.notebook import table_html
+from truckee.report.notebook import table_overview
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.read.diff_frames import diff_frame
 from truckee.spark.read.frames import snapshot_frame
@@ -56,8 +56,6 @@ from truckee.spark.read.table_description import detail_frame, history_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
-
-_COMMITS_SHOWN = 5
 
 enable_auto_compaction()
 enable_on_first_use()
@@ -77,9 +75,7 @@ class DeltaTable:
 
     def _repr_html_(self) -> str:
         """Show the table in a notebook: its columns and last commits, read from the log alone."""
-        return table_html(
-            load_snapshot(self._storage), history(self._storage, limit=_COMMITS_SHOWN)
-        )
+        return table_overview(self._snapshot())
 
     @classmethod
     def forPath(
@@ -215,12 +211,9 @@ class DeltaTable:
             startingTimestamp=startingTimestamp,
             endingTimestamp=endingTimestamp,
         )
-        asked = feed_options(
-            given,
-            conf=session_settings(self._spark),
-            time_zone=session_zone(self._spark),
-        )
-        return changes_frame(self._spark, self._storage, asked)
+        spark = self._spark
+        asked = feed_options(given, conf=session_settings(spark), time_zone=session_zone(spark))
+        return changes_frame(spark, self._storage, asked)
 
     def diff(
         self,

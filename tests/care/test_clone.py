@@ -64,9 +64,9 @@ def test_a_shallow_clone_names_the_files_of_its_source(table: Folder, tmp_path: 
 
     found = load_snapshot(at(tmp_path / "c"))
     first, second = sorted(found.files(), key=lambda file: file.path)
-    assert first.path == f"file://{tmp_path}/t/b"
+    assert first.path == f"file:{tmp_path}/t/b"
     assert first.deletion_vector == vector(1, 2)
-    assert second.path == f"file://{tmp_path}/t/p=a%2520b/x%20y"
+    assert second.path == f"file:{tmp_path}/t/p=a%2520b/x%20y"
     assert second.deletion_vector is not None
     assert second.deletion_vector.storage_type == "p"
     assert second.deletion_vector.file_path == f"{tmp_path}/t/{MARKS.file_path}"

@@ -208,3 +208,21 @@ def test_a_table_without_a_feed_says_so(tmp_path: Path, capsys: pytest.CaptureFi
 
     assert (code, out) == (1, "")
     assert err.startswith("error: [DELTA_MISSING_CHANGE_DATA] ")
+
+
+def test_net_changes_are_derived_from_data_files(
+    spark: SparkSession, table: History, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("--from", "1", "--feed", "derived", "--keys", "id", "--net", "--updates")
+    code, out, _ = run(capsys, table.storage.root, *asked, "--json")
+
+    found = [(r["id"], r["name"], r["_change_type"]) for r in json.loads(out)]
+    assert code == 0
+    assert sorted(found, key=str) == [
+        (2, "b\n2", "update_postimage"),
+        (2, None, "update_preimage"),
+        (3, "c", "delete"),
+    ]
+    code, _, err = run(capsys, table.storage.root, "--from", "1", "--feed", "none")
+    assert code == 1
+    assert "option changeFeed is 'none', but needs to be recorded, derived or auto" in err

@@ -123,7 +123,7 @@ def test_a_clone_points_at_the_same_bytes_by_absolute_path() -> None:
     copy = vector.copy_with_absolute_path("/my tables/t")
 
     file = f"ab/deletion_vector_{UUID_2}.bin"
-    assert copy.path_or_inline_dv == f"file:///my%20tables/t/{file}"
+    assert copy.path_or_inline_dv == f"file:/my%20tables/t/{file}"
     assert copy.file_path == f"/my tables/t/{file}"
     assert (copy.storage_type, copy.offset, copy.size_in_bytes, copy.cardinality) == (
         "p",

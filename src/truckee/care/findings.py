@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from html import escape
 from typing import Any
 
 from msgspec import Struct
@@ -45,6 +46,19 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
             if finding.mend is not None:
                 lines.append(f"{'':<20}-> {finding.mend}")
         return "\n".join(map(printable, lines))
+
+    def _repr_html_(self) -> str:
+        """Return the findings as a notebook shows them."""
+        cell = 'style="text-align:left;vertical-align:top;padding:2px 12px 2px 0"'
+        lines = "".join(
+            f"<tr><td {cell}>{escape(finding.severity.value)}</td>"
+            f"<td {cell}>{escape(finding.topic)}</td>"
+            f"<td {cell}>{escape(printable(finding.says))}</td>"
+            f"<td {cell}><code>{escape(printable(finding.mend or ''))}</code></td></tr>"
+            for finding in self.findings
+        )
+        title = f"{printable(self.table)}, version {self.version}"
+        return f"<div><b>{escape(title)}</b><table><tbody>{lines}</tbody></table></div>"
 
     @property
     def is_healthy(self) -> bool:

@@ -148,7 +148,7 @@ def side_columns(
     )
 
 
-def with_row_ids(file: AddFile) -> dict[str, str]:
+def with_held_row_ids(file: AddFile) -> dict[str, str]:
     """Return the two constants of a file, as texts of partition values."""
     version = file.default_row_commit_version or 0
     return {BASE_ROW_ID: str(file.base_row_id), DEFAULT_ROW_VERSION: str(version)}

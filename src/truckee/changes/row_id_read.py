@@ -43,7 +43,7 @@ def _held(table: TableConfiguration) -> HeldIds | None:
     return None if row_id is None or row_version is None else HeldIds(row_id, row_version)
 
 
-def with_row_ids(era: ReadSchema, held: HeldIds) -> ReadSchema:
+def feed_read_with_ids(era: ReadSchema, held: HeldIds) -> ReadSchema:
     """Return an era's schema with the hidden columns and the constants behind its own columns."""
     hidden = (StructField(n, _LONG) for n in (held.row_id, held.row_version, *_CONSTANTS))
     schema = StructType((*era.schema.fields, *hidden))

@@ -19,7 +19,7 @@ from truckee.changes.diff_columns import (
     SideColumns,
     diff_schema,
     side_columns,
-    with_row_ids,
+    with_held_row_ids,
 )
 from truckee.changes.snapshot_diff import DiffRead
 from truckee.log.commits import Commit, read_commits
@@ -217,7 +217,7 @@ def _whole_file(add: AddFile, path: str, version: int) -> ScanFile:
     stats = add.stats
     if add.deletion_vector is not None and '"tightBounds":false' not in (stats or ""):
         stats = None
-    ids = {} if add.base_row_id is None else with_row_ids(add)
+    ids = {} if add.base_row_id is None else with_held_row_ids(add)
     return ScanFile(
         path=path,
         size=add.size,

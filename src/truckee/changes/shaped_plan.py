@@ -13,7 +13,7 @@ from truckee.changes.columns import DELETE
 from truckee.changes.derived_diff import LiveFiles, is_two_sided
 from truckee.changes.file_index import version_files
 from truckee.changes.read_schema import ReadSchema
-from truckee.changes.row_id_read import held_ids, with_row_ids, with_row_ids_of
+from truckee.changes.row_id_read import feed_read_with_ids, held_ids, with_row_ids_of
 from truckee.changes.shaped_feed import FeedPart, HeldIds, RowIdentity, ShapedFeed
 from truckee.changes.version_diff import VersionDiff, version_diff
 from truckee.errors.net_changes import UpdatesNeedIdentityError
@@ -118,7 +118,7 @@ class _Planner:
             told=self._parts(self.told),
             compared=self._parts(self.compared),
             identified=tuple(
-                FeedPart(era, with_row_ids(self.history.eras[era], held), tuple(files), held)
+                FeedPart(era, feed_read_with_ids(self.history.eras[era], held), tuple(files), held)
                 for (era, held), files in self.identified.items()
             ),
             net_by=net_by,

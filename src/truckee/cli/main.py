@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from truckee.cli import care, changes, demo, diff, inspect, optimize, report, rows
+from truckee.cli import care, changes, demo, diff, inspect, optimize, report, rows, sql
 from truckee.cli.render import in_utc, words
 from truckee.errors.base import DeltaError
 
@@ -36,6 +36,7 @@ app.command()(care.doctor)
 app.command()(care.vacuum)
 app.command()(care.restore)
 app.command()(care.clone)
+app.command()(sql.sql)
 app.command()(demo.demo)
 
 _DEBUG = "--debug"

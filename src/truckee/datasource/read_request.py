@@ -12,13 +12,12 @@ from truckee.changes.plan import open_feed
 from truckee.errors.net_changes import ShapedFeedNotHereError
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.stream_schema import SchemaLogOfBatchReadError
-from truckee.log.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.log.time_travel import path_and_time, snapshot_at
 from truckee.options.feed import FEED_SWITCHES, Bound, feed_options, is_feed_read
 from truckee.options.feed_shape import SHAPE_OPTIONS, feed_shape
 from truckee.options.stream import SCHEMA_LOG, STREAM_OPTIONS, stream_options
 from truckee.options.text import Options
-from truckee.options.time_travel import split_path, time_travel
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.property_kinds import parse_column_names
 from truckee.protocol.schema import StructType
@@ -103,11 +102,10 @@ def read_request(options: Mapping[str, object]) -> ReadRequest:
         raise IllegalOptionError(option="path", value="", needs="the path of a table")
     _check_not_shaped(text)
     asked = ReadRequest(text, text["path"])
-    at = time_travel(text, time_zone=asked.zone)
-    if at is None and "@" in asked.path and not any(asked.storage().list_from("_delta_log/")):
-        path, at = split_path(asked.path, time_zone=asked.zone)
-        return ReadRequest(text, path, at)
-    return ReadRequest(text, asked.path, at)
+    path, at = path_and_time(
+        text, asked.path, time_zone=asked.zone, open_storage=asked.open_storage
+    )
+    return ReadRequest(text, path, at)
 
 
 def _check_not_shaped(options: Options) -> None:
@@ -192,10 +190,4 @@ def _table_read(request: ReadRequest, table: TableConfiguration) -> TableRead:
 
 def _snapshot(request: ReadRequest, latest: int | None) -> Snapshot:
     """Return the version that the options ask for, else the one given."""
-    storage, at = request.storage(), request.as_of
-    if at is None:
-        return load_snapshot(storage, latest)
-    if at.version is not None:
-        return load_snapshot(storage, at.version)
-    assert at.timestamp_ms is not None
-    return load_snapshot(storage, version_as_of(storage, at.timestamp_ms))
+    return snapshot_at(request.storage(), request.as_of, latest)

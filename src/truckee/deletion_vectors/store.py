@@ -95,6 +95,20 @@ def read_deletion_vectors(
     return [found[want.descriptor] for want in wanted]
 
 
+def vector_source(of: VectorOf) -> bytes | str:
+    """Return the data of a vector that needs no file, else the path of the file that has it.
+
+    Raises what is wrong with the descriptor; no file is opened.
+    """
+    path = _checked_path(of)
+    if path is not None:
+        return path
+    try:
+        return b"" if of.descriptor.is_empty else of.descriptor.inline_data()
+    except DeletionVectorError as error:
+        raise error.at(of.data_file, of.version) from error.__cause__
+
+
 def check_row_indexes(bitmap: RowBitmap, num_records: int, *, of: VectorOf) -> None:
     """Raise `InvalidRowIndexError` where a vector marks rows that its data file does not have."""
     largest = bitmap.max

@@ -9,11 +9,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.catalog import delta_location
 from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.log.time_travel import has_log, path_and_time, snapshot_at
 from truckee.options.feed import Bound, is_feed_read
 from truckee.options.text import Options
-from truckee.options.time_travel import split_path
 from truckee.protocol.features import supported_features
-from truckee.readwriter import has_log, load_path, snapshot_at
+from truckee.readwriter import load_path
 from truckee.spark.columns import quoted
 from truckee.spark.read.frames import snapshot_frame
 from truckee.spark.session.catalog_tables import (
@@ -114,10 +114,12 @@ def _rows(snapshot: Snapshot, *, is_named: bool) -> Any:
 def _at_path(question: Question) -> tuple[Storage, Bound | None]:
     """Return the storage of a path, and the version that its end names, as in `t@v3`."""
     path, spark = question.about["path"], question.spark
-    storage = session_storage(spark, path)
-    if "@" not in path or has_log(storage):
-        return storage, None
-    path, at = split_path(path, time_zone=session_zone(spark))
+    path, at = path_and_time(
+        Options({}),
+        path,
+        time_zone=session_zone(spark),
+        open_storage=lambda url: session_storage(spark, url),
+    )
     return session_storage(spark, path), at
 
 

@@ -216,11 +216,12 @@ def decode_path(encoded: str) -> str:
 def encode_path(file_path: str) -> str:
     """Return the `add.path` of a file path, the inverse of `decode_path`.
 
-    Absolute local paths become `file://` URIs. A colon that would make the start of a relative
-    path look like the scheme of a URI is encoded too.
+    Absolute local paths become URIs such as `file:/data/a`, which is how Hadoop spells them:
+    delta-spark compares them as text. A colon that would make the start of a relative path look
+    like the scheme of a URI is encoded too.
     """
     if file_path.startswith("/"):
-        return "file://" + _uri_quote(file_path)
+        return "file:" + _uri_quote(file_path)
     if _SCHEME.match(file_path) and not _URL.match(file_path):
         first, _, rest = file_path.partition(":")
         return f"{_uri_quote(first)}%3A{_uri_quote(rest)}"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from truckee.errors.log import utc_text
-from truckee.log.history import HistoryEntry
+from truckee.log.history import HistoryEntry, history
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.schema import parse_schema, type_text
 from truckee.report.distributions import byte_text
@@ -24,6 +24,14 @@ _METRICS_SHOWN = (
     "numUpdatedRows",
     "numDeletedRows",
 )
+
+
+_COMMITS_SHOWN = 5
+
+
+def table_overview(snapshot: Snapshot) -> str:
+    """Return a table in short, with its last commits."""
+    return table_html(snapshot, history(snapshot.storage, limit=_COMMITS_SHOWN))
 
 
 def table_html(snapshot: Snapshot, entries: Iterable[HistoryEntry] = ()) -> str:

@@ -6,10 +6,9 @@ Spark spells `file:/x`, another `file:///x`, and escapes differ.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
-from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,66 +22,16 @@ from truckee.storage.base import Storage
 _Key = tuple[str, str | None, str | None, Change | None]
 
 
-class RowSet(Protocol):
-    """A set of rows in a plan, see `row_filter`."""
-
-    def fill(self, bitmaps: Mapping[int, RowBitmap], starts: Sequence[int]) -> None:
-        """Make these the rows of the set, by file id."""
-        ...
-
-
 class FileRegistry:
     """Numbers for files, given when a file is first seen and kept for as long as the scan lives."""
 
-    def __init__(self, storage: Storage) -> None:
-        self.storage = storage
+    def __init__(self) -> None:
         self._lock = Lock()
         self._ids: dict[_Key, int] = {}
         self._files: list[ScanFile] = []
-        self._starts: list[int] = [0]
-        self._bitmaps: dict[int, RowBitmap] = {}
-        self._row_sets: list[RowSet] = []
 
     def file_id(self, file: ScanFile) -> int:
         """Return the number of a file."""
-        with self._lock:
-            return self._numbered(file)
-
-    def file(self, file_id: int) -> ScanFile:
-        """Return the file with this number."""
-        return self._files[file_id]
-
-    def start(self, file: ScanFile) -> int:
-        """Return where the rows of the file start in one line of all with vectors."""
-        return self._starts[self.file_id(file)]
-
-    def num_rows(self, file: ScanFile) -> int:
-        """Return the number of rows in a file with a vector, deleted ones included."""
-        return 0 if file.rows.is_all else file.num_records or 0
-
-    def load_rows(self, files: Sequence[ScanFile], rows: RowSet) -> list[ScanFile]:
-        """Add the rows that the vectors of these files select to a set in a plan.
-
-        Returns the files that have rows to be read: where those within a vector are asked for, and
-        the vector before it held them all, there are none.
-        """
-        with self._lock:
-            unread = [file for file in files if self._numbered(file) not in self._bitmaps]
-            for file, bitmap in zip(unread, selected_rows(self.storage, unread), strict=True):
-                self._bitmaps[self._numbered(file)] = bitmap
-            is_new = not any(known is rows for known in self._row_sets)
-            if is_new:
-                self._row_sets.append(rows)
-            if is_new or unread:
-                for row_set in self._row_sets:
-                    row_set.fill(self._bitmaps, self._starts[:-1])
-            return [
-                file
-                for file in files
-                if file.rows.within is None or self._bitmaps[self._numbered(file)]
-            ]
-
-    def _numbered(self, file: ScanFile) -> int:
         within, without = file.rows.within, file.rows.without
         key = (
             file.path,
@@ -90,15 +39,15 @@ class FileRegistry:
             without.unique_id if without else None,
             file.change,
         )
-        number = self._ids.get(key)
-        if number is None:
-            number = self._ids[key] = len(self._files)
-            self._files.append(file)
-            # Files without a vector take no place: there may be more of them than a set can hold.
-            # A place is whole words of 64 bits, which `Dense` copies as they are.
-            words = -(-self.num_rows(file) // 64)
-            self._starts.append(self._starts[-1] + 64 * words)
-        return number
+        with self._lock:
+            number = self._ids.setdefault(key, len(self._files))
+            if number == len(self._files):
+                self._files.append(file)
+            return number
+
+    def file(self, file_id: int) -> ScanFile:
+        """Return the file with this number."""
+        return self._files[file_id]
 
 
 def selected_rows(storage: Storage, files: Sequence[ScanFile]) -> Iterator[RowBitmap]:

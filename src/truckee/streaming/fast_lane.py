@@ -14,9 +14,8 @@ from truckee.options.stream import STREAM_OPTIONS, stream_options
 from truckee.options.text import Options
 from truckee.options.unknown import warn_of_unknown
 from truckee.scan.scan_file import ScanFile
-from truckee.spark.read.feed_layers import layer_digits
-from truckee.spark.read.relations import is_change_file
-from truckee.spark.read.scan import Scan, scan_frame
+from truckee.spark.read.relations import scan_frame
+from truckee.spark.read.scan import Scan
 from truckee.spark.read.shaped_frames import as_declared, shaped_frame
 from truckee.spark.read.stream_source import StreamSource, streaming_frame, worked_out
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
@@ -110,7 +109,6 @@ def _scan(stream: TableStream, files: Sequence[ScanFile], end: StreamOffset) -> 
         return missing_file_error(stream.storage, files, end=end.version)
 
     is_feed = stream.options.is_feed
-    first_version = min((file.version for file in files), default=end.version)
     return Scan(
         storage=stream.storage,
         version=end.version,
@@ -118,20 +116,8 @@ def _scan(stream: TableStream, files: Sequence[ScanFile], end: StreamOffset) -> 
         files=lambda _, __: files,
         num_files=len(files),
         size_in_bytes=sum(file.size for file in files),
-        vector_rows=_vector_rows(files),
-        vector_bytes=sum(file.size for file in files if not file.rows.is_all),
-        first_version=first_version if is_feed else None,
-        layer_digits=(
-            layer_digits(files, first_version=first_version, may_grow=False) if is_feed else 0
-        ),
-        has_change_files=any(is_change_file(file) for file in files),
+        num_vectors=sum(not file.rows.is_all for file in files),
+        is_feed=is_feed,
         label=f"stream up to version {end.version}",
         missing_file_error=gone if is_feed else None,
     )
-
-
-def _vector_rows(files: Sequence[ScanFile]) -> int | None:
-    """Return the number of rows in files of which only some are read, None if nobody knows."""
-    counts = [file.num_records for file in files if not file.rows.is_all]
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None

@@ -1,20 +1,19 @@
-"""Sends objects of a class of ours to executors that are processes of their own.
+"""Reads a table with vectors on executors that are processes of their own.
 
-Run as `python cluster_classes.py FOLDER [SETTING=VALUE ...]`. Executors have no truckee in their
-Python: only the JAR tells them of the class. Prints how many objects they took, or the error.
+Run as `python cluster_classes.py TABLE FOLDER [SETTING=VALUE ...]`. Executors have no truckee in
+their Python: only the JAR tells them of our classes. Prints the rows of the table and of its feed
+from version 2 on, or the error.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import Any
 
+import truckee
 from truckee.errors import DeltaError
-from truckee.spark.jvm.bridge import gateway
-from truckee.spark.jvm.classes import new_object
 from truckee.spark.session.session import session
 
-folder, *settings = sys.argv[1:]
+table, folder, *settings = sys.argv[1:]
 spark = session(
     **{
         "master": "local-cluster[2,1,1024]",
@@ -23,10 +22,10 @@ spark = session(
     }
 )
 try:
-    made = [new_object(spark, "truckee.TruckeeFiles$SpellOut") for _ in range(4)]
-    jvm = gateway(spark).jvm
-    context: Any = spark.sparkContext._jsc
-    print(context.parallelize(jvm.java.util.List.of(*made), 4).count())
+    rows = truckee.read(spark).load(table).repartition(4).groupBy("id").count().collect()
+    print(sorted(row.id for row in rows))
+    changes = truckee.table_changes(spark, table, 2)
+    print(sorted((row.id, row._change_type, row._commit_version) for row in changes.collect()))
 except DeltaError as error:
     print(repr(error))
 finally:

@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from data_tables import DataTable, marked
+from truckee.deletion_vectors.bitmap import RowBitmap
+from truckee.deletion_vectors.store import write_deletion_vectors
 from truckee.errors.spark import ClassesNotAddedError
 from truckee.spark.jvm import classes
 from truckee.spark.jvm.classes import add_services, new_object, shipped_class
@@ -83,15 +86,34 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-def test_executors_in_processes_of_their_own_know_the_classes(tmp_path: Path) -> None:
-    assert _on_a_cluster(tmp_path) == ["4"]
+def test_executors_may_have_the_classes_on_their_class_path(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = DataTable(tmp_path / "t", "id long")
+    files = [table.file(f"{n}.parquet", {"id": [n, n + 1, n + 2]}) for n in (0, 10)]
+    table.commit(*files)
+    (marks,) = write_deletion_vectors(table.storage, [RowBitmap([1])])
+    table.commit(*marked(files[1], marks))
+    jar = classes._classes(spark.sparkContext)
+    settings = ["spark.truckee.classes.onClassPath=true", f"spark.jars={jar}"]
 
-    (jar,) = tmp_path.glob("*.jar")
-    there = ["spark.truckee.classes.onClassPath=true"]
-    assert _on_a_cluster(tmp_path, [*there, f"spark.jars={jar}"]) == ["4"]
+    found = _on_a_cluster(table, tmp_path / "none", settings)
 
-    (said,) = _on_a_cluster(tmp_path, there)
-    assert said.startswith("ClassesNotAddedError(reason='spark.truckee.classes.onClassPath is set,")
+    assert found == ["[0, 1, 2, 10, 12]", "[(11, 'delete', 2)]"]
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_class_path_without_the_classes_is_told(spark: SparkSession) -> None:
+    platform = spark._jvm.ClassLoader.getPlatformClassLoader()  # type: ignore[union-attr]
+
+    with pytest.raises(ClassesNotAddedError) as caught:
+        classes._check_class_path(spark.sparkContext, platform)
+
+    name = f"truckee-{classes._version(spark.sparkContext)}.jar"
+    assert caught.value.reason == (
+        f"spark.truckee.classes.onClassPath is set, and {name} is not on the class path of the "
+        "driver"
+    )
 
 
 class _Settings:
@@ -106,9 +128,9 @@ def _found_by_spark(spark: SparkSession, name: str) -> object:
     return shared.loadClass(name)
 
 
-def _on_a_cluster(folder: Path, settings: Sequence[str] = ()) -> list[str]:
+def _on_a_cluster(table: DataTable, folder: Path, settings: Sequence[str] = ()) -> list[str]:
     done = subprocess.run(
-        [sys.executable, str(CLUSTER), str(folder), *settings],
+        [sys.executable, str(CLUSTER), str(table), str(folder), *settings],
         capture_output=True,
         text=True,
         check=False,

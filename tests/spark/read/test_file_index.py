@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
 import truckee
 from data_tables import DataTable, mapped, marked, vector
 from plans import files_read, plan_text, rows, size_in_bytes
-from truckee.scan.file_registry import FileRegistry
-from truckee.scan.scan_file import RowSelection, ScanFile
-from truckee.spark.read.file_index import Constant, file_url, pack
+from truckee.scan.scan_file import ScanFile
+from truckee.spark.read.file_index import Constant, pack
+from truckee.spark.read.file_rows import FileRead, file_url
 
 
 @pytest.fixture
@@ -44,24 +45,25 @@ def test_a_plan_names_the_version_and_its_files(spark: SparkSession, table: Data
     for mode in ("simple", "extended", "formatted"):
         shown = plan_text(frame, mode)
         assert "TruckeeFiles" in shown
-        assert "[/version 1, 4 files: files, " in shown
+        assert "[/version 1, 4 files, " in shown
         assert "$Proxy" not in shown
 
 
 def test_a_plan_with_vectors_stays_short(frame: DataFrame, spark: SparkSession) -> None:
     frame.count()
 
-    assert "Notification[source=truckee][type=vectors]" in plan_text(frame)
+    assert "[/version 2, 4 files, 1 with deletion vectors, " in plan_text(frame)
+    assert plan_text(frame).count("FileScan truckee") == 1
     assert len(plan_text(frame)) < 3000
 
 
 def test_a_feed_names_where_it_starts(spark: SparkSession, table: DataTable) -> None:
     feed = truckee.table_changes(spark, str(table), 1)
 
-    formatted = plan_text(feed, "formatted")
+    shown = plan_text(feed)
 
-    for what in ("files", "files with vectors", "change files"):
-        assert f"[/changes from version 1, 5 files: {what}, " in formatted
+    assert "[/changes from version 1, 4 files, 1 with deletion vectors, " in shown
+    assert shown.count("FileScan truckee") == 1
 
 
 def test_the_size_is_that_of_the_files(frame: DataFrame, table: DataTable) -> None:
@@ -88,8 +90,34 @@ def test_input_files_are_those_of_the_table(frame: DataFrame, table: DataTable) 
     assert sorted(frame.inputFiles()) == [f"file://{table.path}/{n}.parquet" for n in range(4)]
 
 
-def test_files_without_vectors_are_in_a_scan_of_their_own(frame: DataFrame) -> None:
-    assert files_read(frame) == [3, 1]
+def test_there_is_one_scan_with_and_without_vectors(frame: DataFrame) -> None:
+    assert files_read(frame) == [4]
+
+
+def test_rows_know_their_file_and_their_place_in_it(frame: DataFrame, table: DataTable) -> None:
+    places = frame.select(
+        "id",
+        "_metadata.file_name",
+        "_metadata.row_index",
+        F.element_at(F.split(F.input_file_name(), "/"), -1).alias("input"),
+        "_metadata",
+    ).where("id >= 205")
+
+    found = {row.id: row for row in places.collect()}
+
+    assert len(found) == 194
+    for number, row in found.items():
+        assert (row.file_name, row.input) == (f"{number // 100}.parquet",) * 2
+        assert row.row_index == row._metadata.row_index == number % 100
+        assert row._metadata.file_size == (table.path / row.file_name).stat().st_size
+
+
+def test_changed_rows_know_their_file_too(spark: SparkSession, table: DataTable) -> None:
+    feed = truckee.table_changes(spark, str(table), 2)
+
+    found = feed.select("id", "_change_type", "_metadata.file_name", "_metadata.row_index")
+
+    assert rows(found) == [(307, "delete", "3.parquet", 7)]
 
 
 def test_threads_with_different_filters_get_each_their_own_rows(frame: DataFrame) -> None:
@@ -168,31 +196,13 @@ def test_files_are_packed_into_one_text() -> None:
         for n, value in enumerate(values)
     ]
 
-    packed = pack(files, root="s3://b", constants=constants)
+    reads = [FileRead(file, "5" if file.path == "1" else "") for file in files]
+
+    packed = pack(reads, root="s3://b", constants=constants)
 
     assert packed.split("\0") == [
-        *("s3://b/0", "0", "5", "+"),
-        *("s3://b/1", "1", "5", "-"),
-        *("s3://b/2", "2", "5", "=610062"),
+        *("s3://b/0", "0", "5", "", "+"),
+        *("s3://b/1", "1", "5", "5", "-"),
+        *("s3://b/2", "2", "5", "", "=610062"),
         "",
     ]
-
-
-def test_only_files_with_vectors_take_a_place_among_the_rows(table: DataTable) -> None:
-    registry = FileRegistry(table.storage)
-    stats = '{"numRecords":5000000000}'
-    plain = ScanFile(
-        path="a", size=1, modification_time=0, partition_values={}, version=0, stats=stats
-    )
-    with_rows = ScanFile(
-        path="b",
-        size=1,
-        modification_time=0,
-        partition_values={},
-        version=0,
-        stats='{"numRecords":10}',
-        rows=RowSelection(without=vector(1)),
-    )
-
-    assert [registry.file_id(file) for file in (plain, with_rows)] == [0, 1]
-    assert (registry.start(with_rows), registry.num_rows(with_rows)) == (0, 10)

@@ -21,7 +21,6 @@ from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import write_deletion_vectors
 from truckee.protocol.deletion_vector import on_disk_with_absolute_path
 from truckee.protocol.schema import StructField, StructType, parse_type
-from truckee.spark.read import relations
 
 BY_NAME = {"delta.columnMapping.mode": "name"}
 BY_ID = {"delta.columnMapping.mode": "id"}
@@ -124,7 +123,7 @@ def test_a_file_may_lie_outside_the_table(tmp_path: Path, load: Load) -> None:
 
     table.commit(with_vector(file, marks))
 
-    assert file.path == f"file://{tmp_path}/else%20where/a.parquet"
+    assert file.path == f"file:{tmp_path}/else%20where/a.parquet"
     assert rows(load(table)) == [1, 3]
 
 
@@ -248,13 +247,6 @@ class TestVectors:
         assert frame.count() == 996
 
     def test_rows_in_the_last_row_group(self, load: Load, table: DataTable) -> None:
-        self.check(load(table))
-
-    def test_a_set_too_large_for_plain_bits(
-        self, load: Load, table: DataTable, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(relations, "DENSE_ROWS", 10)
-
         self.check(load(table))
 
     def test_files_without_statistics(self, tmp_path: Path, load: Load, table: DataTable) -> None:

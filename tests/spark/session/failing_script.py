@@ -26,7 +26,7 @@ def main(root: Path) -> None:
     table, broken = root / "t", root / "broken"
     for path in (table, broken):
         truckee.write(spark.range(10)).save(path)
-    next(broken.glob("*/*.parquet")).unlink()
+    next(broken.rglob("*.parquet")).unlink()
     strict = DeltaTable.create(spark).location(root / "strict")
     strict.addColumn("id", "long", nullable=False).execute()
 

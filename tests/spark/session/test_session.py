@@ -51,6 +51,7 @@ def test_workers_run_on_this_interpreter(spark: SparkSession) -> None:
 
 
 def test_a_running_session_is_taken_as_it_is(spark: SparkSession) -> None:
+    truckee.enable(spark)  # what SQL needs is the one setting that is made
     before = dict(spark.conf.getAll)
     spark.conf.set("spark.sql.shuffle.partitions", "7")
     try:

@@ -38,8 +38,7 @@ from truckee.spark.dml.row_bitmaps import is_in, row_bitmaps
 from truckee.spark.dml.target import Target
 from truckee.spark.jvm.projection import selected
 from truckee.spark.read.frames import snapshot_scan
-from truckee.spark.read.relations import FILE, ROW
-from truckee.spark.read.scan import scan_frame
+from truckee.spark.read.relations import FILE, ROW, scan_frame
 from truckee.spark.session.job_descriptions import described_jobs
 
 _VALUES = "__truckee_values"
@@ -137,7 +136,6 @@ def _found_again(
         snapshot_scan(older),
         table=older.configuration.with_schema(target.stored_schema),
         files=_always([_scan_file(add, older.version) for add in adds]),
-        vector_rows=None,
     )
     there = scan_frame(spark, scan, row_ids=True)
     first = Window.partitionBy(_VALUES).orderBy(FILE, ROW)

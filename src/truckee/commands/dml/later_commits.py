@@ -52,6 +52,12 @@ def file_changes(snapshot: Snapshot, commits: Sequence[Commit]) -> list[FileChan
 def files_by_path(snapshot: Snapshot, paths: Iterable[str]) -> dict[str, AddFile]:
     """Return those of the files at these decoded paths that are live."""
     files = snapshot.files_table()
-    spelled = pa.array([encode_path(path) for path in paths], pa.string())
+    spelled = pa.array([text for path in paths for text in _spellings(path)], pa.string())
     found = snapshot.add_files(files.filter(pc.is_in(files.column("path"), spelled)))
     return {decode_path(add.path): add for add in found}
+
+
+def _spellings(path: str) -> list[str]:
+    """Return how writers spell a path: a local one of another table may have more slashes."""
+    spelled = encode_path(path)
+    return [spelled, f"file://{spelled[5:]}"] if path.startswith("/") else [spelled]

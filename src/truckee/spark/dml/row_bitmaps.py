@@ -19,10 +19,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from truckee.deletion_vectors.bitmap import RowBitmap, keyed_portable
+from truckee.spark.dml.slot import Slot
 from truckee.spark.jvm.bridge import compiled, java_half
 from truckee.spark.jvm.projection import Given, Named, selected
 from truckee.spark.read.relations import FILE, ROW
-from truckee.spark.read.vector_filter import Slot
 from truckee.spark.session.job_descriptions import described_jobs
 
 FileRows = Mapping[int, RowBitmap]

@@ -38,14 +38,14 @@ from truckee.spark.dml.expressions import (
 from truckee.spark.jvm.projection import Given, Item, Named
 from truckee.spark.read.catalyst_predicates import predicate_of
 from truckee.spark.read.frames import snapshot_scan
-from truckee.spark.read.relations import FILE, ROW
+from truckee.spark.read.relations import FILE, ROW, scan_frame
 from truckee.spark.read.row_id_columns import (
     commit_version,
     row_id,
     row_id_columns,
     without_row_id_stats,
 )
-from truckee.spark.read.scan import Scan, scan_frame
+from truckee.spark.read.scan import Scan
 from truckee.spark.session.settings import session_zone
 from truckee.spark.types import to_spark
 

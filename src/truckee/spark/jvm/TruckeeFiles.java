@@ -5,11 +5,7 @@ import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.BitSet;
 import java.util.HexFormat;
 import java.util.function.BiFunction;
 import org.apache.hadoop.conf.Configuration;
@@ -32,25 +28,25 @@ import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.FileIndex;
+import org.apache.spark.sql.execution.datasources.FileStatusWithMetadata;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
-import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
 import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
-import org.roaringbitmap.BitSetUtil;
-import org.roaringbitmap.RoaringBitmap;
 import org.roaringbitmap.longlong.Roaring64NavigableMap;
 import scala.Function1;
 import scala.collection.immutable.ArraySeq;
+import scala.collection.immutable.Map;
+import scala.collection.immutable.Map$;
 import scala.collection.immutable.Seq;
 import scala.runtime.AbstractPartialFunction;
 
 /**
- * The JVM's half of the file index, and of making plans. It lives on the driver alone, and decides
+ * The JVM's half of the file index, and of making plans. It decides
  * nothing: which files there are is asked of Python, once a query. What is here is what would cost a
  * call a file or a column, or what Spark asks so often (names, equality, sizes) that a call each would
  * be felt.
@@ -112,8 +108,7 @@ public class TruckeeFiles implements FileIndex {
     PartitionDirectory[] all = ask(none, none);
     java.util.TreeSet paths = new java.util.TreeSet();
     for (int i = 0; i < all.length; i++) {
-      paths.add(((org.apache.spark.sql.execution.datasources.FileStatusWithMetadata)
-          all[i].files().head()).getPath().toUri().toString());
+      paths.add(((FileStatusWithMetadata) all[i].files().head()).getPath().toUri().toString());
     }
     return (String[]) paths.toArray(new String[paths.size()]);
   }
@@ -122,6 +117,7 @@ public class TruckeeFiles implements FileIndex {
 
   /** What Python calls: an object, since Py4J finds no static method of a class compiled here. */
   public static class Maker {
+    private static final Map NOTHING = (Map) Map$.MODULE$.empty();
     private static final DataType TEXT = DataType.fromJson("\"string\"");
 
     /**
@@ -131,13 +127,13 @@ public class TruckeeFiles implements FileIndex {
      */
     public Dataset rows(
         SparkSession session, String settings, String name, String root, String constants, String data,
-        long sizeInBytes, java.util.Map options, BiFunction files) throws IOException {
+        long sizeInBytes, boolean isFeed, java.util.Map options, BiFunction files) throws IOException {
       StructType partitionSchema = (StructType) DataType.fromJson(constants);
       SparkSession reader = with(session, settings);
       HadoopFsRelation relation = new HadoopFsRelation(
           new TruckeeFiles(name, root, partitionSchema, sizeInBytes, files),
           partitionSchema, (StructType) DataType.fromJson(data), scala.Option.empty(),
-          new ParquetFileFormat(), PythonUtils.toScalaMap(options), reader);
+          new TruckeeFormat(isFeed), PythonUtils.toScalaMap(options), reader);
       Dataset rows = (Dataset) reader.baseRelationToDataFrame(relation);
       return reader == session ? rows : Dataset.ofRows(session, rows.logicalPlan());
     }
@@ -159,8 +155,9 @@ public class TruckeeFiles implements FileIndex {
 
     /**
      * The files of one packed text. Its fields are parted by NUL, which no path can hold: for each file
-     * its path, size and modification time, then one field a constant: "-" for null, "+" and the text
-     * of the value, or "=" and its bytes in hex if it has a NUL of its own. `types` are those of the
+     * its path, size and modification time, what is said of its rows (see `TruckeeWanted`; nothing for
+     * all of them), then one field a constant: "-" for null, "+" and the text of the value, or "=" and
+     * its bytes in hex if it has a NUL of its own. `types` are those of the
      * constants, a list in JSON; timestamps are read in `zone`. Where a text is not of its type, the
      * answer is the number of the file and that of the constant, as text: it would be a null in the
      * table otherwise. `conf` is only needed where a size is 0: nobody knows it then.
@@ -170,7 +167,7 @@ public class TruckeeFiles implements FileIndex {
       Expression[] casts = casts((String[]) new ObjectMapper().readValue(types, String[].class), zone);
       PartitionDirectory[] all = new PartitionDirectory[count];
       int at = 0;
-      String[] fields = new String[3 + casts.length];
+      String[] fields = new String[4 + casts.length];
       for (int i = 0; i < count; i++) {
         for (int j = 0; j < fields.length; j++) {
           int end = packed.indexOf('\0', at);
@@ -179,7 +176,7 @@ public class TruckeeFiles implements FileIndex {
         }
         Object[] texts = new Object[casts.length];
         for (int j = 0; j < texts.length; j++) {
-          String field = fields[3 + j];
+          String field = fields[4 + j];
           texts[j] = field.charAt(0) == '-' ? null : text(field);
         }
         InternalRow row = new GenericInternalRow(texts);
@@ -195,7 +192,10 @@ public class TruckeeFiles implements FileIndex {
         long size = sizeOf(path, Long.parseLong(fields[1]), conf);
         long modified = Long.parseLong(fields[2]);
         FileStatus status = new FileStatus(size, false, 1, BLOCK, modified, path);
-        all[i] = PartitionDirectory.apply(new GenericInternalRow(values), new FileStatus[] {status});
+        FileStatusWithMetadata file = new FileStatusWithMetadata(
+            status, fields[3].isEmpty() ? NOTHING : new Map.Map1(TruckeeFormat.ROWS, fields[3]));
+        all[i] = PartitionDirectory.apply(
+            new GenericInternalRow(values), seq(new FileStatusWithMetadata[] {file}));
       }
       return all;
     }
@@ -237,28 +237,6 @@ public class TruckeeFiles implements FileIndex {
       }
     }
 
-    /**
-     * A bitmap of file id and row index as a plain set of bits: row r of file f is at the position
-     * starts[f] + r. Each start is a multiple of 64, so that bits are copied by the word.
-     */
-    public BitSet dense(byte[] portable, byte[] packedStarts) throws IOException {
-      int[] starts = new int[packedStarts.length / 4];
-      ByteBuffer.wrap(packedStarts).asIntBuffer().get(starts);
-      ByteBuffer in = ByteBuffer.wrap(portable).order(ByteOrder.LITTLE_ENDIAN);
-      long[] words = new long[0];
-      for (long left = in.getLong(); left > 0; left--) {
-        int first = starts[in.getInt()] / 64;
-        RoaringBitmap rows = new RoaringBitmap();
-        rows.deserialize(in);
-        in.position(in.position() + rows.serializedSizeInBytes());
-        long[] found = BitSetUtil.bitsetOf(rows).toLongArray();
-        int end = first + found.length;
-        if (end > words.length) words = Arrays.copyOf(words, Math.max(end, 2 * words.length));
-        System.arraycopy(found, 0, words, first, found.length);
-      }
-      return BitSet.valueOf(words);
-    }
-
     /** All settings of a session: names and values in turn, parted by NUL. */
     public String settings(RuntimeConfig conf) {
       StringBuilder packed = new StringBuilder();
@@ -270,14 +248,7 @@ public class TruckeeFiles implements FileIndex {
       return packed.toString();
     }
 
-    /** Longs, eight bytes each, as a list that Spark's expressions can call. */
-    public ArrayList longs(byte[] packed) {
-      ArrayList found = new ArrayList();
-      ByteBuffer in = ByteBuffer.wrap(packed);
-      while (in.hasRemaining()) found.add(Long.valueOf(in.getLong()));
-      return found;
-    }
-
+    /** A bitmap of file id and row index, from its portable form. */
     public Roaring64NavigableMap sparse(byte[] portable) throws IOException {
       Roaring64NavigableMap bitmap = new Roaring64NavigableMap();
       bitmap.deserializePortable(new DataInputStream(new ByteArrayInputStream(portable)));
@@ -372,7 +343,7 @@ public class TruckeeFiles implements FileIndex {
   }
 
   /** `InSet` becomes `In`. */
-  public static class SpellOut extends AbstractPartialFunction implements java.io.Serializable {
+  public static class SpellOut extends AbstractPartialFunction {
     public boolean isDefinedAt(Object node) { return node instanceof InSet; }
 
     public Object applyOrElse(Object node, Function1 otherwise) {

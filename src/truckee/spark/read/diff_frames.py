@@ -27,10 +27,9 @@ from truckee.report.diff_page import MOST_ROWS_SHOWN, DiffView, diff_fragment
 from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.scan_file import ScanFile
 from truckee.spark.columns import column
-from truckee.spark.read.feed_layers import layer_digits
-from truckee.spark.read.relations import ROW, is_change_file
+from truckee.spark.read.relations import ROW, scan_frame
 from truckee.spark.read.row_pairing import is_after, paired_rows, uncancelled_rows
-from truckee.spark.read.scan import Scan, scan_frame
+from truckee.spark.read.scan import Scan
 from truckee.spark.session.settings import session_zone
 from truckee.spark.types import shown_schema
 from truckee.storage.base import Storage
@@ -151,7 +150,6 @@ def _read(spark: SparkSession, plan: SnapshotDiff, read: DiffRead) -> DataFrame:
 
 def _scan(plan: SnapshotDiff, read: DiffRead) -> Scan:
     files = read.files
-    first = min(file.version for file in files)
     return Scan(
         storage=read.storage,
         version=read.version,
@@ -159,10 +157,8 @@ def _scan(plan: SnapshotDiff, read: DiffRead) -> Scan:
         files=pruned_files(read, plan.after.configuration),
         num_files=len(files),
         size_in_bytes=sum({file.path: file.size for file in files}.values()),
-        vector_rows=0 if all(file.rows.is_all for file in files) else None,
-        first_version=first,
-        layer_digits=layer_digits(files, first_version=first, may_grow=False),
-        has_change_files=any(is_change_file(file) for file in files),
+        num_vectors=len({file.path for file in files if not file.rows.is_all}),
+        is_feed=True,
         label=f"diff of versions {plan.before.version} and {plan.after.version}",
         missing_file_error=lambda: missing_diff_files(plan),
     )

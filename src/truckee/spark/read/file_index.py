@@ -1,8 +1,8 @@
 """Spark's file index in Python: ScanFiles as a relation that Spark reads by itself.
 
 The rows are moved by Spark's own vectorized Parquet reader. What Python adds is which files there
-are, and what is the same for every row of a file: the *constants*, which Spark knows as partition
-columns and which cost nothing per row.
+are, which of their rows are read, and what is the same for every row of a file: the *constants*,
+which Spark knows as partition columns and which cost nothing per row.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructField, StructType
 
 from truckee.errors.spark import DataFileUnreadableError
-from truckee.protocol.paths import is_absolute
 from truckee.scan.scan_file import ScanFile
 from truckee.spark.jvm.bridge import Callback, java_half
+from truckee.spark.read.file_rows import FileRead, file_url
 from truckee.spark.session.settings import packed_settings, session_zone
 
 # What Spark would let pass in silence, or read according to the session's whims, is fixed here.
@@ -39,7 +39,7 @@ class Constant(NamedTuple):
 
 # Asked when a query runs, with the filters that Spark has pushed down as JSON, and a name that all
 # parts of one query share (None where Spark only explains a plan).
-Listing = Callable[[Sequence[str], str | None], Sequence[ScanFile]]
+Listing = Callable[[Sequence[str], str | None], Sequence[FileRead]]
 
 
 class Relation(NamedTuple):
@@ -50,6 +50,7 @@ class Relation(NamedTuple):
     data_schema: StructType
     constants: tuple[Constant, ...]
     size_in_bytes: int
+    is_feed: bool
     files: Listing
     session_conf: Mapping[str, str]
 
@@ -67,16 +68,11 @@ def relation_frame(spark: SparkSession, relation: Relation) -> DataFrame:
         constant_schema.json(),
         relation.data_schema.json(),
         relation.size_in_bytes,
+        relation.is_feed,
         _READ_OPTIONS,
         Callback(_Answer(spark, relation)),
     )
     return DataFrame(rows, spark)
-
-
-def file_url(root: str, path: str) -> str:
-    """Return where a file is, as Hadoop spells it: with a scheme, and nothing percent-encoded."""
-    full = path if is_absolute(path) else f"{root}/{path}"
-    return f"file://{full}" if full.startswith("/") else full
 
 
 class _Answer:
@@ -88,7 +84,7 @@ class _Answer:
     def __init__(self, spark: SparkSession, relation: Relation) -> None:
         self._spark = spark
         self._relation = relation
-        self._last: tuple[Sequence[ScanFile], str, Any] = ((), "", None)
+        self._last: tuple[Sequence[FileRead], str, Any] = ((), "", None)
 
     def __call__(self, partition_filters: Any, data_filters: Any) -> Any:
         files = self._relation.files(
@@ -103,9 +99,10 @@ class _Answer:
             self._last = (files, zone, directories)
         return directories
 
-    def _unpacked(self, files: Sequence[ScanFile], zone: str) -> Any:
+    def _unpacked(self, reads: Sequence[FileRead], zone: str) -> Any:
         relation = self._relation
-        packed = pack(files, root=relation.root, constants=relation.constants)
+        files = [read.file for read in reads]
+        packed = pack(reads, root=relation.root, constants=relation.constants)
         types = json.dumps([constant.type.json() for constant in relation.constants])
         unpacked = java_half(self._spark).unpack(packed, len(files), types, zone, self._conf(files))
         if isinstance(unpacked, str):
@@ -142,14 +139,15 @@ def _missing(file: ScanFile, constant: Constant) -> DataFileUnreadableError:
     )
 
 
-def pack(files: Sequence[ScanFile], *, root: str, constants: Sequence[Constant]) -> str:
+def pack(reads: Sequence[FileRead], *, root: str, constants: Sequence[Constant]) -> str:
     """Return the files as the one text that `TruckeeFiles.unpack` reads."""
     fields: list[str] = []
     append = fields.append
-    for file in files:
+    for file, rows in reads:
         append(file_url(root, file.path))
         append(str(file.size))
         append(str(file.modification_time))
+        append(rows)
         for constant in constants:
             text = constant.text(file)
             if text is None:

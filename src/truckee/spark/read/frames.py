@@ -6,9 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from threading import Lock
-from typing import TypedDict
 
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.changes.missing_files import missing_file_error
@@ -17,11 +15,10 @@ from truckee.errors.base import DeltaError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.paths import commit_path
 from truckee.protocol.predicates import Predicate
-from truckee.scan.scan_file import ScanFile, num_records
+from truckee.scan.scan_file import ScanFile
 from truckee.scan.snapshot_scan import scan_files
-from truckee.spark.read.feed_layers import layer_digits
-from truckee.spark.read.relations import is_change_file
-from truckee.spark.read.scan import Scan, scan_frame
+from truckee.spark.read.relations import scan_frame
+from truckee.spark.read.scan import Scan
 from truckee.spark.session.settings import session_zone
 
 _QUERIES_REMEMBERED = 32
@@ -42,6 +39,7 @@ def snapshot_scan(snapshot: Snapshot, zone: Callable[[], str] = lambda: "UTC") -
 
     `zone` is the session's at the time a query runs, for old texts of timestamps.
     """
+    vectors = snapshot.files_table().column("deletion_vector")
     return Scan(
         storage=snapshot.storage,
         version=snapshot.version,
@@ -50,8 +48,8 @@ def snapshot_scan(snapshot: Snapshot, zone: Callable[[], str] = lambda: "UTC") -
             lambda predicate, zone: scan_files(snapshot, predicate, session_zone=zone), zone
         ),
         num_files=snapshot.num_files,
+        num_vectors=vectors.length() - vectors.null_count,
         size_in_bytes=snapshot.size_in_bytes,
-        **_vector_extent(snapshot),
     )
 
 
@@ -68,18 +66,15 @@ def feed_scan(feed: ChangeFeed) -> Scan:
         plan = None
     end = plan.end if plan is not None else feed.range.end
     files = () if plan is None else plan.files
-    is_settled = plan is not None and feed.range.end is not None and plan.end >= feed.range.end
     return Scan(
         storage=feed.storage,
         version=feed.range.start if end is None else end,
         table=feed.read.configuration,
         files=lambda _, query: plans.plan(query).files,
-        num_files=0 if plan is None else len(plan.files),
+        num_files=len({file.path for file in files}),
+        num_vectors=len({file.path for file in files if not file.rows.is_all}),
         size_in_bytes=0 if plan is None else plan.size_in_bytes,
-        vector_rows=0 if is_settled and all(file.rows.is_all for file in files) else None,
-        first_version=feed.range.start,
-        layer_digits=layer_digits(files, first_version=feed.range.start, may_grow=not is_settled),
-        has_change_files=not is_settled or any(is_change_file(file) for file in files),
+        is_feed=True,
         label=f"changes from version {feed.range.start}",
         missing_file_error=plans.missing_file_error,
     )
@@ -126,20 +121,3 @@ def _remembered(
     """Return the same answer to the same question: Spark asks a few times a query."""
     cached = lru_cache(maxsize=8)(files)
     return lambda predicate, _: cached(predicate, zone())
-
-
-class _Vectors(TypedDict):
-    vector_rows: int | None
-    vector_bytes: int
-
-
-def _vector_extent(snapshot: Snapshot) -> _Vectors:
-    """Return how many rows and bytes the files with vectors have; rows only if all tell."""
-    files = snapshot.files_table()
-    files = files.filter(pc.is_valid(files.column("deletion_vector")))
-    counts = [num_records(stats) for stats in files.column("stats").to_pylist()]
-    known = [count for count in counts if count is not None]
-    return {
-        "vector_rows": sum(known) if len(known) == len(counts) else None,
-        "vector_bytes": pc.sum(files.column("size")).as_py() or 0,
-    }

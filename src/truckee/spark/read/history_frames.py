@@ -29,8 +29,8 @@ from truckee.changes.snapshot_diff import DiffRead
 from truckee.protocol.schema import PrimitiveType, StructField, StructType
 from truckee.spark.columns import column
 from truckee.spark.read.diff_frames import pruned_files
-from truckee.spark.read.relations import ROW
-from truckee.spark.read.scan import Scan, scan_frame
+from truckee.spark.read.relations import ROW, scan_frame
+from truckee.spark.read.scan import Scan
 from truckee.spark.session.settings import session_zone
 from truckee.spark.types import shown_schema
 from truckee.storage.base import Storage
@@ -112,7 +112,7 @@ def _scan(timelines: RowTimelines, read: DiffRead) -> Scan:
         files=pruned_files(read, timelines.newest.configuration),
         num_files=len(read.files),
         size_in_bytes=sum(file.size for file in read.files),
-        vector_rows=0,
+        num_vectors=0,
         label=f"rows of versions {timelines.first} to {timelines.newest.version}",
         missing_file_error=lambda: missing_history_files(timelines, read.files),
     )

@@ -7,43 +7,30 @@ knows that asked for it, so the scans that are alive are remembered here.
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import Protocol
 from urllib.parse import unquote
 from weakref import ref
 
 from truckee.errors.base import DeltaError
+from truckee.errors.deletion_vectors import CorruptDeletionVectorError
 from truckee.errors.spark import DataFileNotFoundError, DataFileUnreadableError
+from truckee.scan.file_registry import selected_rows
 from truckee.scan.scan_file import ScanFile
 from truckee.spark.jvm.jvm_errors import translate_with
-from truckee.storage.base import Storage
+from truckee.spark.read.scan import Scan
 
 _FAILED = re.compile(
     r"\[(FAILED_READ_FILE[.\w]*|CANNOT_READ_FILE_FOOTER)\] .*? file:? (\S+?)\.? (.*)", re.DOTALL
 )
+_VECTOR = "truckee-vector: "
 _STATE = re.compile(r" SQLSTATE: \w+.*", re.DOTALL)
 
 
-class Explains(Protocol):
-    """The part of a scan that errors need."""
-
-    @property
-    def storage(self) -> Storage: ...
-
-    @property
-    def listed(self) -> deque[Sequence[ScanFile]]: ...
-
-    @property
-    def missing_file_error(self) -> Callable[[], DeltaError | None] | None: ...
-
-
-_scans: list[ref[Explains]] = []
+_scans: list[ref[Scan]] = []
 _lock = Lock()
 
 
-def explain_failures_of(scan: Explains) -> None:
+def explain_failures_of(scan: Scan) -> None:
     """From now on, let a file of this scan that Spark cannot read be told as an error of ours.
 
     Of several scans that have the file, that counts for which this was called last: it is called
@@ -66,22 +53,41 @@ def _explained(texts: list[str]) -> DeltaError | None:
         scan = known()
         file = None if scan is None else _listed_file(scan, url)
         if scan is not None and file is not None:
+            if _VECTOR in "".join(texts):
+                return _vector_error(scan, file, detail)
             return _error(scan, file, found[1], detail)
     return None
 
 
-def _listed_file(scan: Explains, url: str) -> ScanFile | None:
+def _listed_file(scan: Scan, url: str) -> ScanFile | None:
     root = _plain(scan.storage.root)
     paths = {url, url.removeprefix(f"{root}/")}
     return next((f for files in scan.listed for f in files if _plain(f.path) in paths), None)
 
 
-def _error(scan: Explains, file: ScanFile, kind: str, detail: str) -> DeltaError:
+def _error(scan: Scan, file: ScanFile, kind: str, detail: str) -> DeltaError:
     if kind.endswith("FILE_NOT_EXIST"):
         explained = scan.missing_file_error and scan.missing_file_error()
         return explained or DataFileNotFoundError(path=file.path, version=file.version)
     reason = _STATE.sub("", detail).strip().rstrip(".")
     return DataFileUnreadableError(path=file.path, version=file.version, reason=reason)
+
+
+def _vector_error(scan: Scan, file: ScanFile, detail: str) -> DeltaError:
+    """Return what is wrong with a vector of a file, told by the code that knows all about vectors.
+
+    A task only says that it could not use one.
+    """
+    others = [f for files in scan.listed for f in files if f.path == file.path]
+    for each in [file, *others]:
+        try:
+            list(selected_rows(scan.storage, [each]))
+        except DeltaError as error:
+            return error
+    reason = detail.removeprefix(_VECTOR)
+    return CorruptDeletionVectorError(
+        path="its file", reason=reason, data_file=file.path, version=file.version
+    )
 
 
 def _innermost(texts: list[str]) -> str:

@@ -1,23 +1,10 @@
-"""Scan: what to read, for snapshots and the feed alike; and its rows as a DataFrame.
-
-A scan is the union of at most four relations, whatever the number of files and versions:
-
-| branch       | files                                           | what a row pays               |
-|--------------|-------------------------------------------------|-------------------------------|
-| plain        | read as they are                                | nothing: Spark's own scan     |
-| vectors      | of which only some rows are read                | the test of `row_filter`      |
-| layered      | whose vectors changed often in the range        | that test; a few more if kept |
-| change files | change files, which know their own change type  | nothing                       |
-"""
+"""Scan: what to read, for snapshots and the feed alike."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-
-from pyspark.sql import DataFrame, SparkSession
 
 from truckee.errors.base import DeltaError
 from truckee.protocol.predicates import Predicate
@@ -25,7 +12,6 @@ from truckee.protocol.schema import StructType
 from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.file_registry import FileRegistry
 from truckee.scan.scan_file import ScanFile
-from truckee.spark.read.relations import Branches
 from truckee.storage.base import Storage
 
 
@@ -38,11 +24,8 @@ class Scan:
     cannot have a row for which the predicate is true. As long as it has nothing new to say, it
     returns the same sequence for the same predicate.
 
-    `vector_rows` is a bound on the number of rows in files of which only some rows are read: 0 if
-    there is no such file, None if nobody knows; `vector_bytes` is the size of those files.
-    `first_version` is where a feed starts, None for a snapshot; `layer_digits` is what files that
-    are read in layers need (see `layered`), 0 if there are none; `has_change_files` is False if
-    there is surely no change file.
+    `num_files`, `num_vectors` and `size_in_bytes` are what is known before a query runs, for plans
+    and for `explain()`. `is_feed` says whether rows have the three columns of the change feed.
     """
 
     storage: Storage
@@ -50,55 +33,32 @@ class Scan:
     table: TableConfiguration
     files: Callable[[Predicate, str | None], Sequence[ScanFile]]
     num_files: int
+    num_vectors: int
     size_in_bytes: int
-    vector_rows: int | None
-    vector_bytes: int = 0
-    first_version: int | None = None
-    layer_digits: int = 0
-    has_change_files: bool = True
+    is_feed: bool = False
     label: str = ""
     missing_file_error: Callable[[], DeltaError | None] | None = None
-    registry: FileRegistry = field(init=False)
+    registry: FileRegistry = field(init=False, default_factory=FileRegistry)
     # What Spark was last told to read, for errors that name a file.
     listed: deque[Sequence[ScanFile]] = field(init=False, default_factory=lambda: deque(maxlen=8))
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "registry", FileRegistry(self.storage))
-
     @property
     def schema(self) -> StructType:
-        """The table's columns."""
+        """The columns that are read, without those of the feed."""
         return self.table.schema
 
     @property
     def partition_columns(self) -> tuple[str, ...]:
-        """The names of the columns that are the same for all rows of a file."""
+        """The logical names of the partition columns, in order."""
         return self.table.partition_columns
 
     @property
     def mapping_mode(self) -> str:
-        """How files name columns: none, name or id."""
+        """How columns are found in data files: `none`, `name` or `id`."""
         return self.table.column_mapping_mode
 
     @property
-    def is_feed(self) -> bool:
-        """Whether the rows have the three columns of the change feed."""
-        return self.first_version is not None
-
-
-def scan_frame(spark: SparkSession, scan: Scan, *, row_ids: bool = False) -> DataFrame:
-    """Return the rows of a scan.
-
-    With `row_ids`, two columns more say where each row is: `FILE`, a number that
-    `scan.registry.file` turns into a ScanFile, and `ROW`, its position in that file.
-    """
-    branches = Branches(spark, scan, row_ids)
-    frames = [branches.plain()]
-    layers = branches.layers()
-    if scan.vector_rows != 0:
-        frames.append(branches.vectors(layers))
-    if scan.is_feed and scan.has_change_files:
-        frames.append(branches.change_files())
-    if layers is not None:
-        frames.append(branches.layered(layers))
-    return reduce(DataFrame.unionAll, frames)
+    def name(self) -> str:
+        """What `explain()` calls the scan."""
+        vectors = f", {self.num_vectors} with deletion vectors" if self.num_vectors else ""
+        return f"{self.label or f'version {self.version}'}, {self.num_files} files{vectors}"

@@ -43,9 +43,8 @@ from truckee.spark.columns import bare, column, spark_type
 from truckee.spark.read.conformed import conformed
 from truckee.spark.read.frames import feed_frame, feed_scan
 from truckee.spark.read.net_rows import IS_COMPARED, ROW_VERSION, net_by_identity, net_by_rows
-from truckee.spark.read.relations import ROW
+from truckee.spark.read.relations import ROW, scan_frame
 from truckee.spark.read.row_pairing import is_after, paired_rows, uncancelled_rows
-from truckee.spark.read.scan import scan_frame
 from truckee.spark.types import shown_schema
 from truckee.storage.base import Storage
 

@@ -12,6 +12,7 @@ from truckee.log.detail import table_detail
 from truckee.log.history import HistoryEntry
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.json_text import LAST_MOMENT_MS
+from truckee.spark.result_frame import result_frame
 
 _JOB = ("jobId", "jobName", "jobRunId", "runId", "jobOwnerId", "triggerType")
 DETAIL_COLUMNS = (
@@ -53,7 +54,7 @@ def detail_frame(spark: SparkSession, snapshot: Snapshot, *, name: str | None = 
         detail.min_writer_version,
         list(detail.table_features),
     )
-    return spark.createDataFrame([row], DETAIL_COLUMNS)
+    return result_frame(spark.createDataFrame([row], DETAIL_COLUMNS))
 
 
 def foreign_detail_frame(spark: SparkSession, known: Mapping[str, Any]) -> DataFrame:
@@ -84,7 +85,7 @@ def history_frame(spark: SparkSession, entries: Sequence[HistoryEntry]) -> DataF
         )
         for entry in entries
     ]
-    return spark.createDataFrame(rows, HISTORY_COLUMNS)
+    return result_frame(spark.createDataFrame(rows, HISTORY_COLUMNS))
 
 
 def _moment(timestamp_ms: int | None) -> datetime | None:

@@ -1,4 +1,4 @@
-"""Files whose vectors change often: read once a layer, with every change of every row."""
+"""Files whose vectors change often: read once, with every change of every row."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from pyspark.sql import DataFrame, SparkSession
 import truckee
 from data_tables import DataTable, marked, removed, vector, with_vector
 from plans import files_read, rows, rows_scanned
-from staging import plan_changes
-from truckee.options.feed import Bound, FeedOptions
 from truckee.protocol.actions import AddFile
-from truckee.spark.read.feed_layers import OFTEN, layer_digits, layered_paths
+from truckee.scan.scan_file import Change, RowSelection, ScanFile
+from truckee.spark.read.file_rows import file_reads
 
 
 @pytest.fixture
@@ -49,10 +48,33 @@ def rows_of(frame: DataFrame) -> Counter[tuple[int, str, int]]:
     return Counter(rows(frame.select("_commit_version", "_change_type", "id")))
 
 
-def planned_layers(table: DataTable, start: int) -> frozenset[str]:
-    options = FeedOptions(start=Bound(version=start))
-    files = plan_changes(table.storage, options).files
-    return layered_paths(files, first_version=start)
+def test_the_text_of_a_file_has_each_vector_once() -> None:
+    one, two = vector(1), vector(1, 2)
+    pairs = ((one, None), (two, one), (None, None))
+    files = [
+        ScanFile(
+            path=path,
+            size=1,
+            modification_time=0,
+            partition_values={},
+            version=version,
+            rows=RowSelection(*pair),
+            stats='{"numRecords":9}' if version < 3 else None,
+            change=Change("delete" if version < 3 else None, version, 7 if version < 3 else None),
+        )
+        for version, (path, pair) in enumerate(zip(("a", "a", "b"), pairs, strict=True), start=1)
+    ]
+
+    read = {file.path: rows.split("\n") for file, rows in file_reads(files, "/t")}
+
+    assert read["b"] == ["-1\t0\t1", "-1\t-1\t\t3\t"]
+    assert read["a"] == [
+        "9\t2\t2",
+        f"={one.inline_data().hex()}\t0\t{one.size_in_bytes}\t1",
+        f"={two.inline_data().hex()}\t0\t{two.size_in_bytes}\t2",
+        "0\t-1\tdelete\t1\t7000",
+        "1\t0\tdelete\t2\t7000",
+    ]
 
 
 def test_a_file_is_read_once_however_many_commits_delete_from_it(
@@ -64,12 +86,12 @@ def test_a_file_is_read_once_however_many_commits_delete_from_it(
 
     frame = truckee.table_changes(spark, str(table), 2)
 
-    assert files_read(frame) == [0, 0, 0, 1]
-    assert rows_scanned(frame) == 100
+    assert files_read(frame) == [1]
+    assert rows_scanned(frame) == 40
     assert feed(spark, table, 2) == expected
 
 
-def test_rows_that_come_and_go_are_in_as_many_layers(spark: SparkSession, table: DataTable) -> None:
+def test_rows_that_come_and_go_are_there_as_often(spark: SparkSession, table: DataTable) -> None:
     file = table.file("a.parquet", {"id": list(range(10))})
     table.commit(file)
     states = [{1, 2}, {2, 3}, {1}, set(), {1, 2, 3, 4}, {4}, {1}]
@@ -77,8 +99,7 @@ def test_rows_that_come_and_go_are_in_as_many_layers(spark: SparkSession, table:
 
     frame = truckee.table_changes(spark, str(table), 2)
 
-    busiest = max(Counter(row for _, _, row in expected).values())
-    assert files_read(frame) == [0, 0, 0, busiest]
+    assert files_read(frame) == [1]
     assert feed(spark, table, 2) == expected
 
 
@@ -88,36 +109,20 @@ def test_the_file_may_be_added_within_the_range(spark: SparkSession, table: Data
     expected = commit_states(table, file, [frozenset(range(n)) for n in range(1, 6)])
     expected.update((version, "insert", row) for row in range(10))
 
-    assert planned_layers(table, 1) == {"a.parquet"}
     assert feed(spark, table, 1) == expected
 
 
-def test_a_file_that_is_removed_with_a_vector_stays_with_the_others(
-    spark: SparkSession, table: DataTable
-) -> None:
+def test_a_file_may_be_removed_with_its_vector(spark: SparkSession, table: DataTable) -> None:
     file = table.file("a.parquet", {"id": list(range(10))})
     table.commit(file)
     expected = commit_states(table, file, [frozenset(range(n)) for n in range(1, 6)])
     version = table.commit(removed(with_vector(file, vector(*range(5)))))
     expected.update((version, "delete", row) for row in range(5, 10))
 
-    assert planned_layers(table, 2) == frozenset()
     assert feed(spark, table, 2) == expected
 
 
-@pytest.mark.parametrize("changes", [OFTEN - 1, OFTEN])
-def test_a_few_changes_are_read_one_by_one(
-    spark: SparkSession, table: DataTable, changes: int
-) -> None:
-    file = table.file("a.parquet", {"id": list(range(10))})
-    table.commit(file)
-    expected = commit_states(table, file, [frozenset(range(n)) for n in range(1, changes + 1)])
-
-    assert bool(planned_layers(table, 2)) == (changes >= OFTEN)
-    assert feed(spark, table, 2) == expected
-
-
-def test_a_feed_may_outgrow_its_layers(spark: SparkSession, table: DataTable) -> None:
+def test_an_open_feed_shows_later_changes(spark: SparkSession, table: DataTable) -> None:
     file = table.file("a.parquet", {"id": list(range(200))})
     table.commit(file)
     states = [frozenset(range(n)) for n in range(1, 41)]
@@ -130,21 +135,7 @@ def test_a_feed_may_outgrow_its_layers(spark: SparkSession, table: DataTable) ->
     assert rows_of(frame) == expected
 
 
-def test_how_many_digits_a_feed_needs(table: DataTable) -> None:
-    file = table.file("a.parquet", {"id": list(range(10))})
-    table.commit(file)
-    commit_states(table, file, [frozenset(range(n)) for n in range(1, 6)])
-    options = FeedOptions(start=Bound(version=2))
-    files = plan_changes(table.storage, options).files
-
-    assert layer_digits(files[:2], first_version=2, may_grow=True) == 0
-    assert layer_digits(files, first_version=2, may_grow=False) == 4  # versions 2..6: 0 to 9
-    assert layer_digits(files, first_version=2, may_grow=True) == 6
-    # The feed started so long ago that its versions cannot be told apart.
-    assert layered_paths(files, first_version=-40_000) == frozenset()
-
-
-def test_layers_of_several_files_with_partitions(spark: SparkSession, tmp_path: Path) -> None:
+def test_changes_of_several_files_with_partitions(spark: SparkSession, tmp_path: Path) -> None:
     table = DataTable(tmp_path / "parts", "id long", "p string", partition_by=("p",))
     files = [table.file(f"{p}.parquet", {"id": list(range(10))}, partition={"p": p}) for p in "xy"]
     table.commit(*files)

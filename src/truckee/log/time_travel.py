@@ -1,0 +1,40 @@
+"""Which table and which of its versions a read asks for: the same answer at every door."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from truckee.log.history import version_as_of
+from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.options.feed import Bound
+from truckee.options.text import Options
+from truckee.options.time_travel import split_path, time_travel
+from truckee.storage.base import Storage
+
+
+def path_and_time(
+    options: Options, path: str, *, time_zone: str, open_storage: Callable[[str], Storage]
+) -> tuple[str, Bound | None]:
+    """Return the path of a table, and the version or time that options or the path ask for.
+
+    A path that ends in `@v7` is version 7 of a table, unless there is a table of that very name.
+    """
+    at = time_travel(options, time_zone=time_zone)
+    if at is None and "@" in path and not has_log(open_storage(path)):
+        return split_path(path, time_zone=time_zone)
+    return path, at
+
+
+def has_log(storage: Storage) -> bool:
+    """Return whether there is a Delta log."""
+    return any(storage.list_from("_delta_log/"))
+
+
+def snapshot_at(storage: Storage, at: Bound | None, latest: int | None = None) -> Snapshot:
+    """Return the snapshot at a version or time; if neither is given, `latest` or the newest."""
+    if at is None:
+        return load_snapshot(storage, latest)
+    if at.version is not None:
+        return load_snapshot(storage, at.version)
+    assert at.timestamp_ms is not None
+    return load_snapshot(storage, version_as_of(storage, at.timestamp_ms))

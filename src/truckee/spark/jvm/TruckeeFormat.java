@@ -1,0 +1,164 @@
+package truckee;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.execution.datasources.PartitionedFile;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.sources.Filter;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.util.SerializableConfiguration;
+import scala.Function1;
+import scala.Option;
+import scala.collection.immutable.Map;
+import scala.collection.immutable.Seq;
+import scala.reflect.ClassTag$;
+import scala.runtime.AbstractFunction1;
+
+/**
+ * Parquet files of which only some rows are read. Spark's own reader reads them; a file that carries a
+ * text about its rows (see `TruckeeWanted`) goes through `TruckeeBatches` or `TruckeeSingles` afterwards.
+ *
+ * Some columns are computed here and not read: the position of a row in its file, and what the change
+ * feed says of it. `_change_type` is read too, since change files have it.
+ */
+public class TruckeeFormat extends ParquetFileFormat {
+  static final String ROWS = "truckee_rows";
+  static final String POSITION = "__truckee_row";
+  static final String ROW_INDEX = "_tmp_metadata_row_index";
+  private static final String ANY_VECTOR = "org.apache.spark.sql.vectorized.ColumnVector";
+  private static final String HEAP_VECTOR = "org.apache.spark.sql.execution.vectorized.OnHeapColumnVector";
+
+  // Where a column of the result comes from, if not from Spark's reader.
+  static final int AT = -1;
+  static final int TYPE = -2;
+  static final int VERSION = -3;
+  static final int TIME = -4;
+
+  private final boolean isFeed;
+
+  public TruckeeFormat(boolean isFeed) { this.isFeed = isFeed; }
+
+  public String shortName() { return "truckee"; }
+
+  public String toString() { return "truckee"; }
+
+  public int hashCode() { return getClass().hashCode(); }
+
+  public boolean equals(Object other) {
+    return other instanceof TruckeeFormat && ((TruckeeFormat) other).isFeed == isFeed;
+  }
+
+  private int origin(String name) {
+    if (POSITION.equals(name) || ROW_INDEX.equals(name)) return AT;
+    if (!isFeed) return 0;
+    if ("_change_type".equals(name)) return TYPE;
+    if ("_commit_version".equals(name)) return VERSION;
+    return "_commit_timestamp".equals(name) ? TIME : 0;
+  }
+
+  public Option vectorTypes(StructType required, StructType partitions, SQLConf conf) {
+    Option known = super.vectorTypes(required, partitions, conf);
+    if (known.isEmpty()) return known;
+    Seq names = (Seq) known.get();
+    String[] types = new String[names.size()];
+    for (int i = 0; i < types.length; i++) {
+      int origin = i < required.length() ? origin(required.apply(i).name()) : 0;
+      types[i] = origin == 0 ? (String) names.apply(i) : origin == AT ? HEAP_VECTOR : ANY_VECTOR;
+    }
+    return Option.apply(TruckeeFiles.seq(types));
+  }
+
+  public Function1 buildReaderWithPartitionValues(
+      SparkSession session, StructType data, StructType partitions, StructType required, Seq filters,
+      Map options, Configuration conf) {
+    boolean batches = "true".equals(((Option) options.get("returning_batch")).get());
+    List read = new ArrayList();
+    int[] origins = new int[required.length()];
+    int typeAt = -1;
+    boolean computes = false;
+    for (int i = 0; i < origins.length; i++) {
+      StructField field = required.apply(i);
+      origins[i] = origin(field.name());
+      computes = computes || origins[i] != 0;
+      if (origins[i] == TYPE) typeAt = read.size();
+      if (origins[i] == 0) origins[i] = read.size();
+      if (origins[i] >= 0 || origins[i] == TYPE) read.add(field);
+    }
+    Configuration own = new Configuration(conf);
+    Function1 plain = null;
+    if (!computes) {
+      plain = super.buildReaderWithPartitionValues(
+          session, data, partitions, required, filters, options, new Configuration(conf));
+    }
+    int count = read.size();
+    if (!batches) read.add(DataTypes.createStructField(ROW_INDEX, DataTypes.LongType, true));
+    Function1 whole = plain != null && batches ? plain : super.buildReaderWithPartitionValues(
+        session, data, partitions, schema(read), pushed(filters), options, new Configuration(conf));
+    Broadcast settings = ((org.apache.spark.sql.classic.SparkSession) session).sparkContext().broadcast(
+        new SerializableConfiguration(own), ClassTag$.MODULE$.apply(SerializableConfiguration.class));
+    return new Reader(plain, whole, settings, batches, origins, count, typeAt, required, partitions);
+  }
+
+  private static StructType schema(List fields) {
+    return new StructType((StructField[]) fields.toArray(new StructField[fields.size()]));
+  }
+
+  /** Filters that Spark's reader may use to skip rows: those that are about columns it reads. */
+  private Seq pushed(Seq filters) {
+    List kept = new ArrayList();
+    for (int i = 0; i < filters.size(); i++) {
+      String[] names = ((Filter) filters.apply(i)).references();
+      boolean ours = false;
+      for (int j = 0; j < names.length; j++) {
+        int origin = origin(names[j]);
+        ours = ours || origin != 0 && origin != TYPE;
+      }
+      if (!ours) kept.add(filters.apply(i));
+    }
+    return TruckeeFiles.seq(kept.toArray());
+  }
+
+  /** What a task does with a file. */
+  public static class Reader extends AbstractFunction1 implements java.io.Serializable {
+    final Function1 plain;
+    final Function1 whole;
+    final Broadcast settings;
+    final boolean batches;
+    final int[] origins;
+    final int count;
+    final int typeAt;
+    final StructType required;
+    final StructType partitions;
+
+    Reader(Function1 plain, Function1 whole, Broadcast settings, boolean batches, int[] origins, int count,
+        int typeAt, StructType required, StructType partitions) {
+      this.plain = plain;
+      this.whole = whole;
+      this.settings = settings;
+      this.batches = batches;
+      this.origins = origins;
+      this.count = count;
+      this.typeAt = typeAt;
+      this.required = required;
+      this.partitions = partitions;
+    }
+
+    public Object apply(Object of) {
+      PartitionedFile file = (PartitionedFile) of;
+      Option text = (Option) file.otherConstantMetadataColumnValues().get(ROWS);
+      if (text.isEmpty() && plain != null) return plain.apply(file);
+      TruckeeWanted rows = TruckeeWanted.of(
+          text.isEmpty() ? null : (String) text.get(), file,
+          ((SerializableConfiguration) settings.value()).value());
+      if (rows.isAll() && plain != null) return plain.apply(file);
+      return batches ? (Object) new TruckeeBatches(this, file, rows) : new TruckeeSingles(this, file, rows);
+    }
+  }
+}

@@ -1,0 +1,27 @@
+"""Small results, such as a history or the numbers of a command, as notebooks show them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+_MOST_ROWS = 100
+_MOST_CHARACTERS = 160
+
+
+class ResultFrame(ClassicDataFrame):
+    """A DataFrame of few rows, which a notebook shows as a table.
+
+    Of any other DataFrame a notebook shows the columns only, since its rows may take hours.
+    """
+
+    def _repr_html_(self) -> str:
+        jdf: Any = self._jdf
+        return str(jdf.htmlString(_MOST_ROWS, _MOST_CHARACTERS))
+
+
+def result_frame(rows: DataFrame) -> DataFrame:
+    """Return rows that are there already as what a notebook shows."""
+    return ResultFrame(rows._jdf, rows.sparkSession)
