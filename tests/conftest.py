@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _CORPUS_TABLE = "corpus table"
 
+# The rules that every storage keeps are asserted outside of test modules.
+pytest.register_assert_rewrite("contracts.storage")
+
 # How long an example takes depends on what else the machine does, and no law is about time.
 settings.register_profile("truckee", deadline=None)
 settings.load_profile("truckee")

@@ -8,8 +8,6 @@ import pytest
 
 from s3_server import S3Server, s3_server
 
-pytest.register_assert_rewrite("contracts.storage")
-
 
 @pytest.fixture(scope="session")
 def s3() -> Iterator[S3Server]:

@@ -217,10 +217,11 @@ def _java(home: Path, version: str) -> Path:
 
 # The settings of the builder with which `session` starts Spark, as far as Spark is not started.
 _STARTED_WITH = """
-import json, truckee
+import json
 from pyspark.sql import SparkSession
+from truckee.spark.session.session import session
 SparkSession.Builder.getOrCreate = lambda builder: builder
-print(json.dumps(truckee.session()._options))
+print(json.dumps(session()._options))
 """
 
 
