@@ -15,7 +15,7 @@ DOCS_READY := $(DOCS_VENV)/.ready
 SCALE ?= small
 CASE ?=
 # How many Spark sessions run tests side by side; a file of tests runs in one of them.
-SESSIONS ?= 1
+SESSIONS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-long lint format test-matrix bench interop lock docs clean

@@ -301,8 +301,14 @@ EXAMPLES: tuple[Example, ...] = (
     Example(
         group="Altering",
         statement="ALTER TABLE {t} RENAME COLUMN name TO title",
-        says="without column mapping, renaming and dropping is refused",
+        says="without column mapping, renaming is refused",
         error="DELTA_UNSUPPORTED_RENAME_COLUMN",
+    ),
+    Example(
+        group="Altering",
+        statement="ALTER TABLE {t} DROP COLUMN name",
+        says="and so is dropping",
+        error="DELTA_UNSUPPORTED_DROP_COLUMN",
     ),
     Example(
         group="Altering",

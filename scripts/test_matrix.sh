@@ -11,7 +11,7 @@ row() {
     echo "== $name, $("$python" --version)"
     scripts/make_venv.sh "$python" ".venv-$name" "$lock" editable
     scripts/run_pytest.sh ".venv-$name/bin/python" -n auto -m "not spark and not interop"
-    scripts/run_pytest.sh ".venv-$name/bin/python" -m "spark and not interop"
+    scripts/run_pytest.sh ".venv-$name/bin/python" -n 2 --dist loadfile -m "spark and not interop"
 }
 
 row spark-4.2 "$(scripts/find_python.sh oldest)" requirements-spark-4.2.lock

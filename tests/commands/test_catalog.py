@@ -120,7 +120,7 @@ def test_plain_queries_prune_files_and_columns(spark: SparkSession, rows: DataFr
     query = spark.sql(f"select s from {NAME} where p = 1 and id > 2")
 
     plan = query._jdf.queryExecution().executedPlan().toString()
-    assert "FileScan parquet" in plan
+    assert "FileScan truckee" in plan
     assert "(p#" in plan.split("PartitionFilters: [")[1].split("]")[0]
     assert "GreaterThan(id,2)" in plan.split("PushedFilters: [")[1].split("]")[0]
     assert sorted(row.s for row in query.collect()) == ["4", "7"]

@@ -171,6 +171,13 @@ class ColumnMappingRequiredError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class DropNeedsColumnMappingError(ColumnMappingRequiredError):
+    """A column was to be dropped, and data files know it by its name."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_DROP_COLUMN"
+
+
+@dataclass(eq=False, kw_only=True)
 class ColumnNotFoundError(DeltaError):
     """A column that the table does not have."""
 

@@ -64,6 +64,7 @@ _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
         errors.ColumnDefaultsNotEnabledError,
         errors.ColumnExistsError,
         errors.ColumnMappingRequiredError,
+        errors.DropNeedsColumnMappingError,
         errors.ColumnNotFoundError,
         errors.ColumnsNotReplaceableError,
         errors.ConditionColumnError,

@@ -27,6 +27,7 @@ from truckee.errors.alter import (
     ConstraintNotFoundError,
     ConstraintPropertyError,
     DependentColumnError,
+    DropNeedsColumnMappingError,
     FeatureDropError,
     PropertyNotFoundError,
     RowTrackingBackfillError,
@@ -272,8 +273,9 @@ def test_rename_and_drop_need_column_mapping(spark: SparkSession, table: LocalSt
         "columns can be renamed only with column mapping\n"
         "hint: set the table property 'delta.columnMapping.mode' to 'name' first"
     )
-    with pytest.raises(ColumnMappingRequiredError):
+    with pytest.raises(DropNeedsColumnMappingError) as caught:
         drop_columns(spark, table, ["id"])
+    assert caught.value.code == "DELTA_UNSUPPORTED_DROP_COLUMN"
 
 
 def test_what_others_depend_on_stays(spark: SparkSession, mapped: LocalStorage) -> None:

@@ -353,7 +353,7 @@ def test_conditions_of_a_merge_that_are_none(table: Table) -> None:
         "hint: write the values to a table first, and compare with those"
     )
     assert refusal(ArgumentValueError, table, run(None)) == (
-        "the condition of MERGE must be given and cannot be None; found None"
+        "the condition of MERGE needs to be given and cannot be None but got None"
     )
 
 

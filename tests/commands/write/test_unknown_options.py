@@ -77,7 +77,7 @@ def test_an_option_that_decides_which_rows_go_is_refused_before_any_go(
 def test_another_format_is_refused(
     spark: SparkSession, call: Callable[[SparkSession], Any]
 ) -> None:
-    with pytest.raises(ArgumentValueError, match="the format must be delta or truckee"):
+    with pytest.raises(ArgumentValueError, match="the format needs to be delta or truckee"):
         call(spark)
 
 

@@ -115,5 +115,4 @@ def test_a_killed_driver_leaves_the_table_unharmed(spark: SparkSession, tmp_path
     named = {decode_path(file.path) for file in load_snapshot(LocalStorage(str(tmp_path))).files()}
     assert {row["id"] for row in rust_rows(tmp_path)} == {1, 2}
     assert named <= data_files(tmp_path)
-    left = {name.split("/")[0] for name in data_files(tmp_path) - before}
-    assert len(left) == 2, "the killed write's files share one folder, which no version names"
+    assert data_files(tmp_path) - before - named, "the killed write left files no version names"

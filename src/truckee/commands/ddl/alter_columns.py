@@ -29,6 +29,7 @@ from truckee.errors.alter import (
     ColumnChangeError,
     ColumnMappingRequiredError,
     DependentColumnError,
+    DropNeedsColumnMappingError,
 )
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import Metadata
@@ -200,7 +201,9 @@ def _metadata(field: StructField, comment: str | None, default: str | None) -> d
 
 def _require_mapping(snapshot: Snapshot, action: str) -> None:
     if snapshot.properties.column_mapping_mode == "none":
-        raise ColumnMappingRequiredError(action=action)
+        is_drop = action == "dropped"
+        kind = DropNeedsColumnMappingError if is_drop else ColumnMappingRequiredError
+        raise kind(action=action)
 
 
 def check_not_in_layout(snapshot: Snapshot, path: ColumnPath) -> None:

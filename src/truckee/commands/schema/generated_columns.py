@@ -50,13 +50,13 @@ def _check_identity(field: StructField, partition_columns: tuple[str, ...]) -> N
 def _check_expression(spark: SparkSession, schema: StructType, field: StructField) -> None:
     sql = field.metadata[GENERATION_EXPRESSION_KEY]
     found = parse_expression(spark, sql, schema)
-    reason = None
     if isinstance(found, str):
-        reason = found
-    elif not found.is_deterministic:
+        raise InvalidGeneratedColumnError(column=field.name, expression=sql, reason=found)
+    check_generation(field.name, sql)
+    reason = None
+    if not found.is_deterministic:
         reason = "its result is not the same each time"
     elif not can_store(found.type, field.type):
         reason = f"it gives {type_text(found.type)}, and the column is {type_text(field.type)}"
     if reason is not None:
         raise InvalidGeneratedColumnError(column=field.name, expression=sql, reason=reason)
-    check_generation(field.name, sql)

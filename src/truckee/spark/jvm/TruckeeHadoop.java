@@ -55,14 +55,16 @@ public class TruckeeHadoop {
 
   /** Bytes from an offset on, at most `length`, which is less than 0 for all. */
   public byte[] read(String path, long offset, int length) throws IOException {
-    // One open file is read to its end: another of its name may take its place meanwhile.
+    // One open file is read to its end: another of its name may take its place meanwhile. A read
+    // at a position would open the file anew where sums are checked.
     FSDataInputStream input = system.open(path(path));
     try {
+      if (offset > 0) input.seek(Math.min(offset, size(path)));
       ByteArrayOutputStream found = new ByteArrayOutputStream();
       byte[] block = new byte[1 << 16];
       while (length < 0 || found.size() < length) {
         int wanted = length < 0 ? block.length : Math.min(block.length, length - found.size());
-        int count = input.read(offset + found.size(), block, 0, wanted);
+        int count = input.read(block, 0, wanted);
         if (count <= 0) break;
         found.write(block, 0, count);
       }
