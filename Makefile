@@ -46,6 +46,7 @@ test-long: export TRUCKEE_CARE_KILLS = 30
 test-long: export TRUCKEE_MUTATIONS = 8000
 test-long: export TRUCKEE_NET_EXAMPLES = 100
 test-long: export TRUCKEE_CLUSTER_KILLS = 1
+test-long: export TRUCKEE_ROUNDS = 1000
 test-long: $(READY) ## races, kills, interleavings and broken tables, longer and in full
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
 		scripts/run_pytest.sh $(BIN)/python --durations=12 -m "not interop" \
@@ -54,7 +55,7 @@ test-long: $(READY) ## races, kills, interleavings and broken tables, longer and
 		tests/commands/dml/test_row_conflicts_serial.py tests/commands/dml/test_dml_model.py \
 		tests/spark/read/test_diff_laws.py tests/arrow/test_diff_corpus.py \
 		tests/care/test_killed_care.py tests/hostile/test_mutations.py tests/cluster \
-		tests/arrow/test_shaped_laws.py
+		tests/spark/jvm/test_callbacks.py tests/arrow/test_shaped_laws.py
 
 test-fast: $(READY) ## the tests that need no JVM
 	@echo "== tests without a JVM" && \
