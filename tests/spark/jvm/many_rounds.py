@@ -22,6 +22,9 @@ from truckee import DeltaTable
 from truckee.spark.jvm import bridge
 from truckee.streaming.sink import write_batch
 
+sys.path.append(str(Path(__file__).parents[2]))
+from simultaneous_calls import call_at_once
+
 SPARE_DESCRIPTORS = 12
 
 
@@ -117,6 +120,8 @@ def main() -> None:
         **{"master": "local[2]", "spark.sql.shuffle.partitions": 2, "spark.ui.enabled": False}
     )
     rounds = Rounds(spark, root)
+    # Connections are kept for as many calls as may come at the same time in the rounds.
+    call_at_once(spark, 4)
     for number in range(first):
         rounds.run(number)
     before = held(rounds)

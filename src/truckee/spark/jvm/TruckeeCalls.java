@@ -50,11 +50,12 @@ public class TruckeeCalls implements BiFunction {
   /**
    * All calls of one JVM into Python. Py4J opens a connection, with a thread of Python behind it, for each
    * thread that calls, and closes it never; Spark makes new threads for each query. So a thread that has no
-   * connection borrows one for the time of its call. There are as many as calls at the same time, and a call
+   * connection borrows one for the time of its call. A few are kept for the next calls, and a call
    * runs in the thread that makes it, with its session, its properties and its interruption.
    */
   public static class Maker {
     private static final long PATIENCE_SECONDS = 60;
+    private static final int KEPT = 4;
 
     private final Cleaner cleaner = Cleaner.create();
     private final ConcurrentLinkedQueue released = new ConcurrentLinkedQueue();
@@ -120,6 +121,10 @@ public class TruckeeCalls implements BiFunction {
       if (used == null) return;
       if (used.getSocket() == null) {
         pooled.remove(used);
+      } else if (idle.size() >= KEPT) {
+        // More calls than usual came at the same time; what they needed is not kept for good.
+        pooled.remove(used);
+        close(client, used);
       } else {
         pooled.put(used, Boolean.TRUE);
         idle.push(used);
@@ -153,11 +158,14 @@ public class TruckeeCalls implements BiFunction {
         Map.Entry entry = (Map.Entry) each.next();
         if (!((Thread) entry.getValue()).isAlive()) {
           each.remove();
-          ClientServerConnection left = (ClientServerConnection) entry.getKey();
-          left.shutdown(false);
-          client.connectionStopped(left);
+          close(client, (ClientServerConnection) entry.getKey());
         }
       }
+    }
+
+    private static void close(PythonClient client, ClientServerConnection left) {
+      left.shutdown(false);
+      client.connectionStopped(left);
     }
   }
 
