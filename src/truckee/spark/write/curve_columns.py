@@ -126,18 +126,7 @@ def _cuts(
     ordered = sorted(keys.column(0).to_pylist())
     if not ordered:
         return []
-    return [_cut(ordered, len(ordered) * part // num_files) for part in range(1, num_files)]
-
-
-def _cut(ordered: Sequence[int], place: int) -> int:
-    """Return the key at which a file begins if it is to begin at a place of the sample.
-
-    Where another place on the curve begins there too, no noise decides: a row has other noise in
-    the table than in the sample, and would go to the file before, whose bounds it would widen.
-    """
-    key = ordered[place]
-    begins = key >> _NOISE_BITS << _NOISE_BITS
-    return begins if place and ordered[place - 1] < begins else key
+    return [ordered[len(ordered) * part // num_files] for part in range(1, num_files)]
 
 
 def _key(values: Sequence[Column], bounds: Sequence[list[Any]], tables: CurveTables) -> Column:
