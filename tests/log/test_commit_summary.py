@@ -26,6 +26,17 @@ from truckee.log.history import HistoryEntry
             {},
             "+1 ~2 -3 rows",
         ),
+        (
+            "MERGE",
+            {
+                "numTargetRowsInserted": "0",
+                "numTargetRowsUpdated": "4",
+                "numTargetRowsDeleted": "0",
+                "numOutputRows": "4",
+            },
+            {},
+            "~4 rows",
+        ),
         ("OPTIMIZE", {"numRemovedFiles": "12", "numAddedFiles": "1"}, {}, "12 files -> 1"),
         ("TRUNCATE", {"numRemovedFiles": "4"}, {}, "-4 files"),
         (

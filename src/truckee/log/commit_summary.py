@@ -54,9 +54,12 @@ def _told(parameters: Mapping[str, str | None] | None) -> str:
 
 
 def _count(metrics: Mapping[str, str | None], names: tuple[str, ...]) -> int:
-    """Return the first of these metrics that is a number and not zero, else 0."""
+    """Return the first of these metrics that is a number, else 0.
+
+    A zero counts too: a MERGE that inserted nothing has also a number of all rows that it wrote.
+    """
     for name in names:
         text = str(metrics.get(name) or "")
-        if text.isdecimal() and len(text) < 20 and int(text):
+        if text.isdecimal() and len(text) < 20:
             return int(text)
     return 0
