@@ -19,7 +19,8 @@ _METADATA = {
         }
     ),
     "partitionColumns": [],
-    "configuration": {},
+    # Without it delta-spark does not go back to a version that is years old.
+    "configuration": {"delta.deletedFileRetentionDuration": "interval 100000 days"},
     "createdTime": _LONG_AGO_S * 1000,
 }
 

@@ -11,6 +11,7 @@ __all__ = ["reset"]
 
 TITLE = "restore over 10,000 files: 5,000 come back, 5,000 go"
 SPARK = True
+DATA_VERSION = 2
 WARMUP = 1
 REPETITIONS = 4
 FILES = {"small": 1_000, "full": 10_000}

@@ -12,12 +12,13 @@ from msgspec.structs import replace
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.catalog import delta_location
-from truckee.log.time_travel import path_and_time, snapshot_at
+from truckee.errors.log import NotADeltaTableError
+from truckee.log.time_travel import path_and_time, root_and_partition, snapshot_at
 from truckee.options.arguments import check_format, checked_argument
 from truckee.options.feed import BATCH_READ_OPTIONS, bound, feed_options, is_feed_read
 from truckee.options.text import Options, options_text
 from truckee.options.unknown import warn_of_unknown
-from truckee.spark.read.frames import snapshot_frame
+from truckee.spark.read.frames import partition_frame
 from truckee.spark.read.shaped_frames import changes_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
@@ -125,7 +126,13 @@ def load_path(
     path, at = path_and_time(
         text, path, time_zone=zone, open_storage=lambda url: session_storage(spark, url, text)
     )
-    return snapshot_frame(spark, snapshot_at(session_storage(spark, path, text), at))
+    root, partition = root_and_partition(
+        path, open_storage=lambda url: session_storage(spark, url, text)
+    )
+    snapshot = snapshot_at(session_storage(spark, root, text), at)
+    if not partition.keys() <= set(snapshot.partition_columns):
+        raise NotADeltaTableError(table=path, found=f"it is no partition of the table at {root}")
+    return partition_frame(spark, snapshot, partition)
 
 
 def table_changes(

@@ -20,6 +20,7 @@ from truckee.protocol.paths import (
     parse_log_name,
     partition_directory,
     sidecar_path,
+    split_partition_directory,
 )
 
 UUID = "80a083e8-7026-4e79-81be-64bd76c43a11"
@@ -193,3 +194,15 @@ def test_an_encoded_path_holds_nothing_that_a_uri_may_not(path: str) -> None:
 
     assert not set(encoded) & set(' "#<>?[\\]^`{|}\x7f\n\t')
     assert path.startswith("/") or "://" in path or not is_absolute(encoded)
+
+
+def test_a_path_that_ends_in_partition_folders_is_split_into_root_and_values() -> None:
+    assert split_partition_directory("lake/t/day=2024-01-01/k=a%3Ab=c/") == (
+        "lake/t",
+        {"day": "2024-01-01", "k": "a:b=c"},
+    )
+    assert split_partition_directory("lake/t/k=__HIVE_DEFAULT_PARTITION__") == (
+        "lake/t",
+        {"k": None},
+    )
+    assert split_partition_directory("lake/k=1/t/") == ("lake/k=1/t/", {})

@@ -9,6 +9,7 @@ from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import Bound
 from truckee.options.text import Options
 from truckee.options.time_travel import split_path, time_travel
+from truckee.protocol.paths import split_partition_directory
 from truckee.storage.base import Storage
 
 
@@ -23,6 +24,20 @@ def path_and_time(
     if at is None and "@" in path and not has_log(open_storage(path)):
         return split_path(path, time_zone=time_zone)
     return path, at
+
+
+def root_and_partition(
+    path: str, *, open_storage: Callable[[str], Storage]
+) -> tuple[str, dict[str, str | None]]:
+    """Return the path of a table, and the values of the partition that the path goes on to.
+
+    `orders/day=2024-01-01` is a partition of `orders`, unless there is a table at that very path or
+    none at `orders`.
+    """
+    root, values = split_partition_directory(path)
+    if values and not has_log(open_storage(path)) and has_log(open_storage(root)):
+        return root, values
+    return path, {}
 
 
 def has_log(storage: Storage) -> bool:

@@ -259,3 +259,17 @@ def partition_directory(columns: Iterable[str], values: Mapping[str, str | None]
         f"{hive_escape(column)}={hive_escape(values.get(column) or '') or HIVE_DEFAULT_PARTITION}"
         for column in columns
     )
+
+
+def split_partition_directory(path: str) -> tuple[str, dict[str, str | None]]:
+    """Return a path without the partition folders at its end, and the values these stand for.
+
+    `lake/orders/day=2024-01-01/k=__HIVE_DEFAULT_PARTITION__` is `lake/orders` with the day, and
+    with null for `k`. A path that ends in no such folder comes back as it is, with no values.
+    """
+    folders = path.rstrip("/").split("/")
+    values: dict[str, str | None] = {}
+    while len(folders) > 1 and "=" in folders[-1]:
+        name, value = map(unquote, folders.pop().split("=", 1))
+        values[name] = None if value == HIVE_DEFAULT_PARTITION else value
+    return ("/".join(folders), dict(reversed(values.items()))) if values else (path, {})

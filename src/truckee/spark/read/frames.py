@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from threading import Lock
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
 
 from truckee.changes.missing_files import missing_file_error
 from truckee.changes.plan import ChangeFeed, ChangePlan
@@ -17,6 +18,7 @@ from truckee.protocol.paths import commit_path
 from truckee.protocol.predicates import Predicate
 from truckee.scan.scan_file import ScanFile
 from truckee.scan.snapshot_scan import scan_files
+from truckee.spark.columns import column
 from truckee.spark.read.relations import scan_frame
 from truckee.spark.read.scan import Scan
 from truckee.spark.session.settings import session_zone
@@ -27,6 +29,17 @@ _QUERIES_REMEMBERED = 32
 def snapshot_frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
     """Return the rows of a version of a table."""
     return scan_frame(spark, snapshot_scan(snapshot, zone=lambda: session_zone(spark)))
+
+
+def partition_frame(
+    spark: SparkSession, snapshot: Snapshot, values: Mapping[str, str | None]
+) -> DataFrame:
+    """Return the rows of a version of a table whose partition columns have these values."""
+    rows = snapshot_frame(spark, snapshot)
+    for name, value in values.items():
+        kept = sf.lit(value).cast(rows.schema[name].dataType)
+        rows = rows.where(column(name).eqNullSafe(kept))
+    return rows
 
 
 def feed_frame(spark: SparkSession, feed: ChangeFeed) -> DataFrame:
