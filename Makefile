@@ -30,7 +30,7 @@ demo: $(DEMO_VENV)/.ready ## the main job end to end, on a small table
 test: test-fast ## all tests: first those without a JVM, then those with Spark
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
 		echo "== tests with Spark" && scripts/run_pytest.sh $(BIN)/python \
-		$(if $(filter-out 1,$(SESSIONS)),-n $(SESSIONS) --dist loadfile) -m "spark and not interop"
+		$(if $(filter-out 1,$(SESSIONS)),-n $(SESSIONS) --dist loadfile --no-loadscope-reorder) -m "spark and not interop"
 	@echo "== all tests passed"
 
 # What `make test` runs for seconds, or for some of the cases, runs here for as long as it should.
@@ -54,7 +54,8 @@ test-long: $(READY) ## races, kills, interleavings and broken tables, longer and
 		tests/commands/write/test_write_processes.py tests/commands/dml/test_dml_processes.py \
 		tests/commands/dml/test_row_conflicts_serial.py tests/commands/dml/test_dml_model.py \
 		tests/spark/read/test_diff_laws.py tests/arrow/test_diff_corpus.py \
-		tests/care/test_killed_care.py tests/hostile/test_mutations.py tests/cluster \
+		tests/care/test_killed_care.py tests/commands/care/test_optimize_killed.py \
+		tests/hostile/test_mutations.py tests/cluster \
 		tests/spark/jvm/test_callbacks.py tests/arrow/test_shaped_laws.py
 
 test-fast: $(READY) ## the tests that need no JVM

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,10 +66,17 @@ def corpus() -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that asks for the Spark session, so that no one has to remember to."""
+    """Mark every test that asks for the Spark session, and put slow and long files first.
+
+    Files are shared out to processes in this order. A long file that came last would leave the
+    other processes idle.
+    """
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
+    sizes = Counter(item.path for item in items)
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (item.path not in slow, -sizes[item.path]))
 
 
 @pytest.hookimpl(wrapper=True)

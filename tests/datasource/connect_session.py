@@ -33,7 +33,8 @@ def main(folder: Path) -> dict[str, Any]:
 
 def found(spark: SparkSession, folder: Path) -> dict[str, Any]:
     table, copy, kept = (str(folder / name) for name in ("table", "copy", "kept"))
-    rows = spark.range(6).selectExpr("id", "concat('v', id) AS value")
+    # One file a commit, and so one batch of the streams below.
+    rows = spark.range(0, 6, 1, 1).selectExpr("id", "concat('v', id) AS value")
     writer = rows.write.format("truckee").mode("append")
     writer.option("delta.enableChangeDataFeed", "true").save(table)
     rows.selectExpr("id + 10 AS id", "value").write.format("truckee").mode("append").save(table)

@@ -3,7 +3,7 @@
 After each command, its answer and its metrics are compared; after each history, the rows, the feed
 of every version, the law that the feed turns one snapshot into the next, and what deltalake reads.
 Sessions are set as users set theirs, which must change nothing.
-`TRUCKEE_DML_EXAMPLES` asks for more than one history a sort of table.
+`TRUCKEE_DML_EXAMPLES` asks for more than one history for each sort of table, and for all sorts.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -156,10 +157,22 @@ def histories() -> st.SearchStrategy[list[Command]]:
     ).flatmap(lambda commands: st.permutations(list(commands)))
 
 
-@pytest.mark.parametrize("mapping", ["none", "name", "id"])
-@pytest.mark.parametrize("feed", [True, False], ids=["feed", "no feed"])
-@pytest.mark.parametrize("vectors", [True, False], ids=["vectors", "no vectors"])
-@pytest.mark.parametrize("partitioned", [True, False], ids=["partitioned", "flat"])
+def sorts() -> list[Any]:
+    """Every sort of table in the long run, and otherwise half of them.
+
+    The half has all combinations of any three choices: one in two values of the fourth is left out.
+    """
+    choices = product((True, False), (True, False), (True, False), ("none", "name", "id"))
+    words = (("partitioned", "flat"), ("vectors", "no vectors"), ("feed", "no feed"))
+    return [
+        pytest.param(*flags, mapping, id="-".join([*told, mapping]))
+        for *flags, mapping in choices
+        for told in [[pair[not flag] for pair, flag in zip(words, flags, strict=True)]]
+        if EXAMPLES > 1 or (sum(flags) + (mapping == "name")) % 2 == 0
+    ]
+
+
+@pytest.mark.parametrize(("partitioned", "vectors", "feed", "mapping"), sorts())
 @settings(
     max_examples=EXAMPLES,
     deadline=None,

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 LONG = os.environ.get("TRUCKEE_UPDATE_SECONDS")
 PROCESSES = 4 if LONG else 2
-SECONDS = float(LONG or 4)
+SECONDS = float(LONG or 2)
 UPDATER = """
     import sys, time
     from truckee.commands.dml.update import update

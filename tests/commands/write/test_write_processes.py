@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 LONG = os.environ.get("TRUCKEE_APPEND_SECONDS")
 PROCESSES = 4 if LONG else 2
-SECONDS = float(LONG or 4)
+SECONDS = float(LONG or 2)
 
 DRIVER = """
     import sys, time

@@ -1,8 +1,8 @@
-"""Reads a table with vectors on executors that are processes of their own.
+"""Reads a table with vectors on an executor that is a process of its own.
 
-Run as `python cluster_classes.py TABLE FOLDER [SETTING=VALUE ...]`. Executors have no truckee in
-their Python: only the JAR tells them of our classes. Prints the rows of the table and of its feed
-from version 2 on, or the error.
+Run as `python cluster_classes.py TABLE FOLDER [SETTING=VALUE ...]`. The executor knows
+our classes only through the JAR. Prints the rows of the table and of its feed from version 2 on, or
+the error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from truckee.spark.session.session import session
 table, folder, *settings = sys.argv[1:]
 spark = session(
     **{
-        "master": "local-cluster[2,1,1024]",
+        "master": "local-cluster[1,1,1024]",
         "spark.truckee.classes.folder": folder,
         **dict(setting.split("=", 1) for setting in settings),
     }

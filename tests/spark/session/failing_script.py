@@ -22,7 +22,11 @@ from truckee.streaming.sink import write_batch
 
 
 def main(root: Path) -> None:
-    spark = truckee.session(**{"master": "local[2]", "spark.ui.showConsoleProgress": False})
+    settings = {
+        "spark.ui.showConsoleProgress": False,
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    }
+    spark = truckee.session(master="local[2]", **settings)
     table, broken = root / "t", root / "broken"
     for path in (table, broken):
         truckee.write(spark.range(10)).save(path)

@@ -29,6 +29,7 @@ KINDS = {
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_what_fails_is_one_sentence_without_stacks_and_logs(tmp_path: Path) -> None:
     # Java says which options it takes from the environment, so it gets none there.
     given = {name: value for name, value in os.environ.items() if name != "JDK_JAVA_OPTIONS"}

@@ -17,12 +17,17 @@ from truckee.spark.session.java import ensure_java
 
 _QUIET_SCRIPT = """
 import truckee
-truckee.session(**{"spark.ui.showConsoleProgress": False}).range(3).collect()
+settings = {
+    "spark.ui.showConsoleProgress": False,
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+}
+truckee.session(**settings).range(3).collect()
 """
 _SOURCE = Path(__file__).resolve().parents[3] / "src"
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_a_session_says_nothing_of_its_own() -> None:
     # Java says which options it takes from the environment, so it gets none there.
     given = {name: value for name, value in os.environ.items() if name != "JDK_JAVA_OPTIONS"}
