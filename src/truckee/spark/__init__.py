@@ -1,4 +1,4 @@
-"""The large engine. Whoever imports it raises errors that users of Spark know how to catch."""
+"""The large engine. Once it is imported, our errors are also PySpark's exceptions."""
 
 from truckee.spark.exceptions import spark_class
 

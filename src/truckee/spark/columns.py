@@ -24,7 +24,7 @@ def column(name: str) -> Column:
 
 
 def quoted(name: str) -> str:
-    """Return a column's name as SQL takes it, whatever characters it has."""
+    """Return a column's name quoted for SQL, whatever characters it has."""
     return f"`{name.replace('`', '``')}`"
 
 
@@ -36,7 +36,7 @@ def spark_type(data_type: DataType) -> SparkType:
 def bare(data_type: DataType) -> DataType:
     """Return the type with no metadata, and null allowed everywhere.
 
-    Values of user-defined types are held as what they are made of.
+    User-defined types become the types that store them.
     """
     match data_type:
         case StructType():

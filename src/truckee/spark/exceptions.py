@@ -1,9 +1,9 @@
 """Errors as users of Spark catch them: each is also the exception that delta-spark raises.
 
-A program asks whether a table is there by catching `AnalysisException`. So a class of ours gets a
-subclass, made once, that is also an exception of PySpark. Importing this package is what makes
-errors instances of these subclasses: whoever has a session has imported it, and where no session
-is, PySpark is not loaded and errors stay plain.
+Programs test whether a table exists by catching `AnalysisException`. So each of our error classes
+gets a subclass, made once, that is also an exception of PySpark. Importing this package makes
+errors instances of these subclasses. Every program with a session has imported it; without a
+session, PySpark is not loaded and errors stay plain.
 
 | what delta-spark raises        | here                                              |
 |--------------------------------|---------------------------------------------------|
@@ -14,9 +14,9 @@ is, PySpark is not loaded and errors stay plain.
 | ArithmeticException            | a value does not fit its column                   |
 | others                         | PySparkException, the root of all of them         |
 
-Whatever may pass with time or with another machine (a store that does not answer, a file that is
-damaged, another writer) is never an AnalysisException, so that no program takes it for a table
-that does not exist.
+An error that may be temporary, or that depends on the machine (a store that does not answer, a
+damaged file, another writer), is never an AnalysisException. So no program mistakes it for a
+missing table.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from truckee.errors.base import DeltaError, raise_as
 from truckee.errors.install import NotSupportedByInstallError
 from truckee.errors.sql_states import SQL_STATES
 
-# A class stands for those below it that are not listed themselves.
+# An entry also covers the subclasses of its class that have no entry of their own.
 _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
     ParseException: (
         errors.ConvertedTypeError,
@@ -196,7 +196,7 @@ _making = Lock()
 
 
 class _AsSparkTells(DeltaError):
-    """What PySpark's exceptions answer, answered from the fields of an error of ours."""
+    """The methods of PySpark's exceptions, answered from the fields of our error."""
 
     def getCondition(self) -> str:
         """Return the error class."""
@@ -224,11 +224,11 @@ class _AsSparkTells(DeltaError):
         return str(self)
 
     def getQueryContext(self) -> list[Any]:
-        """Return the places in a query that are at fault, of which none are known."""
+        """Return the positions in the query that caused the error: always none."""
         return []
 
     def getBreakingChangeInfo(self) -> None:
-        """Return None: no error stands for a change of behaviour between versions."""
+        """Return None: none of our errors is about a breaking change between versions."""
 
 
 def spark_class(kind: type[DeltaError]) -> type[DeltaError]:

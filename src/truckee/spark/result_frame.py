@@ -14,7 +14,7 @@ _MOST_CHARACTERS = 160
 class ResultFrame(ClassicDataFrame):
     """A DataFrame of few rows, which a notebook shows as a table.
 
-    Of any other DataFrame a notebook shows the columns only, since its rows may take hours.
+    For any other DataFrame a notebook shows only the columns, since its rows may take hours.
     """
 
     def _repr_html_(self) -> str:
@@ -23,5 +23,5 @@ class ResultFrame(ClassicDataFrame):
 
 
 def result_frame(rows: DataFrame) -> DataFrame:
-    """Return rows that are there already as what a notebook shows."""
+    """Return rows that are already computed as a DataFrame that a notebook shows."""
     return ResultFrame(rows._jdf, rows.sparkSession)

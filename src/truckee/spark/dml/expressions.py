@@ -1,7 +1,7 @@
-"""Conditions and values as Spark resolves them, looked at before they are used.
+"""Conditions and values as Spark resolves them, checked before they are used.
 
-What is checked here is said as an error of ours before any row is read: names that are not there,
-subqueries, aggregates, functions that never say the same thing twice.
+Before any row is read, these are refused with an error of ours: unknown names, subqueries,
+aggregates, and functions that are not deterministic.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _AGGREGATES = ("INVALID_WHERE_CONDITION", "UNSUPPORTED_EXPR_FOR_OPERATOR", "MISS
 
 @dataclass(frozen=True)
 class Expression:
-    """A condition, resolved: `column` can be used on the frame that it was resolved for.
+    """A resolved condition: `column` can be used on the frame that it was resolved for.
 
-    `columns` are the names of the columns that it reads; `constant` is its value, if it has one
-    that is the same for every row, else `VARIES`.
+    `columns` are the names of the columns that it reads. `constant` is its value if that is the
+    same for every row, else `VARIES`.
     """
 
     column: Column
@@ -55,7 +55,7 @@ VARIES = object()
 
 @dataclass(frozen=True)
 class Value:
-    """A value computed from a row, resolved: `column` can be used on the frame it is for."""
+    """A resolved value computed from a row: `column` can be used on the frame it is for."""
 
     column: Column
     type: DataType
@@ -67,8 +67,8 @@ def resolved_condition(
 ) -> Expression:
     """Return a condition on rows, or raise what is wrong with it.
 
-    `what` names it in errors, as in `the condition of DELETE`, where the columns in `hidden` are
-    not offered.
+    `what` names it in errors, as in `the condition of DELETE`. Errors do not suggest the columns
+    in `hidden`.
     """
     checked_type(given, what=what)
     plan = _analyzed(rows, given, given, what=what, hidden=hidden)
@@ -91,7 +91,7 @@ def resolved_value(
     """Return a value computed from each of the rows, or raise what is wrong with it."""
     checked_type(given, what=what)
     column = F.expr(given) if isinstance(given, str) else given
-    # As part of a condition it may not speak of many rows, or make several of one.
+    # Inside a condition, Spark refuses aggregates and functions that generate rows.
     condition = column.isNull() | F.lit(True)
     plan = _analyzed(rows, condition, given, what=what, hidden=hidden)
     found = _settled(rows, plan, "ComputeCurrentTime").condition().left().child()
@@ -131,7 +131,7 @@ def _analyzed(
     try:
         with unlogged():
             return rows.where(condition)._jdf.queryExecution().analyzed()
-    except DeltaError:  # of a table that the condition names; it says more than Spark's words
+    except DeltaError:  # about a table that the condition names; it says more than Spark's message
         raise
     except (AnalysisException, ParseException) as error:
         names = tuple(dict.fromkeys(name for name in rows.columns if name not in set(hidden)))
@@ -151,7 +151,7 @@ def _struct(type_json: str) -> SparkStruct:
 def explained(
     error: AnalysisException, *, what: str, expression: str, columns: tuple[str, ...]
 ) -> InvalidExpressionError:
-    """Return what Spark has against an expression as an error of ours."""
+    """Return Spark's error about an expression as an error of ours."""
     condition = error.getCondition() or ""
     words = error.getMessageParameters() or {}
     if condition == "FIELD_NOT_FOUND":
@@ -183,7 +183,7 @@ def _reason(error: AnalysisException) -> str:
 def pushed_filters(rows: DataFrame) -> list[str]:
     """Return, as JSON, the filters that Spark's optimizer puts right above the first relation.
 
-    Columns go by the names that they have in data files there.
+    Columns have the names that they have in data files.
     """
     plan = rows._jdf.queryExecution().optimizedPlan()
     filters = []
@@ -209,12 +209,12 @@ def _names(rows: DataFrame, expression: Any) -> frozenset[str]:
 
 
 def are_of(rows: DataFrame, values: Sequence[Column], *, beside: DataFrame) -> bool:
-    """Return whether values of the join of two DataFrames are made of columns of the first."""
+    """Return whether values over a join of two DataFrames use columns of the first."""
     both = beside.join(rows, F.lit(True), "full").select(*values)
     used = both._jdf.queryExecution().analyzed().references()
     return bool(used.subsetOf(rows._jdf.queryExecution().analyzed().outputSet()))
 
 
 def true_only(condition: Column) -> Column:
-    """Return whether a condition is true, where null is as good as false."""
+    """Return whether a condition is true; null counts as false."""
     return condition.eqNullSafe(F.lit(True))

@@ -1,8 +1,8 @@
-"""Columns that were taken from a DataFrame of a table, as conditions on the table may have them.
+"""Columns that were taken from a DataFrame of a table and used in a condition on the table.
 
 `table.delete(table.toDF()["x"] == 1)` names a column of one DataFrame, while the command scans the
-table by another one. What such a column is called is all that matters, so it is turned into a
-column by that name, under the alias of the table.
+table with another one. Only the name of such a column matters, so it is replaced by a column of
+that name, under the alias of the table.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _KEPT = 32
 
 
 class ShownColumns:
-    """The columns of the DataFrames that a table was lately shown as."""
+    """The columns of the DataFrames that `toDF` of a table returned last."""
 
     def __init__(self) -> None:
-        # What Spark calls attributes; they keep no plan and no files alive.
+        # Spark's attributes, which keep no plan and no files alive.
         self._outputs: deque[Any] = deque(maxlen=_KEPT)
 
     def __bool__(self) -> bool:
         return bool(self._outputs)
 
     def remember(self, frame: DataFrame) -> DataFrame:
-        """Return a DataFrame of the table, whose columns are known from now on."""
+        """Remember the columns of a DataFrame of the table, and return it."""
         self._outputs.append(_output_of(frame))
         return frame
 
@@ -47,13 +47,13 @@ class ShownColumns:
     ) -> Any:
         """Return a condition or value with columns of the table by name; others stay as they are.
 
-        Raises AmbiguousColumnError for a column that `source` was made of, too.
+        Raises AmbiguousColumnError for a column that `source` was made from as well.
         """
         if not isinstance(given, Column) or not self._outputs:
             return given
-        # Down to the attributes, where `to_expression` stops at the Column as a whole.
+        # Goes down to the attributes; `to_expression` stops at the Column as a whole.
         expression = spark._jsparkSession.expression(given._jc)
-        # Asked of sets, so that the cost follows the condition and not the width of the table.
+        # Look-ups in sets: the cost grows with the condition, not with the width of the table.
         shown = {
             number: attribute
             for number, attribute in _attributes(expression).items()
@@ -87,9 +87,9 @@ def _ambiguous(column: str, *, what: str, expression: str) -> AmbiguousColumnErr
 
 
 def _attributes(expression: Any) -> dict[int, Any]:
-    """Return the attributes of DataFrames that an expression has, by their numbers.
+    """Return the attributes of DataFrames in an expression, by their ids.
 
-    Spark's own set of them cannot hold two columns that are only named.
+    Spark's own attribute set cannot hold two columns that are given by name only.
     """
     if expression.getClass().getSimpleName() == "AttributeReference":
         return {int(expression.exprId().id()): expression}

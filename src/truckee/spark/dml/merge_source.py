@@ -1,9 +1,9 @@
-"""The source of a MERGE: read once and kept, counted, its keys known.
+"""The source of a MERGE: read once and kept, with its row count and the range of its keys.
 
-A MERGE looks at its source two or three times, and most sources might differ the second time. What
-is kept has a number for each row, so that it can be told later which rows have matched. A merge
-that takes no row from its source needs neither of a plain list of values, or of a table at a fixed
-version: that is read as often as it takes.
+A MERGE reads its source two or three times, and most sources might differ the second time. So the
+source is kept, and each of its rows gets a number that tells later which rows have matched. A
+plain list of values, or a table at a fixed version, is always the same. If no row of such a source
+can become a row of the target, the source is not kept, and is read again each time.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ NUMBER = "__truckee_source_row"
 
 _STEADY_LEAVES = ("LocalRelation", "Range", "OneRowRelation")
 _FEED_LABEL = "changes from"
-# A row takes these beside its values. As a hash table the rows take two or three times as much.
+# A row takes this many bytes beside its values; in a hash table, two or three times as many.
 _ROW_BYTES = 8
 _SENT_TO_EACH_TASK = 32 * 1024 * 1024
-# Of these, Python's values are what Spark compares, to the last bit.
+# Python's values of these types are exactly those that Spark compares.
 _KEY_TYPES = ("byte", "short", "integer", "long", "date", "string")
 
 
 @dataclass(frozen=True)
 class Source:
-    """The rows to merge; `keys` is what a target row must fulfil to match any of them.
+    """The rows to merge; `keys` is a condition on target rows that every match satisfies.
 
     None for `keys` means that nothing is known. With `has_numbers`, each row has one of its own in
     the column `NUMBER`, the same each time that it is asked for.
@@ -51,8 +51,8 @@ class Source:
     def to_join(self, names: Collection[str]) -> DataFrame:
         """Return the rows to be joined with the target, by columns of these names.
 
-        Spark takes a source that it cannot look into for larger than it is, and would rather sort
-        the target. How many rows it has is known here: a few go to every task.
+        Spark overestimates the size of a source whose plan it cannot inspect, and would sort the
+        target. The number of rows is known here, so a small source is broadcast.
         """
         spark = self.rows.sparkSession
         used = {name.casefold() for name in names}
@@ -67,7 +67,7 @@ class Source:
 def prepared_source(
     source: DataFrame, target: DataFrame, on: Column, *, materialize: str, brings_rows: bool
 ) -> Source:
-    """Return the source of a merge, which matches by the condition `on`, ready to be read often.
+    """Return the source of a merge that matches by the condition `on`, safe to read repeatedly.
 
     `materialize` is `auto`, `all` or `none`; `brings_rows` tells whether rows of the source may
     become rows of the target.
@@ -78,8 +78,8 @@ def prepared_source(
         kept = brings_rows or not _is_steady(source)
     rows = source
     if kept:
-        # Not eager: the count below fills the checkpoint. What it keeps is the number of a row too;
-        # computed anew, it might be another one.
+        # Not eager: the count below fills the checkpoint. It also keeps the row numbers, which
+        # might differ if they were computed again.
         numbered = source.select("*", F.monotonically_increasing_id().alias(NUMBER))
         rows = numbered.localCheckpoint(eager=False)
     pairs = _equal_keys(source, target, on)
@@ -99,7 +99,7 @@ def prepared_source(
 
 
 class _Pair(NamedTuple):
-    """A column of the target, and a value of the source that has to be equal to it."""
+    """A column of the target, and a value of the source that must be equal to it."""
 
     key: Column
     value: Column
@@ -107,13 +107,13 @@ class _Pair(NamedTuple):
 
     @property
     def compared(self) -> Column:
-        """The source's value as Python can hold it: dates have years beyond Python's."""
+        """The source's value as a Python type that holds it: Python's dates end in 9999."""
         return F.unix_date(self.value) if self.is_date else self.value
 
     def between(self, least: Any, greatest: Any) -> Column:
         """Return whether the key may match, given the bounds of what it is compared with."""
         if least is None:
-            return F.lit(False)  # there is nothing to match but null, which matches nothing
+            return F.lit(False)  # all keys are null, and null matches nothing
         bounds = F.lit(least), F.lit(greatest)
         if self.is_date:
             bounds = F.date_from_unix_date(bounds[0]), F.date_from_unix_date(bounds[1])
@@ -143,7 +143,7 @@ def _is_steady_leaf(leaf: Any) -> bool:
 
 
 def _equal_keys(source: DataFrame, target: DataFrame, on: Column) -> list[_Pair]:
-    """Return the pairs of a target's column and a value of the source that have to be equal."""
+    """Return the pairs of a target column and a source value that must be equal."""
     plan = target.join(source, on)._jdf.queryExecution().analyzed()
     mine = target._jdf.queryExecution().analyzed().outputSet()
     theirs = source._jdf.queryExecution().analyzed().outputSet()

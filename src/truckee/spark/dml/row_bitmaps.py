@@ -1,11 +1,11 @@
-"""Rows of a scan as bitmaps, one a file, without a row ever leaving the engine.
+"""Rows of a scan as bitmaps, one for each file; no row leaves the engine.
 
-The tasks that find rows put them into Roaring bitmaps, one a file (see `TruckeeRows.java`), which
-the driver unites. What travels are these bitmaps: two bytes a row where rows are sparse, next to
-nothing where they are neighbours.
+The tasks that find rows put them into Roaring bitmaps, one for each file (see `TruckeeRows.java`),
+and the driver unites them. Only these bitmaps are sent: two bytes a row where rows are sparse,
+almost nothing where they are adjacent.
 
-The other way, `is_in` tells of each row of a scan whether it is in such bitmaps. Rows that are in
-no file of the table, but have numbers of their own, are treated alike.
+In the other direction, `is_in` tells for each row of a scan whether it is in such bitmaps. Rows
+that are in no file of the table, but have numbers of their own, are treated in the same way.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ FileRows = Mapping[int, RowBitmap]
 _MARK = "__truckee_mark_"
 _RECORD = Struct(">iq")
 _SIZE = Struct(">i")
-# Where a file's id would be: of rows that have a number, and are in no file.
+# In place of a file's id, for rows that have a number and are in no file.
 _NUMBERED = -1
 
 
 class MarkedRows(NamedTuple):
-    """Which rows were among those given, which of them had each mark, and if one came twice."""
+    """Which rows were given, which of them had each mark, and in which files a row came twice."""
 
     rows: FileRows
     by_mark: tuple[FileRows, ...]
@@ -44,7 +44,7 @@ class MarkedRows(NamedTuple):
 
 
 class MarkedNumbers(NamedTuple):
-    """The same of rows that are told by a number of their own, not by a place in a file."""
+    """The same for rows that are identified by a number of their own, not by file and position."""
 
     rows: RowBitmap
     by_mark: tuple[RowBitmap, ...]
@@ -60,7 +60,7 @@ def row_bitmaps(rows: DataFrame) -> FileRows:
 
 
 def marked_bitmaps(rows: DataFrame, marks: Sequence[Column]) -> MarkedRows:
-    """Return the same, and for each of the conditions in `marks` the rows that it is true of."""
+    """Return the same, and for each condition in `marks` the rows for which it is true."""
     found, repeated = _collected(rows, marks)
     return MarkedRows(found[0], tuple(found[1:]), bool(repeated))
 
@@ -68,7 +68,7 @@ def marked_bitmaps(rows: DataFrame, marks: Sequence[Column]) -> MarkedRows:
 def paired_bitmaps(
     pairs: DataFrame, marks: Sequence[Column], number: str
 ) -> tuple[MarkedRows, MarkedNumbers]:
-    """Return the same of both sides of pairs: rows of files, and rows with a number.
+    """Return the same for both sides of pairs: rows of files, and rows with a number.
 
     `pairs` has `FILE`, `ROW` and the column `number`, of integers that are not negative.
     """
@@ -128,7 +128,7 @@ def _union(parts: list[RowBitmap]) -> RowBitmap:
 
 
 def is_of_files(ids: Iterable[int]) -> Column:
-    """Return whether a row of a scan with `FILE` is of one of these files."""
+    """Return whether a row of a scan with `FILE` is in one of these files."""
     return F.expr(f"{FILE} IN ({', '.join(map(str, ids))})")
 
 

@@ -1,8 +1,8 @@
 """A Java object in a plan whose content is set later.
 
-It has to be of a class that is serializable, and that prints in a few words however large its
-content is, for Spark prints a plan each time that it runs one. Of the JDK's classes,
-`javax.management.Notification` with its user data is such a one.
+Its class must be serializable, and its `toString` must be short however large the content is,
+since Spark prints each plan that it runs. `javax.management.Notification`, with its user data, is
+such a class of the JDK.
 """
 
 from __future__ import annotations

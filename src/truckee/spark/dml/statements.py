@@ -1,4 +1,4 @@
-"""Statements that Spark has parsed, as values: what they say of rows, not resolved yet."""
+"""Statements that Spark has parsed, as values; the names in them are not resolved yet."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def _each(items: Any) -> Iterator[Any]:
 
 
 def _replaced(option: Any) -> Any:
-    """Return what says which rows an INSERT replaces, None if nothing does."""
+    """Return the condition on the rows that an INSERT replaces, None if it has none."""
     return option.get() if option is not None and option.isDefined() else None
 
 
@@ -229,7 +229,7 @@ def _replaced_where(criteria: Any) -> Any:
 
 
 def _asked(plan: Any, name: str, otherwise: Any) -> Any:
-    """Return what a plan says, which plans of an older Spark may not know."""
+    """Return a field of a plan, or a default: plans of an older Spark may lack it."""
     try:
         return getattr(plan, name)()
     except Py4JError:

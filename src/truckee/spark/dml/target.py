@@ -1,9 +1,9 @@
-"""The table that a command changes: its rows with where each of them is, and conditions on them.
+"""The table that a command changes: its rows, their positions in files, and conditions on them.
 
-One DataFrame serves all passes over the table. Which files it reads is asked each time a query
-runs, and can be narrowed in between: first all that may have rows of interest, then only those
-that do. What a condition was resolved to in the first pass is what it is in the second, with
-`current_timestamp()` and its like fixed to the moment when the command began.
+One DataFrame serves all passes over the table. Each query asks anew which files to read, and the
+answer can be narrowed in between: first all files that may have matching rows, then only those
+that do. A condition is resolved once for all passes, so `current_timestamp()` and its like are
+the moment when the command began.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ from truckee.spark.types import to_spark
 
 @dataclass(frozen=True)
 class Reading:
-    """What queries have looked at: the files that they read, and the predicate of those."""
+    """What queries have read: the files, and the predicate that chose them."""
 
     predicate: Predicate
     files: pa.Table
 
     @classmethod
     def of(cls, snapshot: Snapshot, predicate: Predicate, files: Iterable[AddFile]) -> Reading:
-        """Return that these files of a snapshot were read for a predicate."""
+        """Return the record that these files of a snapshot were read for a predicate."""
         table = snapshot.files_table()
         wanted = pa.array([file.path for file in files], pa.string())
         return cls(predicate, table.filter(pc.is_in(table.column("path"), wanted)))
@@ -68,8 +68,8 @@ class Reading:
 class _Files:
     """The files of a snapshot as queries ask for them, and what they have asked for.
 
-    The JVM holds it for as long as it holds the rows. So it must not hold the rows itself, or
-    neither side would ever let go of them.
+    The JVM holds it for as long as it holds the rows. It must not refer to the rows itself, or
+    the cycle across the two garbage collectors would never be freed.
     """
 
     def __init__(self, snapshot: Snapshot, zone: str) -> None:
@@ -141,7 +141,7 @@ class Target:
     def old(self, name: str) -> Column:
         """Return a column of the table's rows, whatever they are joined with.
 
-        Ids of rows are only known of the files of an `only` block.
+        Row ids are only known for the files of an `only` block.
         """
         column = self.rows[quoted(name)]
         if self._ids is not None and name == self._ids.row_id:
@@ -151,16 +151,16 @@ class Target:
         return column
 
     def old_beside(self, name: str, alias: str) -> Item:
-        """Return the same under another name, of rows that were joined."""
+        """Return a column of joined rows under another name."""
         return Given(self.old(name), alias)
 
     def old_alone(self, name: str, alias: str) -> Item:
-        """Return the same of rows that were not joined, where a name says enough."""
+        """Return a column of rows that were not joined, where its name is enough."""
         is_id = self._ids is not None and name in (self._ids.row_id, self._ids.commit_version)
         return self.old_beside(name, alias) if is_id else Named(name, alias)
 
     def with_new_version(self, values: Mapping[str, Column]) -> Mapping[str, Column]:
-        """Return new values of a row; that it changes in this very commit goes with them."""
+        """Return the new values of a row, which record that the row changes in this commit."""
         if self._ids is None:
             return values
         return {**values, self._ids.commit_version: F.lit(None).cast("bigint")}
@@ -186,7 +186,7 @@ class Target:
         return resolved_value(self.rows, given, what=what, hidden=(FILE, ROW))
 
     def is_about_partitions(self, condition: Expression) -> bool:
-        """Return whether partition columns alone decide a condition."""
+        """Return whether a condition depends on partition columns alone."""
         partitions = {name.casefold() for name in self.snapshot.partition_columns}
         return {name.casefold() for name in condition.columns} <= partitions
 
@@ -197,7 +197,7 @@ class Target:
 
     @contextmanager
     def only(self, files: Iterable[AddFile]) -> Iterator[DataFrame]:
-        """Yield the rows, of which queries inside the block see those of these files alone."""
+        """Yield the rows; queries inside the block see only those of these files."""
         table = self.snapshot.files_table()
         wanted = pa.array([file.path for file in files], pa.string())
         self._files.narrow(table.filter(pc.is_in(table.column("path"), wanted)))
@@ -216,7 +216,7 @@ class Target:
         return found
 
     def reading(self) -> Reading:
-        """Return what the queries up to now have looked at."""
+        """Return what the queries so far have read."""
         if not self._files.read:
             return Reading(ALWAYS_FALSE, self.snapshot.files_table().slice(0, 0))
         if len(self._files.read) == 1:

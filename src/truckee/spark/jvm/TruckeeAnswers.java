@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.function.BiFunction;
 
 /**
- * Questions that Spark has about Delta tables, and Python answers. A question is a JSON text with its
- * kind, beside objects of the JVM. The classes that Spark makes by name find Python here.
+ * Questions of Spark about Delta tables, which Python answers. A question is a JSON text with its kind,
+ * and some objects of the JVM. Classes that Spark instantiates by name reach Python through this one.
  */
 public class TruckeeAnswers {
   private static final ObjectMapper JSON = new ObjectMapper();

@@ -24,8 +24,8 @@ import org.apache.spark.unsafe.types.UTF8String;
 import scala.collection.AbstractIterator;
 
 /**
- * The wanted rows of a file, batch by batch. Batches are those of Spark's reader, whose vectors are made
- * dense in place, so that generated code meets the vectors that it knows.
+ * The wanted rows of a file, batch by batch. The column vectors of Spark's reader are compacted in place,
+ * so generated code sees the vector classes that it knows.
  */
 public class TruckeeBatches extends AbstractIterator implements Closeable {
   private final TruckeeFormat.Reader reader;
@@ -123,7 +123,7 @@ public class TruckeeBatches extends AbstractIterator implements Closeable {
     return column;
   }
 
-  /** Leaves the wanted rows of a batch in the result; returns whether there are any. */
+  /** Puts the wanted rows of a batch into the result; returns whether there are any. */
   private boolean select(int count) {
     if (wanted.length < count) {
       wanted = new int[count];
@@ -169,8 +169,8 @@ public class TruckeeBatches extends AbstractIterator implements Closeable {
   }
 
   /**
-   * Which rows of the file a batch holds. Spark's reader asks for one row group after the other; this stands
-   * between it and the file, notes where each group starts, and skips those that have no wanted row.
+   * Which rows of the file a batch holds. Spark's reader asks for one row group after the other. This class
+   * sits between reader and file, notes where each group starts, and skips groups without a wanted row.
    */
   public static class Groups implements InvocationHandler {
     long[] indexes;
@@ -244,7 +244,7 @@ public class TruckeeBatches extends AbstractIterator implements Closeable {
       return false;
     }
 
-    /** Whether there is a batch. The reader counts on groups that were skipped, and misses them. */
+    /** Whether there is a batch. The reader expects the groups that were skipped, and fails without them. */
     boolean hasBatch(RecordReaderIterator batches) {
       try {
         return batches.hasNext();
@@ -254,7 +254,7 @@ public class TruckeeBatches extends AbstractIterator implements Closeable {
       }
     }
 
-    /** The first row of a batch; `indexes` has all of them where they are no neighbours. */
+    /** The first row of a batch; `indexes` has all of its rows if they are not adjacent. */
     long first(int count) {
       left -= count;
       if (each == null) {

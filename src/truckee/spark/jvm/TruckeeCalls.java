@@ -31,7 +31,7 @@ public class TruckeeCalls implements BiFunction {
     this.number = number;
   }
 
-  /** The answer of Python. A text that begins like this is an error, which Python finds again by it. */
+  /** The answer of Python. A text with this prefix is the mark of an error that Python has kept. */
   public Object apply(Object first, Object second) {
     Object answer;
     try {
@@ -48,10 +48,10 @@ public class TruckeeCalls implements BiFunction {
   }
 
   /**
-   * All calls of one JVM into Python. Py4J opens a connection, with a thread of Python behind it, for each
-   * thread that calls, and closes it never; Spark makes new threads for each query. So a thread that has no
-   * connection borrows one for the time of its call. A few are kept for the next calls, and a call
-   * runs in the thread that makes it, with its session, its properties and its interruption.
+   * All calls of one JVM into Python. Py4J opens a connection, with a Python thread, for each thread that
+   * calls, and never closes it; Spark makes new threads for each query. So a thread without a connection
+   * borrows one for the time of its call, and a few are kept for later calls. The call still runs in the
+   * thread that makes it, with its session, its properties and its interruption.
    */
   public static class Maker {
     private static final long PATIENCE_SECONDS = 60;
@@ -65,7 +65,7 @@ public class TruckeeCalls implements BiFunction {
     private GatewayServer server;
     private Function4 python;
 
-    /** Says whom to ask, and opens the first connection while there are descriptors to spare. */
+    /** Sets the object that answers, and opens the first connection while descriptors are free. */
     public void open(GatewayServer server, Function4 python) throws Exception {
       this.server = server;
       this.python = python;
@@ -74,14 +74,14 @@ public class TruckeeCalls implements BiFunction {
       }
     }
 
-    /** What the JVM may call instead of a function of Python. */
+    /** The object that the JVM calls in place of a Python function. */
     public BiFunction call(int number) {
       TruckeeCalls made = new TruckeeCalls(this, number);
       cleaner.register(made, new Release(released, number));
       return made;
     }
 
-    /** Has the connection of the calling thread closed when that thread has ended. */
+    /** Closes the connection of the calling thread when that thread has ended. */
     public void adopt() {
       if (!(server.getCallbackClient() instanceof PythonClient)) return;
       note(((PythonClient) server.getCallbackClient()).getPerThreadConnection());
@@ -115,14 +115,14 @@ public class TruckeeCalls implements BiFunction {
     }
 
     private void giveBack(PythonClient client) {
-      // A connection that broke was replaced by Py4J, or has no socket any more.
+      // Py4J has replaced a broken connection, or it has no socket any more.
       ClientServerConnection used = client.getPerThreadConnection();
       client.setPerThreadConnection(null);
       if (used == null) return;
       if (used.getSocket() == null) {
         pooled.remove(used);
       } else if (idle.size() >= KEPT) {
-        // More calls than usual came at the same time; what they needed is not kept for good.
+        // More calls than usual came at the same time; their extra connections are not kept.
         pooled.remove(used);
         close(client, used);
       } else {
@@ -131,7 +131,7 @@ public class TruckeeCalls implements BiFunction {
       }
     }
 
-    /** A connection that Python has answered on: it may have no descriptor left to take one. */
+    /** A new connection, tested by a call: Python may have no descriptor left to accept one. */
     private ClientServerConnection opened(PythonClient client) throws Exception {
       FutureTask hello = new FutureTask(new Hello(client, python));
       Thread thread = new Thread(hello, "truckee-hello");
@@ -169,7 +169,7 @@ public class TruckeeCalls implements BiFunction {
     }
   }
 
-  /** The first words on a connection, which is that of the thread that says them. */
+  /** The first call on a connection, made by the thread that owns the connection. */
   public static class Hello implements Callable {
     private final PythonClient client;
     private final Function4 python;

@@ -25,7 +25,7 @@ import scala.Option;
 
 /**
  * Spark's session catalog with Delta tables in it: those with the provider `delta`, and those that are
- * named by their path, as in delta.`/path`. All other tables are the business of Spark's own catalog.
+ * named by their path, as in delta.`/path`. All other tables are handled by Spark's own catalog.
  */
 public class TruckeeCatalog extends DelegatingCatalogExtension implements StagingTableCatalog {
   private static final String PROVIDER = "provider";
@@ -125,7 +125,7 @@ public class TruckeeCatalog extends DelegatingCatalogExtension implements Stagin
     Map about = definition(creation, columns, partitions, properties);
     about.putAll(about(name));
     about.put("is_saved_by_v1", Boolean.valueOf(isSavedByV1()));
-    // What can be refused is refused before rows are computed.
+    // Refuse what can be refused before rows are computed.
     TruckeeAnswers.ask("check creation", new HashMap(about), new Object[] {SparkSession.active()});
     return new TruckeeTable.Staged(name.toString(), schema, about);
   }
@@ -169,7 +169,7 @@ public class TruckeeCatalog extends DelegatingCatalogExtension implements Stagin
     super.renameTable(name, other);
   }
 
-  /** Whether a name is that of a Delta table; one without a table has NoSuchTableException. */
+  /** Whether a name is that of a Delta table; throws NoSuchTableException if there is no table. */
   boolean isDelta(Identifier name) throws org.apache.spark.sql.catalyst.analysis.NoSuchTableException {
     return isPath(name) || entry(super.loadTable(name)) != null;
   }

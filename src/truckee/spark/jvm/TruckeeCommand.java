@@ -15,7 +15,7 @@ import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** A statement that Python runs, when Spark runs it and not before: EXPLAIN only shows it. */
+/** A statement that Python runs only when Spark runs it: EXPLAIN just shows it. */
 public class TruckeeCommand extends LogicalPlan implements LeafRunnableCommand {
   private final String kind;
   private final Map about;

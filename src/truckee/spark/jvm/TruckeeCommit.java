@@ -30,26 +30,26 @@ import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 
 /**
- * Where a write job puts its files, and what comes back of them.
+ * Where a write job puts its files, and what its tasks report about them.
  *
- * A file lies at its place in the table from the start, for nobody sees it before the log names it.
- * The task that wrote it reads its footer and sends back the path, the size, the time and what the
- * footer says of the wanted columns. One attempt of a task may commit; all others delete their files.
+ * A file is written to its final place in the table, since nobody sees it before the log names it.
+ * The task that wrote it reads its footer and sends back the path, the size, the time and the
+ * statistics of the wanted columns. One attempt of a task may commit; all others delete their files.
  *
  * Spark is told to write to `root/token`, a folder that is never made. The token is in the name of
- * every file, so those that dead tasks have left can be found.
+ * every file, so the files of dead tasks can be found.
  *
- * A message has a line a file, fields with tabs in between, bytes in base 64:
+ * A message has one line for each file, with fields separated by tabs and bytes in base 64:
  *
  *     path, size, time, rows of the row groups (12,7), the chunks of each wanted column
  *
- * A chunk is `nulls,values,least,greatest`, `-` where the footer does not say, or `-` as a whole if it
- * has no statistics; chunks of one column have `|` in between.
+ * A chunk is `nulls,values,least,greatest`, with `-` for what the footer does not say, or a single `-`
+ * if there are no statistics. Chunks of one column are separated by `|`.
  */
 public class TruckeeCommit extends FileCommitProtocol implements Serializable {
-  /** The column, outermost of the folders, that tells change rows from data rows. */
+  /** The partition column, the outermost, that separates change rows from data rows. */
   public static final String MARKER = "truckee.write.marker";
-  /** The numbers of the wanted columns of a file, with commas in between. */
+  /** The numbers of the wanted columns of a file, separated by commas. */
   public static final String COLUMNS = "truckee.write.columns";
 
   private static final ConcurrentHashMap DONE = new ConcurrentHashMap();
@@ -199,7 +199,7 @@ public class TruckeeCommit extends FileCommitProtocol implements Serializable {
     return Base64.getEncoder().encodeToString(bytes);
   }
 
-  /** A committer that moves nothing, for the question which attempt of a task may commit. */
+  /** A committer that moves nothing; it only decides which attempt of a task may commit. */
   private static class OnlyOnce extends OutputCommitter {
     public void setupJob(JobContext job) {}
 
@@ -220,7 +220,7 @@ public class TruckeeCommit extends FileCommitProtocol implements Serializable {
       return (String) DONE.remove(token);
     }
 
-    /** Delete files below a root, their paths with newlines in between; it may be that some are gone. */
+    /** Delete files below a root, given as paths separated by newlines; some may be gone already. */
     public void delete(Configuration settings, String root, String packed) throws IOException {
       FileSystem files = new Path(root).getFileSystem(settings);
       String[] paths = packed.split("\n");

@@ -46,10 +46,9 @@ import scala.collection.immutable.Seq;
 import scala.runtime.AbstractPartialFunction;
 
 /**
- * The JVM's half of the file index, and of making plans. It decides
- * nothing: which files there are is asked of Python, once a query. What is here is what would cost a
- * call a file or a column, or what Spark asks so often (names, equality, sizes) that a call each would
- * be felt.
+ * The JVM's half of the file index, and of making plans. It decides nothing: it asks Python once a
+ * query which files there are. Only two things are done here: what would otherwise cost one call for
+ * each file or column, and what Spark asks very often (names, equality, sizes).
  */
 public class TruckeeFiles implements FileIndex {
   private static final long BLOCK = 128L << 20;
@@ -63,7 +62,7 @@ public class TruckeeFiles implements FileIndex {
   public TruckeeFiles(
       String name, String root, StructType partitionSchema, long sizeInBytes, BiFunction files) {
     this.name = name;
-    // Spark's explain() shows the class and as much of these paths as fits, above all the first.
+    // Spark's explain() shows the class and as many of these paths as fit, starting with the first.
     this.rootPaths = seq(new Path[] {new Path("/" + name), new Path(root)});
     this.partitionSchema = partitionSchema;
     this.sizeInBytes = sizeInBytes;
@@ -83,7 +82,7 @@ public class TruckeeFiles implements FileIndex {
   public Seq listFiles(Seq partitionFilters, Seq dataFilters) {
     PartitionDirectory[] all = ask(partitionFilters, dataFilters);
     if (partitionFilters.isEmpty()) return seq(all);
-    // Spark takes these filters out of its plan, so they are applied here to the letter.
+    // Spark removes these filters from its plan, so they must be applied exactly here.
     Expression[] bound = new Expression[partitionFilters.size()];
     for (int i = 0; i < bound.length; i++) {
       bound[i] = (Expression) ((Expression) partitionFilters.apply(i)).transform(new Bind(partitionSchema));
@@ -122,8 +121,8 @@ public class TruckeeFiles implements FileIndex {
 
     /**
      * The rows of files, read with `options`: the columns of `data`, then those of `constants`, both
-     * schemas in JSON. The reader of the files has settings of its own; what is made of their rows
-     * belongs to the user's session, with its views and settings.
+     * schemas in JSON. The file reader has settings of its own. The DataFrame belongs to the user's
+     * session, with its views and settings.
      */
     public Dataset rows(
         SparkSession session, String settings, String name, String root, String constants, String data,
@@ -154,13 +153,13 @@ public class TruckeeFiles implements FileIndex {
     }
 
     /**
-     * The files of one packed text. Its fields are parted by NUL, which no path can hold: for each file
-     * its path, size and modification time, what is said of its rows (see `TruckeeWanted`; nothing for
-     * all of them), then one field a constant: "-" for null, "+" and the text of the value, or "=" and
-     * its bytes in hex if it has a NUL of its own. `types` are those of the
-     * constants, a list in JSON; timestamps are read in `zone`. Where a text is not of its type, the
-     * answer is the number of the file and that of the constant, as text: it would be a null in the
-     * table otherwise. `conf` is only needed where a size is 0: nobody knows it then.
+     * The files of one packed text. Its fields are separated by NUL, which no path can contain. Each file
+     * has its path, size and modification time, the text about its rows (see `TruckeeWanted`; empty for
+     * all rows), then one field for each constant: "-" for null, "+" and the text of the value, or "=" and
+     * its bytes in hex if it contains a NUL. `types` are the types of the constants, a list in JSON;
+     * timestamps are read in `zone`. If a text is not of its type, the answer is the number of the file
+     * and that of the constant, as text; otherwise the value would silently become null. `conf` is only
+     * needed for files of size 0, whose size is unknown.
      */
     public Object unpack(String packed, int count, String types, String zone, Configuration conf)
         throws IOException {
@@ -200,7 +199,7 @@ public class TruckeeFiles implements FileIndex {
       return all;
     }
 
-    /** What turns a row of texts into one of typed values, with an error where one is not of its type. */
+    /** Turns a row of texts into typed values; fails if a text is not of its type. */
     private static Expression[] casts(String[] types, String zone) {
       Expression[] casts = new Expression[types.length];
       for (int i = 0; i < casts.length; i++) {
@@ -219,10 +218,10 @@ public class TruckeeFiles implements FileIndex {
     }
 
     /**
-     * The size of a file, at least 1: Spark passes over files of size 0, also those that are not there
-     * or are no Parquet at all, and only reading them shows it. Of a file that is larger than the log
-     * says Spark would leave out the last rows without a word; to ask a local disk costs next to
-     * nothing, a store is only asked where the log says nothing.
+     * The size of a file, at least 1. Spark skips files of size 0 without opening them, so it would not
+     * notice that one is missing or is not Parquet. If a file is larger than the log says, Spark would
+     * silently omit its last rows. So local files are always asked for their size, which is cheap;
+     * object stores are asked only if the log has no size.
      */
     private static long sizeOf(Path path, long logged, Configuration conf) throws IOException {
       if ("file".equals(path.toUri().getScheme())) {
@@ -237,7 +236,7 @@ public class TruckeeFiles implements FileIndex {
       }
     }
 
-    /** All settings of a session: names and values in turn, parted by NUL. */
+    /** All settings of a session: names and values in turn, separated by NUL. */
     public String settings(RuntimeConfig conf) {
       StringBuilder packed = new StringBuilder();
       scala.collection.Iterator all = conf.getAll().iterator();
@@ -256,9 +255,10 @@ public class TruckeeFiles implements FileIndex {
     }
 
     /**
-     * Columns of rows, by a list in JSON. An item is what to take (`name` a column, `sql` an expression,
-     * `given` one of those given, by number), then, each of them or null: under which name, as which
-     * type, with which metadata, and the number of the given condition without which it is null.
+     * Columns of rows, by a list in JSON. An item says what to take (`name`: a column, `sql`: an
+     * expression, `given`: one of the given Columns, by number). Then come, each of them or null: the
+     * new name, the type, the metadata, and the number of a given condition; where that is not true, the
+     * value is null.
      */
     public Dataset select(Dataset rows, String items, Column[] given) throws IOException {
       return (Dataset) rows.select(columns(items, given));
@@ -285,9 +285,9 @@ public class TruckeeFiles implements FileIndex {
     }
 
     /**
-     * A column, where computing it fails for a row of which some condition does not hold, unless that
-     * row is let pass: with what `messages`, a list in JSON, say of the first such condition, and with
-     * `shown` of the row. What is only needed to say so is not computed for other rows.
+     * A column that fails to compute for a row that breaks a condition, unless the row is exempt. The
+     * error has the entry of `messages`, a list in JSON, for the first broken condition, and the value of
+     * `shown` for the row. What only the error needs is not computed for other rows.
      */
     public Column checked(String name, Column unless, Column[] holds, String messages, String shown)
         throws IOException {
@@ -306,7 +306,7 @@ public class TruckeeFiles implements FileIndex {
           .otherwise(functions.raise_error(message));
     }
 
-    /** A filter as JSON, with sets of values spelt out as lists (as JSON, Spark leaves sets empty). */
+    /** A filter as JSON, with sets of values as lists (Spark's own JSON leaves sets empty). */
     public String json(Expression filter) {
       return ((Expression) filter.transform(new SpellOut())).toJSON();
     }

@@ -22,11 +22,11 @@ import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction1;
 
 /**
- * Parquet files of which only some rows are read. Spark's own reader reads them; a file that carries a
- * text about its rows (see `TruckeeWanted`) goes through `TruckeeBatches` or `TruckeeSingles` afterwards.
+ * Parquet files of which only some rows are wanted. Spark's own reader reads them. If a file carries a
+ * text about its rows (see `TruckeeWanted`), `TruckeeBatches` or `TruckeeSingles` then selects the rows.
  *
- * Some columns are computed here and not read: the position of a row in its file, and what the change
- * feed says of it. `_change_type` is read too, since change files have it.
+ * Some columns are computed here and not read: the position of a row in its file, and the columns of the
+ * change feed. `_change_type` may also be read, since change files have it.
  */
 public class TruckeeFormat extends ParquetFileFormat {
   static final String ROWS = "truckee_rows";
@@ -110,7 +110,7 @@ public class TruckeeFormat extends ParquetFileFormat {
     return new StructType((StructField[]) fields.toArray(new StructField[fields.size()]));
   }
 
-  /** Filters that Spark's reader may use to skip rows: those that are about columns it reads. */
+  /** Filters that Spark's reader may use to skip rows: those on columns that it reads. */
   private Seq pushed(Seq filters) {
     List kept = new ArrayList();
     for (int i = 0; i < filters.size(); i++) {

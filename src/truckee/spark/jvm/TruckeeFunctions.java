@@ -18,13 +18,13 @@ import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.functions;
 import scala.collection.immutable.Seq;
 
-/** Looks at SQL that others have written, before any of it is run. */
+/** Inspects SQL from a table's metadata before any of it is run. */
 public class TruckeeFunctions {
 
   public static class Maker {
     /**
-     * What an expression calls, a list in JSON: the names of Spark's own functions in small letters,
-     * all others with a `?` before. The text is parsed only, so nothing that it names is looked up.
+     * The functions that an expression calls, a list in JSON: Spark's own in lower case, all others
+     * with a `?` in front. The text is only parsed, so nothing that it names is looked up.
      */
     public String called(SparkSession session, String sql) throws Exception {
       ArrayList names = new ArrayList();

@@ -22,7 +22,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 
-/** Files by Hadoop's file systems, one call for each thing that Python wants of them. */
+/** Files through Hadoop's file systems, one call for each operation of Python. */
 public class TruckeeHadoop {
 
   public static class Maker {
@@ -42,7 +42,7 @@ public class TruckeeHadoop {
     this.configuration = configuration;
   }
 
-  /** The scheme of the file system that holds a path in the end; another one for viewfs. */
+  /** The scheme of the file system that holds a path; for viewfs, that of the mounted one. */
   public String scheme(String path) throws IOException {
     return system.resolvePath(existing(path(path))).toUri().getScheme();
   }
@@ -55,8 +55,8 @@ public class TruckeeHadoop {
 
   /** Bytes from an offset on, at most `length`, which is less than 0 for all. */
   public byte[] read(String path, long offset, int length) throws IOException {
-    // One open file is read to its end: another of its name may take its place meanwhile. A read
-    // at a position would open the file anew where sums are checked.
+    // One open file is read to its end, since another file may replace it meanwhile. A positioned
+    // read would open the file again if checksums are verified.
     FSDataInputStream input = system.open(path(path));
     try {
       if (offset > 0) input.seek(Math.min(offset, size(path)));
@@ -74,7 +74,7 @@ public class TruckeeHadoop {
     }
   }
 
-  /** The files of a folder, or of all below it: name, size and time, packed with NUL between. */
+  /** The files in a folder, or in all folders below it: name, size and time, separated by NUL. */
   public String list(String folder, boolean isTree) throws IOException {
     StringBuilder packed = new StringBuilder();
     ArrayDeque folders = new ArrayDeque();
@@ -103,8 +103,8 @@ public class TruckeeHadoop {
   }
 
   /**
-   * Writes a file whole. Returns "done", "exists" if there is one and it may not be replaced, or why
-   * nobody knows whether the file is there.
+   * Writes a complete file. Returns "done", "exists" if there is one that may not be replaced, or the
+   * reason why it is unknown whether the file was written.
    */
   public String write(String path, byte[] data, boolean replaces) throws IOException {
     Path target = path(path);
@@ -144,7 +144,7 @@ public class TruckeeHadoop {
     }
   }
 
-  /** What became of a rename that failed: the staged file is there until it has happened. */
+  /** Whether a rename that reported an error happened: the staged file is gone if it did. */
   private static String afterwards(FileSystem there, Path target, Path staged, IOException error)
       throws IOException {
     try {
@@ -161,11 +161,11 @@ public class TruckeeHadoop {
     try {
       there.delete(staged, false);
     } catch (IOException error) {
-      // A file that begins with a dot is in nobody's way.
+      // A file whose name begins with a dot disturbs no reader.
     }
   }
 
-  /** Below viewfs there may be a local disk, on which only a link creates a file if it is absent. */
+  /** viewfs may mount a local disk, where only a hard link creates a file if it is absent. */
   private static String writeLocal(Path target, Path staged, byte[] data, boolean replaces)
       throws IOException {
     File file = new File(target.toUri().getPath());
@@ -188,7 +188,7 @@ public class TruckeeHadoop {
     }
   }
 
-  /** Deletes a file; false if a link leads from the root to somewhere else. */
+  /** Deletes a file; false if a symbolic link leads out of the root. */
   public boolean delete(String root, String path) throws IOException {
     Path folder = path(path).getParent();
     if (!system.exists(folder)) return true;

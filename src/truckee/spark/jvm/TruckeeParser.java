@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.internal.VariableSubstitution;
 
-/** Spark's parser, with Delta's own statements before it. A look at the first word tells most others. */
+/** Spark's parser, with Delta's own statements tried first. Most others are told by their first word. */
 public class TruckeeParser implements InvocationHandler {
   private final SparkSession session;
   private final ParserInterface spark;
@@ -51,7 +51,7 @@ public class TruckeeParser implements InvocationHandler {
     return columns == null ? null : TruckeeCommand.of("statement", about, new Object[0], (String) columns);
   }
 
-  /** Whether a text may be a statement of Delta's own, by words that it has. */
+  /** Whether a text may be one of Delta's own statements, judged by its words. */
   static boolean mayBeOurs(String text) {
     int start = afterSpace(text);
     int end = start;

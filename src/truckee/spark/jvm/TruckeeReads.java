@@ -27,8 +27,8 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Puts the plan that reads a Delta table in the place of the table, while a query is resolved. Its columns
- * keep the ids by which the query may already know them.
+ * Replaces a Delta table by the plan that reads it, while a query is resolved. The columns keep their
+ * ids, by which the query may already refer to them.
  */
 public class TruckeeReads extends Rule {
   private final SparkSession session;
@@ -41,7 +41,7 @@ public class TruckeeReads extends Rule {
     if (plan.analyzed()) return plan;
     if (plan instanceof DataSourceV2Relation) return rows((DataSourceV2Relation) plan);
     if (plan instanceof LogicalRelation) return rows((LogicalRelation) plan);
-    // What changes rows is about the table itself.
+    // Commands that change rows need the table itself.
     boolean keepsFirst = plan instanceof MergeIntoTable;
     if (plan instanceof DeleteFromTable || plan instanceof UpdateTable || keepsFirst) checkTarget(plan);
     if (plan instanceof DeleteFromTable || plan instanceof UpdateTable) return plan;
@@ -67,7 +67,7 @@ public class TruckeeReads extends Rule {
     return named(entered(rows, table.entry()), relation);
   }
 
-  /** The plan with its relations said to be a table of the catalog, by which Spark refreshes it. */
+  /** The plan with its relations marked as a table of the catalog, so that Spark can refresh it. */
   private static LogicalPlan entered(LogicalPlan plan, CatalogTable entry) {
     if (entry == null) return plan;
     if (plan instanceof LogicalRelation) {
@@ -103,7 +103,7 @@ public class TruckeeReads extends Rule {
     return named((LogicalPlan) rows.apply("{}", session), relation);
   }
 
-  /** Statements that show a table in a way of Delta's own, or not at all. */
+  /** Statements that show a table as Delta does, or that are refused. */
   private LogicalPlan shown(LogicalPlan plan) {
     String kind = plan.getClass().getSimpleName();
     if (!kind.equals("ShowCreateTable") && !kind.equals("ShowPartitions") && !kind.equals("AnalyzeTable")) {

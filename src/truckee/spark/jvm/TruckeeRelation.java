@@ -5,7 +5,7 @@ import org.apache.spark.sql.SQLContext;
 import org.apache.spark.sql.sources.BaseRelation;
 import org.apache.spark.sql.types.StructType;
 
-/** What a source returns for a table: a rule puts the plan that reads it in its place. */
+/** What a source returns for a table: a rule replaces it by the plan that reads the table. */
 public class TruckeeRelation extends BaseRelation {
   private final SQLContext context;
   private final StructType schema;

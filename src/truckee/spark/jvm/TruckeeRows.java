@@ -20,7 +20,7 @@ import scala.runtime.AbstractFunction0;
 import scala.runtime.AbstractFunction1;
 
 /**
- * Rows of files as bitmaps, made by the tasks that find the rows. A task sends back one record a file:
+ * Rows of files as bitmaps, made by the tasks that find the rows. A task sends one record for each file:
  *
  *     file (int), number of rows seen (long), then for all rows and for each mark a bitmap:
  *     size in bytes (int), the portable format of Roaring; size -1 is a mark that all rows have

@@ -30,8 +30,8 @@ import scala.runtime.AbstractFunction1;
 import scala.runtime.AbstractFunction2;
 
 /**
- * Opens a session to Delta's SQL: the parser, the rules and the table functions. Sessions that are made of it
- * later get them from its extensions, by Spark's own way; in one that runs already they are put in place.
+ * Adds Delta's SQL to a session: the parser, the rules and the table functions. Sessions that are derived
+ * from it later get them through Spark's extensions; in a running session they are installed directly.
  */
 public class TruckeeSessions {
   private static final String[] FUNCTIONS = {"table_changes", "table_changes_by_path"};
@@ -104,7 +104,7 @@ public class TruckeeSessions {
       set(state, "sqlParser", TruckeeParser.around(session, state.sqlParser()));
     }
 
-    /** Enters a table into the session catalog: a name and a place, for the log knows all else. */
+    /** Enters a table into the session catalog: only its name and location, the log has the rest. */
     public void enter(SparkSession session, String[] parts, String location, boolean isManaged, String comment)
         throws Exception {
       Map storage = new HashMap();
@@ -125,7 +125,7 @@ public class TruckeeSessions {
       return new TableIdentifier(parts[1], Option.apply(parts[0]));
     }
 
-    /** Calls the method `copy` of a case class, or makes a new one, with all else as it is by default. */
+    /** Calls `copy` or the constructor of a case class, with default values for other parameters. */
     private static Object made(String name, Map given, Object before) throws Exception {
       String whole = "org.apache.spark.sql.catalyst.catalog." + name;
       ClassLoader loader = TruckeeSessions.class.getClassLoader();

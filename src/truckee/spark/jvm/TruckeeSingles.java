@@ -14,7 +14,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
 
-/** The wanted rows of a file, one by one, where Spark reads no batches. Spark tells where each one is. */
+/** The wanted rows of a file, one by one, where Spark reads no batches. Spark gives each row's index. */
 public class TruckeeSingles extends AbstractIterator implements Closeable {
   private final TruckeeFormat.Reader reader;
   private final PartitionedFile file;
@@ -37,7 +37,7 @@ public class TruckeeSingles extends AbstractIterator implements Closeable {
   private UnsafeProjection projection() {
     int[] origins = reader.origins;
     StructField[] others = reader.partitions.fields();
-    // The reader gives its columns, the row index, those of partitions; the computed ones stand behind.
+    // The order: columns of the reader, the row index, partition columns, then the computed columns.
     int computedAt = reader.count + 1 + others.length;
     Expression[] columns = new Expression[origins.length + others.length];
     for (int i = 0; i < origins.length; i++) {

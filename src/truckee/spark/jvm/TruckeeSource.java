@@ -76,7 +76,7 @@ public class TruckeeSource implements DataSourceRegister, TableProvider, Relatio
     return about;
   }
 
-  /** Spark takes a source for one of version 2 by these, and falls back to what stands above. */
+  /** These make Spark treat the source as one of version 2; it falls back to the methods above. */
   public StructType inferSchema(CaseInsensitiveStringMap options) { return new StructType(); }
 
   public Table getTable(StructType schema, Transform[] partitions, Map properties) { return new Nothing(); }

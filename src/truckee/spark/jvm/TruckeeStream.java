@@ -24,9 +24,9 @@ import scala.collection.immutable.Seq;
 import scala.runtime.AbstractPartialFunction;
 
 /**
- * The JVM's half of a stream: Spark's Source, each of whose questions Python answers. It decides
- * nothing. Offsets are the texts of a checkpoint on both sides; a question has one text, in which
- * a line break parts two, and an empty line stands for an offset that is not there.
+ * The JVM's half of a stream: Spark's Source, which passes every question on to Python. It decides
+ * nothing. Offsets are the texts of a checkpoint on both sides. A question has one text; a line break
+ * separates two offsets, and an empty line stands for a missing offset.
  */
 public class TruckeeStream implements Source, SupportsTriggerAvailableNow {
   private final String name;
@@ -52,7 +52,7 @@ public class TruckeeStream implements Source, SupportsTriggerAvailableNow {
 
   public org.apache.spark.sql.connector.read.streaming.Offset reportLatestOffset() { return null; }
 
-  /** The limits are Python's. Any limit but "all" has it apply them. */
+  /** Python applies the limits, for any limit but "all". */
   public ReadLimit getDefaultReadLimit() { return ReadLimit.maxFiles(1); }
 
   public void prepareForTriggerAvailableNow() { answers.apply("prepareForTriggerAvailableNow", ""); }
@@ -119,7 +119,7 @@ public class TruckeeStream implements Source, SupportsTriggerAvailableNow {
       return new StreamingRelation(provider, name, output, Unassigned$.MODULE$);
     }
 
-    /** A plan whose relations are said to be streams, as Spark demands of the plan of a batch. */
+    /** A plan whose relations are marked as streams, as Spark requires of the plan of a batch. */
     public LogicalPlan streaming(LogicalPlan plan) {
       return (LogicalPlan) plan.transform(new AsStream());
     }

@@ -19,8 +19,8 @@ import org.apache.spark.sql.types.StructType;
 
 /**
  * A Delta table as Spark's catalog shows it: its columns, partitions and properties are those of the log
- * at one version. Rows are neither read nor written through it; rules put plans and commands of ours in
- * the place of those that name it.
+ * at one version. Rows are neither read nor written through it: rules replace the plans that name it by
+ * plans and commands of ours.
  */
 public class TruckeeTable implements V2TableWithV1Fallback, TruncatableTable {
   private final String name;
@@ -75,7 +75,7 @@ public class TruckeeTable implements V2TableWithV1Fallback, TruncatableTable {
     return found;
   }
 
-  /** By this Spark finds the source of streams. */
+  /** Spark finds the source of streams by this. */
   public CatalogTable v1Table() {
     if (entry == null) throw new UnsupportedOperationException(name + " is not in the catalog");
     return entry;

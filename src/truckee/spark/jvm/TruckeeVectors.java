@@ -3,9 +3,9 @@ package truckee;
 import org.apache.spark.sql.catalyst.types.PhysicalDataType;
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector;
 
-/** Makes a vector of Spark's reader dense: of its values, only those at some places are left. */
+/** Compacts a column vector of Spark's reader: only the values at some places are kept. */
 public class TruckeeVectors {
-  /** Moves the values at `places`, which ascend, to the front. */
+  /** Moves the values at `places`, which are ascending, to the front. */
   static void compact(WritableColumnVector column, int[] places, int size, int count) {
     if (column.isAllNull()) return;
     int same = 0;

@@ -17,16 +17,16 @@ import org.roaringbitmap.PeekableIntIterator;
 import org.roaringbitmap.RoaringBitmap;
 
 /**
- * Which rows of a file are wanted, and what the change feed says of them. The text that a file carries:
- * a line with the number of its rows (-1 if nobody knows), the number of vectors and that of events; a
- * line for each vector; a line for each event. Fields are parted by tabs.
+ * Which rows of a file are wanted, and their values of the change feed's columns. Each file carries a text:
+ * a line with the number of its rows (-1 if unknown), the number of vectors and the number of events; then
+ * a line for each vector; then a line for each event. Fields are separated by tabs.
  *
  * vector: "=" and the data in hex, or the path of its file, then offset, size and cardinality.
- * event: the numbers of the vectors that its rows are within and without (-1 for none), change type (empty
- * where rows tell it themselves), version, and time in microseconds (empty for none).
+ * event: the number of the vector that its rows are in, that of the vector that they are not in (-1 for
+ * none), change type (empty if the rows have it), version, and time in microseconds (empty for none).
  *
- * Several events are for files whose vectors changed often: a row belongs to each event that has it. The
- * file is read in as many passes as the busiest row has events, mostly one.
+ * A file whose vector changed several times has several events, and a row belongs to each event that has
+ * it. The file is read in as many passes as the row with the most events has events, mostly one.
  */
 public class TruckeeWanted {
   private static final int PORTABLE = 1681511377;
@@ -52,7 +52,7 @@ public class TruckeeWanted {
     try {
       rows.read(text.split("\n", -1), file, conf);
     } catch (Exception error) {
-      // The driver reads the vectors of this file again, and tells what is wrong with them.
+      // The driver reads the vectors of this file again, and reports what is wrong with them.
       throw new IllegalStateException("truckee-vector: " + error, error);
     }
     return rows;
@@ -97,7 +97,7 @@ public class TruckeeWanted {
     return pair[1] < 0 ? within : RoaringBitmap.andNot(within, vectors[pair[1]]);
   }
 
-  /** Packs row and event into one number each; sorted, a row's events are neighbours. */
+  /** Packs each pair of row and event into one number; after sorting, a row's events are adjacent. */
   private void selectMany(int[][] pairs) {
     long[] found = new long[1024];
     int size = 0;
@@ -119,7 +119,7 @@ public class TruckeeWanted {
 
   private long row(int at) { return events[at] >>> EVENT_BITS; }
 
-  /** Whether the event at a place is the one that a pass shows: the first pass shows first events. */
+  /** Whether a pass shows the event at a place: pass n shows the n-th event of each row. */
   private boolean isOf(int pass, int at) {
     if (at < pass || pass > 0 && row(at - pass) != row(at)) return false;
     return at == pass || row(at - pass - 1) != row(at);
@@ -167,8 +167,8 @@ public class TruckeeWanted {
   }
 
   /**
-   * Which of `count` neighbouring rows are wanted: their distances from the first, and their events. Returns
-   * how many; -1 if it is all of them and they belong to event 0, with nothing filled in.
+   * Which of `count` adjacent rows are wanted: their distances from the first, and their events. Returns
+   * how many. Returns -1, and fills in nothing, if all are wanted and belong to event 0.
    */
   int select(int pass, long first, int count, int[] wanted, int[] eventOf) {
     if (events != null) return selectEvents(pass, first, count, wanted, eventOf);
@@ -206,7 +206,7 @@ public class TruckeeWanted {
     return size;
   }
 
-  /** The same for rows that are no neighbours. */
+  /** The same for rows that are not adjacent. */
   int select(int pass, long[] rows, int count, int[] wanted, int[] eventOf) {
     int size = 0;
     for (int i = 0; i < count; i++) {
@@ -245,7 +245,7 @@ public class TruckeeWanted {
     return path.replace("%0A", "\n").replace("%09", "\t").replace("%25", "%");
   }
 
-  /** The data of a vector in a file: version, then at the offset size, data and checksum, big-endian. */
+  /** The data of a vector in a file: a version byte; at the offset: size, data, checksum, big-endian. */
   private static byte[] stored(Path path, int offset, int size, Configuration conf) throws IOException {
     FSDataInputStream in = path.getFileSystem(conf).open(path);
     try {
@@ -265,7 +265,7 @@ public class TruckeeWanted {
     }
   }
 
-  /** The bitmap behind its magic number; the rows of a file that Spark can read have 32 bits. */
+  /** The bitmap after its magic number; row indexes of a file that Spark can read have 32 bits. */
   private static RoaringBitmap decoded(ByteBuffer in) throws IOException {
     int magic = in.getInt();
     if (magic != PORTABLE && magic != NATIVE) throw new IOException("magic number " + magic);

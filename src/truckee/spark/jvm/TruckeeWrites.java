@@ -28,8 +28,8 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Turns statements that change rows of a Delta table into commands of ours, before Spark resolves them: what
- * names and stars in them mean is for the commands to say.
+ * Turns statements that change rows of a Delta table into commands of ours, before Spark resolves them. The
+ * commands resolve the names and stars in them.
  */
 public class TruckeeWrites extends Rule {
   private static final String AFFECTED = "num_affected_rows bigint";
@@ -50,7 +50,7 @@ public class TruckeeWrites extends Rule {
         && ((UnresolvedAttribute) expression).name().equalsIgnoreCase("default");
   }
 
-  /** The rows of VALUES with the defaults of columns in the place of the word DEFAULT. */
+  /** The rows of VALUES with the word DEFAULT replaced by the defaults of columns. */
   private LogicalPlan withDefaults(LogicalPlan query, LogicalPlan insert, Map about) {
     if (!(query instanceof UnresolvedInlineTable) || !query.toString().toLowerCase().contains("default")) return query;
     UnresolvedInlineTable table = (UnresolvedInlineTable) query;
@@ -79,7 +79,7 @@ public class TruckeeWrites extends Rule {
     }
   }
 
-  /** The plan with tables by path said to be of the session catalog, and with feeds in their places. */
+  /** The plan with tables by path assigned to the session catalog, and CHANGES FROM replaced by feeds. */
   private LogicalPlan relations(LogicalPlan plan) {
     if (plan instanceof UnresolvedRelation) return relation((UnresolvedRelation) plan);
     if (plan instanceof RelationTimeTravel) {
@@ -99,7 +99,7 @@ public class TruckeeWrites extends Rule {
     return same ? plan : (LogicalPlan) plan.withNewChildren(seq(children));
   }
 
-  /** Spark would take a name of two parts for a file that it reads itself, and never ask the catalog. */
+  /** Spark would treat a name of two parts as a file to read itself, and never ask the catalog. */
   private LogicalPlan relation(UnresolvedRelation relation) {
     List parts = list(relation.multipartIdentifier());
     if (parts.size() != 2) return relation;

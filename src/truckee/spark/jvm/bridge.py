@@ -48,8 +48,8 @@ def gateway(spark: SparkSession) -> Any:
 def java_class(spark: SparkSession, name: str) -> Any:
     """Return a class of the JVM by its whole name.
 
-    Py4J asks the JVM for every dot of `jvm.org.apache.spark...`, and asks again each time. Where a
-    plan is made of many objects, that is most of what it costs.
+    Py4J asks the JVM for every dot of `jvm.org.apache.spark...`, and asks again each time. For a
+    plan of many objects, these calls would be most of the cost.
     """
     found: Any = spark.sparkContext._gateway
     jvm = found.jvm
@@ -60,7 +60,7 @@ def java_class(spark: SparkSession, name: str) -> Any:
 
 
 def java_half(spark: SparkSession) -> Any:
-    """Return the maker in `TruckeeFiles.java`: plans, rows and sets that are made in one call."""
+    """Return the maker in `TruckeeFiles.java`, which makes plans, rows and sets in one call."""
     return compiled(spark, "TruckeeFiles")
 
 
@@ -109,10 +109,10 @@ def to_expression(spark: SparkSession, column: Column) -> Any:
 class Callback:
     """A Python function that the JVM may call as a `BiFunction`.
 
-    It is given to methods of the JVM, and returned to it, like an object of the JVM. The JVM holds
-    a number, and the function is released when the JVM has dropped the object with that number
-    (see `TruckeeCalls.java`). An error that the function raises is kept, and stands in for whatever
-    Spark makes of the failed call.
+    It is passed to methods of the JVM like an object of the JVM. The JVM holds a number, and the
+    function is released when the JVM has dropped the object with that number (see
+    `TruckeeCalls.java`). An error that the function raises is kept, and replaces the exception
+    that Spark makes of the failed call.
     """
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
@@ -132,8 +132,8 @@ class Callback:
 class _Answers:
     """The one object of Python that the JVM calls; it finds functions by their numbers.
 
-    It raises nothing: Py4J would log an exception with its stack, although it reaches the user in
-    any case. The JVM is given the mark of an error in place of a result.
+    It raises nothing: Py4J would log the exception with its stack, although the user sees it
+    anyway. Instead of a result, the JVM gets the mark of the error.
     """
 
     def call(self, number: int, released: str, first: Any, second: Any) -> Any:
@@ -144,7 +144,7 @@ class _Answers:
             answer = None if function is None else function(first, second)
         except BaseException as error:
             answer = marked(error)
-        # Py4J drops an object of the JVM as soon as Python does, maybe before the JVM has taken it.
+        # Py4J drops an object of the JVM as soon as Python does, perhaps before the JVM uses it.
         _thread.answer = answer
         return answer
 
@@ -153,7 +153,7 @@ class _Answers:
 
 
 def _java_calls(found: Any) -> Any:
-    """Return the maker in `TruckeeCalls.java`, which has been told whom to ask."""
+    """Return the maker in `TruckeeCalls.java`, connected to the object that answers its calls."""
     with _opening:
         if id(found) not in _calls:
             calls = maker(SparkContext._active_spark_context, "TruckeeCalls")
@@ -163,9 +163,9 @@ def _java_calls(found: Any) -> Any:
 
 
 def _adopt_thread(found: Any) -> None:
-    """Have the connection of this thread closed in time, if the JVM opened it to call Python.
+    """Close the connection of this thread when the thread ends, if the JVM opened it.
 
-    Spark opens one for each thread that calls a function of `foreachBatch`, and closes it never.
+    Spark opens one for each thread that calls a function of `foreachBatch`, and never closes it.
     """
     if getattr(_thread, "is_known", False):
         return

@@ -1,4 +1,4 @@
-"""Classes that travel: truckee's Java, known by name on the driver and on every executor.
+"""truckee's Java classes, made available by name on the driver and on every executor.
 
 The Java sources beside this module are compiled by Janino, the compiler of Spark's own code
 generation, against the Spark that is running. The classes are kept in a JAR, which is added to the
@@ -11,8 +11,8 @@ application as `ADD JAR` does. So nobody has to match a JAR to a version of Spar
 |                                     |                  | on their class path, and none is     |
 |                                     |                  | compiled or added                    |
 
-The name of the JAR tells the version of Spark and a digest of the sources. So several versions,
-sessions and processes share a folder. A JAR appears under its name when it is whole.
+The name of the JAR has the version of Spark and a digest of the sources, so several versions,
+sessions and processes can share a folder. A JAR gets its name only when it is complete.
 
 Objects of these classes reach tasks inside the plan. What tasks return must be made of classes of
 Java or Spark: in a cluster, the threads of the driver that read results do not know added JARs.
@@ -67,7 +67,7 @@ def new_object(spark: SparkSession, name: str, *arguments: Any) -> Any:
 def maker(context: Any, name: str) -> Any:
     """Return the one object of the class `Maker` inside a class of ours, for the whole JVM.
 
-    Python calls its methods: Py4J finds static ones only for classes that the JVM started with.
+    Python calls its methods, since Py4J finds static methods only on the JVM's own class path.
     """
     with _lock:
         loader = _loader(context)
@@ -80,7 +80,8 @@ def maker(context: Any, name: str) -> Any:
 def add_services(spark: SparkSession, services: Mapping[str, Iterable[str]]) -> None:
     """Let Java's `ServiceLoader` find classes of ours: interfaces, and the classes that serve them.
 
-    They stand in a JAR of their own, since whoever only reads tables must not claim a name.
+    They are in a JAR of their own: a program that only reads tables must not claim the name of a
+    format.
     """
     entries = {
         f"META-INF/services/{interface}": "".join(f"{name}\n" for name in names).encode()
@@ -118,9 +119,9 @@ def _loader(context: Any) -> Any:
 def _outermost_loader(context: Any) -> Any:
     """Return the loader to which JARs are added.
 
-    It is the outermost that takes any. A context that is started after another one was stopped has
-    a class loader of its own, and Py4J mixes up classes of the same name in two loaders. So the
-    classes are put where all contexts of the JVM find them.
+    It is the outermost loader that accepts JARs. A context that is started after another one was
+    stopped has a class loader of its own, and Py4J mixes up classes of the same name in two
+    loaders. So the classes are added where all contexts of the JVM find them.
     """
     jvm = context._gateway.jvm
     mutable = context._jsc.getClass().getClassLoader().loadClass(_MUTABLE_LOADER)
@@ -210,7 +211,7 @@ def _jar(entries: Mapping[str, bytes]) -> bytes:
 
 
 def _kept(context: Any, name: str, content: Callable[[], bytes]) -> Path:
-    """Return the JAR of this name, which is made if it is missing or not whole."""
+    """Return the JAR of this name; it is made if it is missing or incomplete."""
     for folder in _folders(context):
         jar = folder / name
         if zipfile.is_zipfile(jar):
@@ -234,7 +235,7 @@ def _is_writable(folder: Path) -> bool:
 
 
 def _folders(context: Any) -> Iterator[Path]:
-    """Yield where JARs may be kept: where a setting says, or in the user's cache, or for once."""
+    """Yield where to keep JARs: the folder of the setting, the user's cache, a temporary one."""
     said = _setting(context, FOLDER)
     if said:
         yield Path(said).expanduser()
@@ -242,7 +243,7 @@ def _folders(context: Any) -> Iterator[Path]:
     cache_home = os.environ.get("XDG_CACHE_HOME")
     if cache_home or Path("~").expanduser() != Path("~"):
         yield (Path(cache_home) if cache_home else Path("~/.cache").expanduser()) / "truckee"
-    # A name that others could guess, in a folder that all share, would let them put code there.
+    # With a predictable name in a shared folder, another user could put code there first.
     yield Path(tempfile.mkdtemp(prefix="truckee-"))
 
 

@@ -1,7 +1,7 @@
-"""Errors on their way out of the JVM: ours found again, and what is logged beside them.
+"""Errors that pass through the JVM: our own are found again, and not logged a second time.
 
-An error that Python raises for the JVM is kept here under a mark, which is all the JVM is given.
-What comes out of the JVM again, however wrapped, is recognised by it.
+An error that Python raises in a call from the JVM is kept here under a mark, and the JVM gets only
+the mark. The exception that comes out of the JVM, however wrapped, is recognised by it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from truckee.errors.spark import (
 )
 
 _MARK = "truckee-error-"
-# Where PySpark logs a page of JSON about each error of an expression, whoever catches the error.
+# PySpark logs a page of JSON here for each error of an expression, even if the error is caught.
 _CONTEXT_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
-# Where Py4J logs the stack of each error that a function of `foreachBatch` raises.
+# Py4J logs the stack here for each error that a function of `foreachBatch` raises.
 _PROXY_LOGGER = "py4j.clientserver"
 _ERRORS_KEPT = 64
 _NO_ANSWER = "truckee-no-answer"
@@ -59,7 +59,7 @@ def marked(error: BaseException) -> str:
 
 @contextmanager
 def unlogged() -> Iterator[None]:
-    """Let PySpark log no error of this block: it is caught, and told in a sentence of ours."""
+    """Keep PySpark from logging errors of this block: they are caught and become ours."""
     before = getattr(_thread, "is_quiet", False)
     _thread.is_quiet = True
     try:
@@ -80,8 +80,8 @@ def translate_with(translator: Callable[[list[str]], BaseException | None]) -> N
 def install_translation() -> None:
     """Make PySpark's conversion of JVM exceptions look for ours first.
 
-    PySpark turns every exception of the JVM into a Python one at a single place. There is no other
-    spot that sees errors of any DataFrame, whatever was done to it since we made it.
+    PySpark converts every exception of the JVM in a single function. No other place sees the
+    errors of all DataFrames, including those that users derive from ours.
     """
     original = captured.convert_exception
     if getattr(original, "knows_truckee", False):
@@ -98,7 +98,7 @@ def install_translation() -> None:
 
 
 def _is_logged(record: logging.LogRecord) -> bool:
-    """Return whether an error is logged: not one of ours, which the user is told anyway."""
+    """Return whether an error is logged: one of ours is not, since the user sees it anyway."""
     is_ours = record.exc_info is not None and _MARK in str(record.exc_info[1])
     return not is_ours and not getattr(_thread, "is_quiet", False)
 

@@ -1,8 +1,8 @@
 """Columns of a DataFrame, all of them in one call of the JVM.
 
 PySpark's `select` costs a dozen calls for each column: one to look up the function, one to make the
-column, one to name it, several to note which line of Python it was. A table of five hundred columns
-is written through four such lists, which took ten times as long as writing the rows.
+column, one to name it, several to record the line of Python. A write goes through four such lists;
+for a table of five hundred columns they took ten times as long as writing the rows.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from truckee.spark.jvm.bridge import java_array, java_half
 class Named(NamedTuple):
     """A top-level column of exactly this name, whatever characters it has.
 
-    It gets the name `alias`, the type `cast` and the metadata `metadata`, each of which stays as it
-    is where that is None. Metadata needs an alias.
+    It gets the name `alias`, the type `cast` and the metadata `metadata`; None leaves each as it
+    is. Metadata needs an alias.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Which versions of Spark truckee was tested on.
 
-Spark's inner classes are used by name and change without notice, so a Spark that the tests have
-never run on is refused before anything is written with it.
+truckee uses Spark's internal classes by name, and they change without notice. So an untested
+version of Spark is refused before anything is written with it.
 """
 
 from __future__ import annotations

@@ -44,14 +44,14 @@ _Node: TypeAlias = tuple[dict[str, Any], list[Any]]
 
 
 class _NotLiteral(Exception):
-    """An operand is no literal that can be compared here."""
+    """An operand is not a literal that can be compared here."""
 
 
 def predicate_of(filters: Sequence[str], schema: StructType, session_zone: str) -> Predicate:
     """Return the conjunction of filters, over the logical columns of `schema`.
 
-    Filters name columns as data files do, by physical names; names that the schema does not have
-    (the constants of a feed, say) are not told about.
+    Filters use the physical names of data files. Names that the schema does not have, such as the
+    constants of a feed, become `UNKNOWN`.
     """
     reader = _Reader(schema, session_zone)
     return all_of(*(reader.predicate(_tree(msgspec.json.decode(text))) for text in filters))
@@ -114,7 +114,7 @@ class _Reader:
         return UNKNOWN
 
     def _column(self, tree: _Node) -> Column | None:
-        """Return the column of an attribute or of a field of one, None if it is neither."""
+        """Return the column of an attribute, or of a field inside one; None if it is neither."""
         path: list[str] = []
         node, children = tree
         while _kind(node) == "GetStructField" and node.get("name"):
@@ -188,11 +188,11 @@ def _timestamp(text: str, session_zone: str) -> datetime:
     except (ValueError, OverflowError, KeyError) as problem:
         raise _NotLiteral from problem  # a year beyond Python's, or a zone it does not know
     if moment != later:
-        raise _NotLiteral  # the clock was set back, and the text does not say which of two is meant
+        raise _NotLiteral  # the clock was set back, so the text may mean either of two moments
     return moment
 
 
 def _with_micros(text: str) -> str:
-    """Return the text with six digits of a second, as Python 3.10 wants them."""
+    """Return the text with six digits after the second, as Python 3.10 requires."""
     whole, dot, fraction = text.partition(".")
     return f"{whole}.{fraction:0<6}" if dot else whole

@@ -1,4 +1,4 @@
-"""Columns of one schema as columns of another: renamed, wider, with fields more or fewer."""
+"""Columns of one schema as columns of another: renamed, widened, with fields added or dropped."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from truckee.spark.columns import bare, spark_type
 def conformed(value: Column, own: DataType, mode: str, wanted: DataType) -> Column:
     """Return a value of a type as one of another type.
 
-    Fields of structs are matched by what they are known by: `own` has the names of a table with
-    a column mapping mode, `wanted` has keys as physical names. A field that is not there is null.
+    Fields of structs are matched by key. The key of a field of `own` follows from the column
+    mapping `mode`; in `wanted`, it is the physical name. A missing field is null.
     """
     if isinstance(own, UserDefinedType):
         own = own.sql_type

@@ -1,8 +1,8 @@
 """The rows that differ between two versions, as a DataFrame.
 
-    files of either version only, rows that vectors tell apart -> one scan -> one aggregation
+    files of only one version, rows that vectors add or remove -> one scan -> one aggregation
 
-Rows of which no copy can be on the other side are not aggregated at all.
+Rows that cannot have a copy on the other side are not aggregated.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _TYPES_IN_ORDER = ("delete", "update_preimage", "update_postimage", "insert")
 
 
 class DiffFrame(ClassicDataFrame):
-    """A DataFrame that a notebook shows as a page: counts, rows, and what else differs.
+    """A DataFrame that a notebook shows as a page: counts, rows, and differences in metadata.
 
     Showing it runs two queries, one of which counts.
     """
@@ -72,7 +72,7 @@ def planned_diff_frame(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
 
 
 def shown_diff(frame: DataFrame, plan: SnapshotDiff, *, most: int = MOST_ROWS_SHOWN) -> DiffView:
-    """Return what a page shows of a diff that Spark reads; only what is shown is collected."""
+    """Return what a page shows of a diff that Spark reads; only the rows shown are collected."""
     partitions = [name for name in plan.after.partition_columns if name in frame.columns]
     by = [CHANGE_TYPE, *partitions]
     counts = frame.groupBy(*map(column, by)).count().toArrow()
@@ -112,21 +112,21 @@ def _compared(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
     if not plan.keys:
         return uncancelled_rows(rows, columns)
     if plan.is_recorded:
-        # A feed may show a row many times, of which the first and the last image count.
+        # A feed may have a row many times; only its first and last image count.
         rows = uncancelled_rows(rows, columns)
     return paired_rows(rows, columns, identity=plan.keys, where=plan.sides)
 
 
 def _compared_by_ids(rows: DataFrame, plan: SnapshotDiff) -> DataFrame:
-    """Return rows paired by id; what has no partner is compared as a whole.
+    """Return rows paired by id; rows without a partner are compared by all columns.
 
-    A row that was deleted and inserted again has another id.
+    A row that was deleted and inserted again has a different id.
     """
     columns = plan.schema.names
     paired = paired_rows(rows, columns, identity=[_ROW_ID], where=plan.sides)
     kind = column(CHANGE_TYPE)
     single = kind.isin(INSERT, DELETE)
-    # One pass over the pairs: images of updates are told from each other and from all others.
+    # One pass over the pairs separates the two images of updates, and all other rows.
     group = "__truckee_image"
     marked = paired.withColumn(group, F.when(single, F.lit("")).otherwise(kind))
     summed = uncancelled_rows(marked, columns, within=[group])
@@ -135,7 +135,7 @@ def _compared_by_ids(rows: DataFrame, plan: SnapshotDiff) -> DataFrame:
 
 
 def _read(spark: SparkSession, plan: SnapshotDiff, read: DiffRead) -> DataFrame:
-    """Return the rows of a read, with their change type and what tells their ids."""
+    """Return the rows of a read, with their change type and the columns that give their ids."""
     frame = scan_frame(spark, _scan(plan, read), row_ids=plan.has_row_ids)
     if plan.is_reversed:
         opposite = F.when(is_after(), DELETE).otherwise(INSERT)
@@ -167,7 +167,7 @@ def _scan(plan: SnapshotDiff, read: DiffRead) -> Scan:
 def pruned_files(
     read: DiffRead, table: TableConfiguration
 ) -> Callable[[Predicate, str | None], Sequence[ScanFile]]:
-    """Return the files of a read that may have rows which a predicate is true of."""
+    """Return the files of a read that may have rows for which a predicate is true."""
     configuration = read.columns.of(table)
 
     @lru_cache(maxsize=8)

@@ -1,8 +1,8 @@
 """Spark's file index in Python: ScanFiles as a relation that Spark reads by itself.
 
-The rows are moved by Spark's own vectorized Parquet reader. What Python adds is which files there
-are, which of their rows are read, and what is the same for every row of a file: the *constants*,
-which Spark knows as partition columns and which cost nothing per row.
+Spark's own vectorized Parquet reader moves the rows. Python says which files there are, which of
+their rows are read, and which values are the same for every row of a file: the *constants*, which
+Spark treats as partition columns and which cost nothing per row.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from truckee.spark.jvm.bridge import Callback, java_half
 from truckee.spark.read.file_rows import FileRead, file_url
 from truckee.spark.session.settings import packed_settings, session_zone
 
-# What Spark would let pass in silence, or read according to the session's whims, is fixed here.
+# These settings are fixed: with others, Spark would ignore missing or corrupt files, or would read
+# according to the session's settings.
 _READ_OPTIONS = {
     "ignoreMissingFiles": "false",
     "ignoreCorruptFiles": "false",
@@ -29,7 +30,7 @@ _READ_OPTIONS = {
 
 
 class Constant(NamedTuple):
-    """A column that has one value a file: its name, its type, and its text for a given file."""
+    """A column with one value for each file: its name, its type, and its text for a given file."""
 
     name: str
     type: DataType
@@ -37,8 +38,8 @@ class Constant(NamedTuple):
     nullable: bool = True
 
 
-# Asked when a query runs, with the filters that Spark has pushed down as JSON, and a name that all
-# parts of one query share (None where Spark only explains a plan).
+# Called when a query runs, with the filters that Spark pushed down, as JSON, and a name that all
+# parts of one query share (None if Spark only explains a plan).
 Listing = Callable[[Sequence[str], str | None], Sequence[FileRead]]
 
 
@@ -76,9 +77,9 @@ def relation_frame(spark: SparkSession, relation: Relation) -> DataFrame:
 
 
 class _Answer:
-    """Spark's question which files there are, answered; the last answer is remembered.
+    """Answers Spark's question which files there are, and remembers the last answer.
 
-    Several threads may ask at once, each with filters of its own.
+    Several threads may ask at once, each with its own filters.
     """
 
     def __init__(self, spark: SparkSession, relation: Relation) -> None:
@@ -110,7 +111,7 @@ class _Answer:
         return unpacked
 
     def _conf(self, files: Sequence[ScanFile]) -> Any:
-        """Return Hadoop's settings if some file has to be asked for its size, else None."""
+        """Return Hadoop's settings if the size of some file is unknown, else None."""
         if all(file.size > 0 for file in files):
             return None
         return self._spark._jsparkSession.sessionState().newHadoopConf()
@@ -131,7 +132,7 @@ def _malformed(
 
 
 def _missing(file: ScanFile, constant: Constant) -> DataFileUnreadableError:
-    """Return the error for a file without a value; Spark would take some other value for it."""
+    """Return the error for a file without a value; Spark would use some other value instead."""
     return DataFileUnreadableError(
         path=file.path,
         version=file.version,

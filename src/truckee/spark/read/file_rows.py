@@ -1,9 +1,9 @@
-"""What a file's rows are, as the text that travels with the file to the task that reads it.
+"""Which rows of a file to read, as a text that is sent with the file to the task that reads it.
 
-`TruckeeWanted.java` reads the text, loads the vectors that it names, checks them and applies them.
-So no vector passes through the driver, and the size of a task does not grow with the table.
+`TruckeeWanted.java` parses the text, and loads, checks and applies the vectors that it names. So no
+vector passes through the driver, and the size of a task does not grow with the table.
 
-A file whose vectors changed in many commits of a feed is read once for all of them: its text has an
+A file whose vector changed in many commits of a feed is read once for all of them: its text has an
 *event* for each change, and a row belongs to every event that has it.
 """
 
@@ -22,14 +22,14 @@ _ESCAPES = {"%": "%25", "\t": "%09", "\n": "%0A"}
 
 
 class FileRead(NamedTuple):
-    """A file that Spark reads once, and what it is told of the rows: nothing for all rows."""
+    """A file that Spark reads once, and the text about its rows; empty for all rows."""
 
     file: ScanFile
     rows: str
 
 
 def file_reads(files: Iterable[ScanFile], root: str) -> list[FileRead]:
-    """Return the files as they are read, with all changes of a file's vectors together."""
+    """Return the files as they are read, with all changes of a file's vector combined."""
     return [FileRead(events[0], _text(events, root)) for events in _together(files)]
 
 
@@ -40,7 +40,7 @@ def file_url(root: str, path: str) -> str:
 
 
 def _together(files: Iterable[ScanFile]) -> Iterator[Sequence[ScanFile]]:
-    # Whoever derives a feed may have given changes of one file different constants.
+    # In a derived feed, changes of one file may have different constants.
     changed: dict[tuple[str, frozenset[object]], list[ScanFile]] = defaultdict(list)
     for file in files:
         if file.rows.within is None:

@@ -43,14 +43,14 @@ def partition_frame(
 
 
 def feed_frame(spark: SparkSession, feed: ChangeFeed) -> DataFrame:
-    """Return the rows of a change data feed; an open end is bound each time a query runs."""
+    """Return the rows of a change data feed; an open range ends at the latest version each time."""
     return scan_frame(spark, feed_scan(feed))
 
 
 def snapshot_scan(snapshot: Snapshot, zone: Callable[[], str] = lambda: "UTC") -> Scan:
     """Return what to read for a version of a table.
 
-    `zone` is the session's at the time a query runs, for old texts of timestamps.
+    `zone` gives the session's time zone when a query runs; old timestamp texts need it.
     """
     vectors = snapshot.files_table().column("deletion_vector")
     return Scan(
@@ -69,8 +69,8 @@ def snapshot_scan(snapshot: Snapshot, zone: Callable[[], str] = lambda: "UTC") -
 def feed_scan(feed: ChangeFeed) -> Scan:
     """Return what to read for a feed.
 
-    Whether the range can be read is checked when a query runs. A plan is made here all the same,
-    for its size tells Spark how to join; what is wrong with it is said when it is asked for again.
+    Whether the range can be read is checked when a query runs. A plan is made here anyway, since
+    Spark chooses joins by its size; errors are ignored here, and raised when the query runs.
     """
     plans = _Plans(feed)
     try:
@@ -131,6 +131,6 @@ class _Plans:
 def _remembered(
     files: Callable[[Predicate, str], Sequence[ScanFile]], zone: Callable[[], str]
 ) -> Callable[[Predicate, str | None], Sequence[ScanFile]]:
-    """Return the same answer to the same question: Spark asks a few times a query."""
+    """Return a function with a cache, since Spark asks the same question several times a query."""
     cached = lru_cache(maxsize=8)(files)
     return lambda predicate, _: cached(predicate, zone())

@@ -1,6 +1,6 @@
 """The history of rows, found by Spark: each file that may hold them is read once.
 
-What is found is little: the driver tells from it and from vectors when each row lived.
+The result is small, so the driver works out from it and from the vectors when each row existed.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def history_of_rows(
 ) -> DataFrame:
     """Return every image of the rows that a condition is true of, oldest first.
 
-    The rows are looked for at once. Raises `HistoryFileNotFoundError` and `TooManyRowsError`.
+    The search runs immediately. Raises `HistoryFileNotFoundError` and `TooManyRowsError`.
     """
     identity = identifying_columns(timelines, condition, keys)
     by_id = timelines.has_row_ids and keys is None
@@ -76,7 +76,7 @@ def history_of_rows(
 
 
 def _placed(spark: SparkSession, timelines: RowTimelines, read: DiffRead) -> DataFrame:
-    """Return all rows of a read with their place, and their id if they have one."""
+    """Return all rows of a read with their position, and their row id if they have one."""
     frame = scan_frame(spark, _scan(timelines, read), row_ids=True)
     places = [column(FILE_NUMBER), column(ROW).alias(ROW_POSITION)]
     if timelines.has_row_ids:
@@ -87,9 +87,9 @@ def _placed(spark: SparkSession, timelines: RowTimelines, read: DiffRead) -> Dat
 
 
 def _followed(frame: DataFrame, ids: pa.ChunkedArray) -> DataFrame:
-    """Return all rows with these ids, those too that the condition is not true of.
+    """Return all rows with these ids, including those for which the condition is not true.
 
-    Which files have them is asked first, for which no other column is read.
+    A first query finds the files that have them; it reads no other column.
     """
     has_id = column(ROW_ID).isin(ids.unique().to_pylist())
     files = [number for (number,) in frame.where(has_id).select(FILE_NUMBER).distinct().collect()]

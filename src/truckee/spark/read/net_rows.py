@@ -1,6 +1,6 @@
-"""Net changes: what a range of versions made of each row, by one shuffle and no window.
+"""Net changes: the overall change of each row in a range of versions, with one shuffle, no window.
 
-By identity, keys or row ids, first and last image of a row decide:
+With an identity (keys or row ids), the first and the last image of a row decide:
 
 | the row was there before | and is there after | shown                                           |
 |--------------------------|--------------------|-------------------------------------------------|
@@ -9,8 +9,8 @@ By identity, keys or row ids, first and last image of a row decide:
 | yes                      | no                 | delete, of the first image                      |
 | yes                      | yes                | both images, as an update or delete and insert  |
 
-Whole rows have no first and last image: equal rows cancel, and of what is left, inserts are the
-last ones and deletes the first ones.
+Without an identity, equal rows cancel. Of the rows that are left, the last inserts and the first
+deletes are shown.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def net_by_identity(
     as_updates: bool,
     drop_unchanged: bool,
 ) -> DataFrame:
-    """Return the net changes of rows that `identity` tells apart.
+    """Return the net changes of rows that `identity` identifies.
 
-    Rows that are `IS_COMPARED` are no change where a version has the same one before and after:
-    equal in all columns, or of the same `ROW_VERSION` if there is such a column. The result has
-    `columns`, `_change_type`, `_commit_version` and `_commit_timestamp`; running it raises
-    `KeysNotUniqueError` where a version has several rows of one side with the same identity.
+    Rows with `IS_COMPARED` are not changes if a version has the same row before and after: equal in
+    all columns, or with the same `ROW_VERSION` if there is such a column. The result has `columns`,
+    `_change_type`, `_commit_version` and `_commit_timestamp`. Running it raises
+    `KeysNotUniqueError` if a version has several rows of one side with the same identity.
     """
     types = {field.name: field.dataType for field in changes.schema.fields}
     keys = {f"{_KEY}{n}": comparable_column(column(k), types[k]) for n, k in enumerate(identity)}
@@ -109,7 +109,7 @@ def _equal(columns: Sequence[str], types: dict[str, DataType]) -> Column:
 
 
 def _is_carried_over(equal: Column, has_row_version: bool) -> Column:
-    """Return whether a version only moved a row. Where rows have versions, those decide."""
+    """Return whether a version only moved a row; row versions decide, if there are any."""
     pre, post = column(_PRE), column(_POST)
     compared = pre.getField(IS_COMPARED) & post.getField(IS_COMPARED)
     if has_row_version:
@@ -137,8 +137,8 @@ def _with_type(image: Column, kind: str) -> Column:
 def net_by_rows(changes: DataFrame, columns: Sequence[str]) -> DataFrame:
     """Return the net changes of whole rows.
 
-    Equal rows cancel in their version first, and then over all versions. The result has `columns`,
-    `_change_type` (insert or delete), `_commit_version` and `_commit_timestamp`.
+    Equal rows cancel within each version first, and then over all versions. The result has
+    `columns`, `_change_type` (insert or delete), `_commit_version` and `_commit_timestamp`.
     """
     types = {field.name: field.dataType for field in changes.schema.fields}
     plain = [name for name in columns if is_plain(types[name])]
@@ -172,7 +172,7 @@ def net_by_rows(changes: DataFrame, columns: Sequence[str]) -> DataFrame:
 
 
 def _moments() -> Column:
-    """Return when the rows that are left were changed: the last inserts, the first deletes."""
+    """Return when the remaining rows were changed: the last inserts, the first deletes."""
     is_insert = column(_SUM) > 0
     of_side = F.filter(column(_EVENTS), lambda event: (event.getField(_SUM) > 0) == is_insert)
     repeated = F.flatten(

@@ -18,7 +18,7 @@ _CLASS_OF_ERROR = re.compile(r"^[\w.$]+Exception: ")
 def parquet_folder_schema(spark: SparkSession, path: str) -> StructType | str:
     """Return the columns of all files together, those of partition folders last, or what is wrong.
 
-    Every footer is read, for files may differ in their columns.
+    Every footer is read, since files may differ in their columns.
     """
     try:
         with unlogged():

@@ -20,8 +20,8 @@ def files_of_partitions(
 ) -> list[AddFile]:
     """Return the files whose partition values a condition is true of.
 
-    The condition reads partition columns only. Each partition is looked at once, all of them in
-    one query that needs no job.
+    The condition reads partition columns only. It is evaluated once for each partition, in one
+    query that needs no job.
     """
     files = snapshot.files_table()
     names = partition_names(snapshot)

@@ -1,7 +1,7 @@
-"""What Spark says when it cannot read a file, said in terms of the table.
+"""Spark's errors about unreadable files, told in terms of the table.
 
-Spark names the file by its URL. Which table that belongs to, and at which version, only the scan
-knows that asked for it, so the scans that are alive are remembered here.
+Spark names the file by its URL. Only the scan that asked for the file knows its table and version,
+so this module remembers the scans that are alive.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _lock = Lock()
 
 
 def explain_failures_of(scan: Scan) -> None:
-    """From now on, let a file of this scan that Spark cannot read be told as an error of ours.
+    """From now on, turn Spark's errors about files of this scan into errors of ours.
 
-    Of several scans that have the file, that counts for which this was called last: it is called
-    whenever a query asks for files.
+    If several scans have the file, the most recent caller wins. This is called whenever a query
+    asks for files.
     """
     with _lock:
         others = [known for known in _scans if known() not in (None, scan)]
@@ -74,9 +74,9 @@ def _error(scan: Scan, file: ScanFile, kind: str, detail: str) -> DeltaError:
 
 
 def _vector_error(scan: Scan, file: ScanFile, detail: str) -> DeltaError:
-    """Return what is wrong with a vector of a file, told by the code that knows all about vectors.
+    """Return what is wrong with a deletion vector of a file, by reading it again on the driver.
 
-    A task only says that it could not use one.
+    A task only says that it could not use the vector.
     """
     others = [f for files in scan.listed for f in files if f.path == file.path]
     for each in [file, *others]:
@@ -97,5 +97,5 @@ def _innermost(texts: list[str]) -> str:
 
 
 def _plain(url: str) -> str:
-    """Return a path or URL without `file:`, of which there are several spellings."""
+    """Return a path or URL without the prefix `file:`, which has several spellings."""
     return re.sub(r"^file:/*", "/", url)

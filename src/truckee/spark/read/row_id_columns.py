@@ -1,8 +1,8 @@
 """Row tracking: the columns of data files that hold the ids of rows which came from other files.
 
-A row has the id `base_row_id` of its file plus its position there, unless the file has a column
-for ids and it is not null in that row; the same goes for the version in which the row last
-changed. Tables with row tracking have names for these two columns, which no schema shows.
+The id of a row is `base_row_id` of its file plus its position there, unless the file has a column
+for ids that is not null in that row. The same holds for the version in which the row last changed.
+Tables with row tracking name these two columns in their properties; no schema shows them.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class RowIdColumns(NamedTuple):
     commit_version: str
 
     def added_to(self, schema: StructType) -> StructType:
-        """Return a schema with the two columns behind the others."""
+        """Return a schema with the two columns added at the end."""
         fields = (StructField(self.row_id, _LONG), StructField(self.commit_version, _LONG))
         return StructType((*schema.fields, *fields))
 
 
 def row_id_columns(snapshot: Snapshot) -> RowIdColumns | None:
-    """Return the columns in which rows of a table keep their ids; None if they need not, or cannot.
+    """Return the columns that store the row ids of a table; None if ids need not or cannot be kept.
 
     See `check_row_ids`.
     """
@@ -50,13 +50,13 @@ def row_id_columns(snapshot: Snapshot) -> RowIdColumns | None:
 
 
 def check_row_ids(snapshot: Snapshot, operation: str) -> None:
-    """Raise if rows have ids to keep, and an operation that moves rows cannot keep them."""
+    """Raise if a table's rows must keep their ids, and an operation that moves rows cannot."""
     if snapshot.properties.enable_row_tracking and row_id_columns(snapshot) is None:
         raise RowIdsNotKeptError(table=snapshot.storage.root, operation=operation)
 
 
 def row_id(files: Mapping[int, AddFile], held: Column) -> Column:
-    """Return the id of a row of these files, by file id; `held` is what its file holds of it."""
+    """Return the id of a row of these files, by file id; `held` is the value in its file."""
     bases = {number: file.base_row_id for number, file in files.items()}
     return F.coalesce(held, by_file(bases) + F.col(ROW))
 
@@ -76,14 +76,14 @@ def by_file(values: Mapping[int, int | None]) -> Column:
     if not known:
         return F.lit(None).cast("bigint")
     texts = (str(known.get(number, -1)) for number in range(max(known) + 1))
-    # One literal, however many files there are.
+    # A single literal, however many files there are.
     numbers = F.split(F.lit(",".join(texts)), ",").cast("array<bigint>")
     found = F.get(numbers, F.col(FILE))
     return F.when(found >= 0, found)
 
 
 def without_row_id_stats(add: AddFile, columns: RowIdColumns) -> AddFile:
-    """Return a new file without statistics of the two columns: they are none of the table."""
+    """Return a new file without statistics of the two columns, which are not in the schema."""
     stats = parse_stats(add.stats)
     if stats is None:
         return add

@@ -1,4 +1,4 @@
-"""Deleted and inserted rows compared: copies cancel, and what is left is paired as updates.
+"""Compares deleted and inserted rows: equal rows cancel, and the rest are paired as updates.
 
 The rows come as a DataFrame with `_change_type`; each function is one aggregation.
 
@@ -51,18 +51,17 @@ _MESSAGE = re.compile(rf"{_MARK}([0-9A-F]*),(\d+),([0-9A-F]*);")
 
 
 def is_after() -> Column:
-    """Return whether a row is there after the change, as inserted rows and postimages are."""
+    """Return whether a row exists after the change: true for inserted rows and postimages."""
     return column(CHANGE_TYPE).isin(INSERT, UPDATE_POSTIMAGE)
 
 
 def uncancelled_rows(
     changes: DataFrame, columns: Sequence[str], *, within: Sequence[str] = ()
 ) -> DataFrame:
-    """Return what is left once equal deleted and inserted rows have cancelled each other.
+    """Return the rows that are left after equal deleted and inserted rows have cancelled.
 
-    Of each row, as many copies cancel as there are on both sides. Only rows that are equal in the
-    columns `within` are compared, such as the version. The result has `columns`, `_change_type`
-    (insert or delete) and `within`.
+    Copies cancel one for one. Rows are compared only if they are equal in the columns `within`,
+    such as the version. The result has `columns`, `_change_type` (insert or delete) and `within`.
     """
     types = {field.name: field.dataType for field in changes.schema.fields}
     plain = [name for name in columns if is_plain(types[name])]
@@ -97,12 +96,12 @@ def paired_rows(
 ) -> DataFrame:
     """Return deleted and inserted rows of the same identity as the two images of an update.
 
-    `identity` are columns such as keys or a row id; null is a value like any other there. A pair
-    is dropped if both rows have the same `row_version`, a column that says in which version a row
-    last changed; with `drop_unchanged`, also if they are equal in all of `columns`. Only rows that
-    are equal in the columns `within` are compared. The result has `columns`, `_change_type` and
-    `within`; running it raises `KeysNotUniqueError` where several rows of one side share an
-    identity, and `where` names the two sides for it.
+    `identity` are columns such as keys or a row id; two nulls in them are equal. A pair is dropped
+    if both rows have the same `row_version`, a column that says in which version a row last
+    changed; with `drop_unchanged`, also if they are equal in all of `columns`. Rows are compared
+    only if they are equal in the columns `within`. The result has `columns`, `_change_type` and
+    `within`. Running it raises `KeysNotUniqueError` if several rows of one side share an identity;
+    the error uses `where` to name the two sides.
     """
     types = {field.name: field.dataType for field in changes.schema.fields}
     image = F.struct(
@@ -138,7 +137,7 @@ def paired_rows(
 def _images(
     columns: Sequence[str], types: dict[str, DataType], has_version: bool, drop_unchanged: bool
 ) -> Column:
-    """Return an array of what is shown of a pair of rows, of which one may be missing."""
+    """Return the array of rows to show for a pair of rows, one of which may be missing."""
     before, after = column(_BEFORE), column(_AFTER)
     same = F.lit(False)
     if has_version:
@@ -174,8 +173,8 @@ def refusal(
 ) -> Column:
     """Return an expression that raises `KeysNotUniqueError` when it is run.
 
-    `names` are the columns that hold the identity, `counts` those that hold how many rows of
-    either side have it. The example tells the columns `within` as well.
+    `names` are the columns that hold the identity, `counts` those that hold the number of rows on
+    each side with it. The example in the error also shows the columns `within`.
     """
     translate_with(_keys_not_unique)
     install_translation()
@@ -200,7 +199,7 @@ def refusal(
 
 
 def _keys_not_unique(messages: Sequence[str]) -> KeysNotUniqueError | None:
-    """Return the error that the messages of a failed Spark job stand for, None if it is another."""
+    """Return the error behind the messages of a failed Spark job, None if it is a different one."""
     found = next(filter(None, map(_MESSAGE.search, messages)), None)
     if found is None:
         return None
@@ -214,7 +213,7 @@ def _keys_not_unique(messages: Sequence[str]) -> KeysNotUniqueError | None:
 
 
 def comparable_column(value: Column, data_type: DataType) -> Column:
-    """Return a value as one that Spark can group by, equal where the values are the same."""
+    """Return a value that Spark can group by, which is equal exactly for equal values."""
     if is_plain(data_type):
         return value
     match data_type:
@@ -246,7 +245,7 @@ def _entry(entry: Column, data_type: MapType) -> Column:
 
 
 def is_plain(data_type: DataType) -> bool:
-    """Return whether Spark groups by a type as we compare it."""
+    """Return whether Spark's grouping compares a type as we do."""
     match data_type:
         case StructType():
             return all(is_plain(field.dataType) for field in data_type.fields)

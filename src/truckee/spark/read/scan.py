@@ -17,12 +17,12 @@ from truckee.storage.base import Storage
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Scan:
-    """What to read: a schema, and the files, which are asked for each time a query runs.
+    """What to read: a schema, and a function for the files that is called when a query runs.
 
-    `files` is given what Spark filters by, and a name for the query that asks: parts of one query
+    `files` gets the predicate that Spark filters by, and a name for the query. Parts of one query
     have the same name, and must be answered from the same state. It may leave out files that
-    cannot have a row for which the predicate is true. As long as it has nothing new to say, it
-    returns the same sequence for the same predicate.
+    cannot have a row for which the predicate is true. As long as nothing has changed, it returns
+    the same sequence for the same predicate.
 
     `num_files`, `num_vectors` and `size_in_bytes` are what is known before a query runs, for plans
     and for `explain()`. `is_feed` says whether rows have the three columns of the change feed.
@@ -39,7 +39,7 @@ class Scan:
     label: str = ""
     missing_file_error: Callable[[], DeltaError | None] | None = None
     registry: FileRegistry = field(init=False, default_factory=FileRegistry)
-    # What Spark was last told to read, for errors that name a file.
+    # The files of the last answer, for errors that name a file.
     listed: deque[Sequence[ScanFile]] = field(init=False, default_factory=lambda: deque(maxlen=8))
 
     @property

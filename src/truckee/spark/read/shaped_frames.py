@@ -57,8 +57,8 @@ _SIDES = ("deleted by one version", "inserted by one version")
 def changes_frame(spark: SparkSession, storage: Storage, options: FeedOptions) -> DataFrame:
     """Return the rows of the feed that the options ask for.
 
-    Where rows are compared or columns are followed, an open end is bound now, and otherwise each
-    time a query runs.
+    An open range ends at the version that is the latest when a query runs. If rows are compared or
+    columns are followed, it ends at the version that is the latest now.
     """
     if options.shape.is_plain:
         return feed_frame(spark, open_feed(storage, options))
@@ -85,7 +85,7 @@ def as_declared(frame: DataFrame, schema: SparkStruct) -> DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class _SettledPlan(ChangePlan):
-    """A plan of files that are known, of whichever commits."""
+    """A plan with a fixed list of files, of any commits."""
 
     of_part: tuple[ScanFile, ...] = ()
 
@@ -97,7 +97,7 @@ class _SettledPlan(ChangePlan):
 
 @dataclass(frozen=True, eq=False)
 class _SettledFeed(ChangeFeed):
-    """Files of a feed that are known, for an engine that asks a feed for its plan."""
+    """A fixed list of files as a feed, for engines that ask a feed for its plan."""
 
     files: tuple[ScanFile, ...] = ()
 
@@ -134,7 +134,7 @@ class _Frames:
         return rows.select(*self._output())
 
     def _changes(self) -> DataFrame:
-        """Return all changes, those compared that need it."""
+        """Return all changes, after comparing the rows that need it."""
         frames = [self._read(part) for part in self._feed.told]
         pool = self._union([self._read(part) for part in self._feed.compared])
         if pool is not None:
@@ -182,7 +182,7 @@ class _Frames:
         return rows.where(~is_doubtful).unionByName(left)
 
     def _as_asked(self, rows: DataFrame) -> DataFrame:
-        """Return updates as what they are asked for: updates, or deletes and inserts."""
+        """Return updates in the form that was requested: as updates, or as deletes and inserts."""
         if self._shape.compute_updates is not False:
             return rows
         return rows.withColumn(CHANGE_TYPE, F.when(is_after(), INSERT).otherwise(DELETE))
@@ -232,7 +232,7 @@ class _Frames:
         )
 
     def _keyed(self, rows: DataFrame) -> tuple[list[str], DataFrame]:
-        """Return the columns of the keys by the names that users gave, added where needed."""
+        """Return the key columns by the names that users gave; missing ones are added."""
         names = []
         for key in self._shape.keys:
             path = key_path(self._feed.table_schema, key)
@@ -311,7 +311,7 @@ class _Frames:
 
 
 def _schema_version(versions: Sequence[int]) -> Column:
-    """Return the version that set the schema of a row: of a row before a commit, an earlier one."""
+    """Return the version whose schema a row has; a preimage has that of an earlier version."""
     version = column(COMMIT_VERSION) - F.when(is_after(), 0).otherwise(1)
     known = F.array(*(F.lit(v).cast("bigint") for v in versions))
     set_by_then = F.filter(known, lambda each: each <= version)

@@ -1,8 +1,8 @@
 """A stream in Python: Spark's own `Source`, whose batches are DataFrames of the native scan.
 
-Spark knows two kinds of sources. Those of a public interface hand over rows, which a Python worker
-would have to make. The older kind, on which this stands, hands over a DataFrame: a batch is read
-like any table, by Spark's vectorized Parquet reader.
+Spark has two kinds of sources. Sources of the public interface return rows, which a Python worker
+would have to make. The older kind, used here, returns a DataFrame: a batch is read like any table,
+by Spark's vectorized Parquet reader.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from truckee.spark.types import to_java
 
 
 class StreamSource(Protocol):
-    """What a running stream is asked. Offsets are the JSON of a checkpoint."""
+    """The questions to a running stream. Offsets are the JSON of a checkpoint."""
 
     def latest_offset(self, start: str | None, *, is_limited: bool) -> str | None:
         """Return where the next batch ends: `start` itself if there is nothing new."""
@@ -30,11 +30,11 @@ class StreamSource(Protocol):
         ...
 
     def prepare_for_available_now(self) -> None:
-        """Go no further from now on than what is there."""
+        """From now on, stop at the data that exists at this moment."""
         ...
 
     def commit(self, end: str) -> None:
-        """Take note that everything up to an offset is done."""
+        """Record that everything up to an offset is done."""
         ...
 
 
@@ -43,8 +43,8 @@ def streaming_frame(
 ) -> DataFrame:
     """Return a streaming DataFrame.
 
-    `start` is called each time that a query starts, with the folder in its checkpoint that belongs
-    to the source. An error that a source raises is the one that the query ends with.
+    `start` is called each time that a query starts, with the source's folder in the checkpoint. If
+    a source raises an error, the query fails with that error.
     """
     jvm = gateway(spark).jvm
     java_schema = to_java(spark, schema)
@@ -60,16 +60,16 @@ def streaming_frame(
 
 
 def java_source(spark: SparkSession, name: str, schema: StructType, source: StreamSource) -> Any:
-    """Return what Spark's own `Source` is made of, for one run of a query."""
+    """Return what Spark's own `Source` is constructed from, for one run of a query."""
     found = [name, to_java(spark, schema), Callback(_Answers(spark, source))]
     return java_list(spark, found)
 
 
 def worked_out(spark: SparkSession, batch: DataFrame) -> DataFrame:
-    """Return the rows of a batch as rows of a stream that nothing has to be done with.
+    """Return the rows of a batch as a plan without operators.
 
-    Spark takes an aggregation in the plan of a batch for one over the whole stream, which would
-    need a watermark and state. Here it is done with before Spark sees the batch.
+    Spark would treat an aggregation in the plan of a batch as one over the whole stream, which
+    needs a watermark and state. So it is computed before Spark sees the batch.
     """
     rows, schema = batch._jdf.queryExecution().toRdd(), batch._jdf.schema()
     return DataFrame(spark._jsparkSession.internalCreateDataFrame(rows, schema, True), spark)
@@ -78,7 +78,7 @@ def worked_out(spark: SparkSession, batch: DataFrame) -> DataFrame:
 def ending_with_its_error(
     function: Callable[[DataFrame, int], None],
 ) -> Callable[[DataFrame, int], None]:
-    """Return a function for `foreachBatch` whose error is the one that the query ends with."""
+    """Return a function for `foreachBatch`; if it raises, the query fails with its error."""
 
     def write(batch: DataFrame, number: int) -> None:
         try:

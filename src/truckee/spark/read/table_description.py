@@ -58,13 +58,13 @@ def detail_frame(spark: SparkSession, snapshot: Snapshot, *, name: str | None = 
 
 
 def foreign_detail_frame(spark: SparkSession, known: Mapping[str, Any]) -> DataFrame:
-    """Return one row that says what is known of a table of another format, null otherwise."""
+    """Return one row about a table of another format, with null for what is not known."""
     empty = spark.createDataFrame([], DETAIL_COLUMNS)
     return spark.createDataFrame([tuple(map(known.get, empty.columns))], empty.schema)
 
 
 def history_frame(spark: SparkSession, entries: Sequence[HistoryEntry]) -> DataFrame:
-    """Return one row a commit, in the order given."""
+    """Return one row for each commit, in the order given."""
     rows = [
         (
             entry.version,

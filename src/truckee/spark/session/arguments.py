@@ -1,4 +1,4 @@
-"""Arguments of the front door: a session, a path, a DataFrame, and nothing else in their place."""
+"""Type checks for arguments of the public functions: a session, a path, a DataFrame."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def checked_frame(given: object, *, what: str) -> DataFrame:
 
 
 def _is_a(given: object, kind: type) -> bool:
-    """Return whether an object is of a class of PySpark, or of its namesake for Spark Connect."""
+    """Return whether an object is of a PySpark class, or of its counterpart in Spark Connect."""
     theirs = type(given)
     is_remote = theirs.__module__.startswith(_CONNECT) and theirs.__name__ == kind.__name__
     return isinstance(given, kind) or is_remote

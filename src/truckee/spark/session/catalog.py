@@ -1,4 +1,4 @@
-"""Tables by name, in Spark's own catalog: where they lie, and who reads them."""
+"""Tables by name, in Spark's own catalog: their locations and their formats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SESSION_CATALOG = "spark_catalog"
 
 
 class NamedTable(NamedTuple):
-    """A table of the catalog; `location` is None for those that lie nowhere, such as views."""
+    """A table of the catalog; `location` is None for those without one, such as views."""
 
     name: str
     provider: str
@@ -28,7 +28,7 @@ class NamedTable(NamedTuple):
 
 
 def named_table(spark: SparkSession, name: str) -> NamedTable | None:
-    """Return what the catalog says of a table, None if it has none of this name."""
+    """Return what the catalog says of a table, None if there is none of this name."""
     catalog = _catalog(spark)
     identifier = _identifier(spark, name)
     if not catalog.tableExists(identifier):
@@ -44,7 +44,7 @@ def named_table(spark: SparkSession, name: str) -> NamedTable | None:
 
 
 def foreign_table(spark: SparkSession, name: str) -> dict[str, Any]:
-    """Return what DESCRIBE DETAIL says of a table that is none of Delta's."""
+    """Return what DESCRIBE DETAIL says of a table that is not a Delta table."""
     found = _catalog(spark).getTableMetadata(_identifier(spark, name))
     provider, location = found.provider(), found.storage().locationUri()
     comment, columns = found.comment(), found.partitionColumnNames()
@@ -64,7 +64,7 @@ def foreign_table(spark: SparkSession, name: str) -> dict[str, Any]:
 def path_in_name(spark: SparkSession, name: str) -> str | None:
     """Return the path in a name such as ``delta.`/data/t` ``, None if it is not such a name.
 
-    A table of the catalog that has just this name comes first.
+    A table of the catalog with exactly this name takes precedence.
     """
     parts = table_name_parts(spark, name)
     if len(parts) != 2 or parts[0].lower() not in DELTA_PROVIDERS or not is_absolute(parts[1]):
@@ -73,7 +73,7 @@ def path_in_name(spark: SparkSession, name: str) -> str | None:
 
 
 def default_location(spark: SparkSession, name: str) -> str:
-    """Return where a table of this name lies if nobody says where."""
+    """Return the default location of a table of this name."""
     identifier = _identifier(spark, name)
     return _path(spark, _catalog(spark).defaultTablePath(identifier))
 
@@ -81,9 +81,9 @@ def default_location(spark: SparkSession, name: str) -> str:
 def register_table(
     spark: SparkSession, name: str, location: str, *, is_managed: bool, comment: str | None = None
 ) -> None:
-    """Enter a table into the catalog, as delta-spark does: a name and a place.
+    """Enter a table into the catalog, as delta-spark does: its name and location.
 
-    Columns, partitions and properties are the log's, and nowhere else. A managed table is deleted
+    Columns, partitions and properties are only in the log. The files of a managed table are deleted
     when its name is dropped.
     """
     uri = gateway(spark).jvm.org.apache.hadoop.fs.Path(location).toUri().toString()
@@ -106,12 +106,12 @@ def _text_array(spark: SparkSession, texts: list[str]) -> Any:
 
 
 def quoted_name(spark: SparkSession, name: str) -> str:
-    """Return the name of a table as SQL takes it; InvalidTableNameError if it is none."""
+    """Return a table name quoted for SQL; InvalidTableNameError if it is not valid."""
     return ".".join(quoted(part) for part in table_name_parts(spark, name))
 
 
 def table_name_parts(spark: SparkSession, name: str) -> list[str]:
-    """Return the parts of a name; InvalidTableNameError if it is none of the session catalog."""
+    """Return the parts of a name; InvalidTableNameError unless it is in the session catalog."""
     try:
         with unlogged():
             parts = spark._jsparkSession.sessionState().sqlParser().parseMultipartIdentifier(name)

@@ -1,4 +1,4 @@
-"""Tables and relations as Spark's catalog and sources hand them over, made for Spark."""
+"""Tables and relations in the form that Spark's catalog and sources return them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def catalog_table(
 
 
 def entry_properties(entry: Any) -> dict[str, str]:
-    """Return what the catalog knows of a table beside its name and its place."""
+    """Return what the catalog knows of a table besides its name and location."""
     if entry is None:
         return {}
     is_managed = str(entry.tableType().name()) == "MANAGED"
@@ -53,12 +53,12 @@ def entry_properties(entry: Any) -> dict[str, str]:
 
 
 def entry_location(entry: Any) -> str:
-    """Return where the catalog says that a table lies."""
+    """Return the location of a table according to the catalog."""
     return str(entry.location().toString())
 
 
 def relation_of(spark: SparkSession, context: Any, frame: DataFrame) -> Any:
-    """Return rows as the relation that a source gives to Spark."""
+    """Return rows as the relation that a source returns to Spark."""
     plan = frame._jdf.queryExecution().analyzed()
     return compiled(spark, "TruckeeRelation").relation(
         context, frame._jdf.schema(), Callback(lambda _, __: plan)
@@ -66,7 +66,7 @@ def relation_of(spark: SparkSession, context: Any, frame: DataFrame) -> Any:
 
 
 def no_relation(spark: SparkSession, context: Any) -> Any:
-    """Return the relation of a write, which nobody reads."""
+    """Return the relation that stands for a write; it is never read."""
     return compiled(spark, "TruckeeRelation").relation(
         context, to_java(spark, StructType([])), Callback(lambda _, __: None)
     )
@@ -78,7 +78,7 @@ def plan_of(frame: DataFrame) -> Any:
 
 
 def java_frame(frame: DataFrame) -> Any:
-    """Return a DataFrame as the JVM's own."""
+    """Return the JVM's object of a DataFrame."""
     return frame._jdf
 
 

@@ -1,6 +1,6 @@
-"""The doors of a session: where Spark comes with its questions about Delta tables.
+"""The doors of a session: the places where Spark asks us about Delta tables.
 
-| what Spark has                       | what it asks                           | Java            |
+| part of Spark                        | what it asks                           | Java            |
 |--------------------------------------|----------------------------------------|-----------------|
 | the catalog `spark_catalog`          | tables by name and path: load, create  | TruckeeCatalog  |
 | a rule before names are resolved     | INSERT, DELETE, UPDATE, MERGE          | TruckeeWrites   |
@@ -9,7 +9,7 @@
 | the format `delta`                   | reads, writes and streams by path      | TruckeeSource   |
 | the table functions `table_changes*` | the plan that reads a feed             | TruckeeSessions |
 
-Each question is handed to one function of Python, with what it is about.
+All questions go to one Python function.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _jars: dict[str | None, str | None] = {}
 
 
 class Question(NamedTuple):
-    """What Spark asks: of which kind, about what, in which session, with objects of the JVM."""
+    """A question of Spark: its kind, its subject, the session, and objects of the JVM."""
 
     kind: str
     about: dict[str, Any]
@@ -50,10 +50,10 @@ Answer = Callable[[Question], Any]
 
 
 def open_doors(spark: SparkSession, answer: Answer) -> None:
-    """Let Spark ask `answer` about Delta tables, in this session and in those made of it.
+    """Let Spark ask `answer` about Delta tables, in this session and in those derived from it.
 
-    Raises DeltaJarPresentError where Delta's own JAR answers already. A catalog that somebody else
-    has put in the place of Spark's stays, with a warning.
+    Raises DeltaJarPresentError if Delta's own JAR already answers. If another library has replaced
+    Spark's catalog, that catalog is kept, with a warning.
     """
     refuse_delta_jar(spark)
     session = spark._jsparkSession
@@ -102,6 +102,6 @@ def _set_catalog(spark: SparkSession) -> None:
         )
         return
     spark.conf.set(CATALOG_SETTING, _CATALOG)
-    # Where sessions that are made later take their settings from.
+    # Sessions that are made later take their settings from here.
     gateway(spark)
     spark.sparkContext._jsc.sc().conf().set(CATALOG_SETTING, _CATALOG)

@@ -1,6 +1,6 @@
-"""What was said of a session before Python had a word: by spark-submit, files and environment.
+"""Settings of a session that come from outside Python: spark-submit, files and environment.
 
-| who says it                         | where it is found, what counts most first          |
+| who sets it                         | where it is found, highest precedence first        |
 |-------------------------------------|----------------------------------------------------|
 | spark-submit, or an earlier session | the settings of the JVM, which runs already        |
 | `PYSPARK_SUBMIT_ARGS`               | `--conf`, `--master`, `--driver-java-options`      |
@@ -32,12 +32,12 @@ _PROPERTY = re.compile(r"([^\s=:]+)\s*[=:\s]\s*(.*)")
 
 
 def jvm_is_there() -> bool:
-    """Return whether the JVM of the session runs already, so that its options are settled."""
+    """Return whether the session's JVM already runs, so that its options cannot change."""
     return SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def explicit_settings() -> dict[str, str]:
-    """Return the settings that a session gets if its builder says nothing."""
+    """Return the settings that a session gets if its builder sets nothing."""
     said = {
         setting: os.environ[name]
         for name, setting in _SETTING_OF_VARIABLE.items()

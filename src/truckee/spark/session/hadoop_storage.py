@@ -1,14 +1,14 @@
 """Tables that only Hadoop's file system classes reach: `hdfs://`, `viewfs://` and others.
 
 The bytes of logs and vectors go through the JVM of the session, by `TruckeeHadoop.java`. A commit
-needs a file that is created only if it is absent, whole and at once. How that is done depends on
-the file system that holds the table in the end, which for `viewfs` is the one that is mounted:
+must create a complete file in one atomic step, and only if it is absent. How that is done depends
+on the file system that holds the table; for `viewfs`, that is the mounted one:
 
 | file system                               | a commit is                                        |
 |-------------------------------------------|----------------------------------------------------|
 | `hdfs`, `webhdfs`, `swebhdfs`, `ofs`, `o3fs` | a staged file, renamed without overwriting      |
 | a local disk below `viewfs`               | a staged file, linked to its name                  |
-| named in `spark.truckee.hadoop.atomicRename` | the same rename, on the word of the user        |
+| named in `spark.truckee.hadoop.atomicRename` | the same rename; the user vouches for it        |
 | any other                                 | refused: two writers could both think they had won |
 """
 
@@ -168,7 +168,7 @@ def _name_bytes(file: FileInfo) -> bytes:
 
 @contextmanager
 def _told(action: str, path: str, *, error: type[StorageError] = StorageError) -> Iterator[None]:
-    """Raise what the JVM raises as our errors."""
+    """Convert errors of the JVM to ours."""
     try:
         yield
     except Py4JJavaError as failed:

@@ -19,8 +19,8 @@ _VERSION = re.compile(r'version "(\d+)(?:\.(\d+))?')
 def ensure_java(folders: Iterable[str] = JAVA_FOLDERS) -> None:
     """Point JAVA_HOME at a Java of at least version 17, or raise JavaNotFoundError.
 
-    A JAVA_HOME that is good enough is left as it is; then the `java` on the PATH counts, then what
-    is in the folders where systems keep theirs.
+    A JAVA_HOME that is new enough is left as it is. Otherwise the `java` on the PATH is tried, then
+    the folders where systems install Java.
     """
     seen: list[str] = []
     for home in _candidates(folders):

@@ -1,4 +1,4 @@
-"""What Spark's web UI says of the jobs that truckee starts: `UPDATE lake/orders: finding rows`."""
+"""Descriptions of truckee's jobs in Spark's web UI: `UPDATE lake/orders: finding rows`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DESCRIPTION = "spark.job.description"
 def described_jobs(spark: SparkSession, step: str) -> Iterator[None]:
     """Describe the jobs that the body starts by the running command and `step`.
 
-    Afterwards the description is what it was before, the user's own for example.
+    Afterwards the previous description is restored, which may be the user's own.
     """
     context = spark.sparkContext
     command = running_command()

@@ -1,4 +1,4 @@
-"""What the Python of Spark's workers has: truckee is on the driver, and need not be there."""
+"""Whether truckee is installed for Spark's Python workers; it is only required on the driver."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _known: dict[str, bool] = {}
 
 
 def workers_have_truckee(spark: SparkSession) -> bool:
-    """Return whether functions of truckee can run in Python workers; asked once an application."""
+    """Return whether functions of truckee can run in Python workers; checked only once."""
     context = spark.sparkContext
     application = str(context.applicationId)
     if application not in _known:
         with described_jobs(spark, "asking whether workers have truckee"):
-            # Functions of Python's own library, which workers have, whatever else they lack.
+            # Functions of Python's standard library, which every worker has.
             found = context.parallelize(["truckee"], 1).map(find_spec).map(partial(is_not, None))
             _known[application] = bool(found.collect()[0])
         if not _known[application]:

@@ -1,4 +1,4 @@
-"""A Spark session that works: Java found, workers on this interpreter, no chatter."""
+"""A Spark session that works: Java is found, workers use this interpreter, logs are quiet."""
 
 from __future__ import annotations
 
@@ -28,22 +28,21 @@ _started: list[Callable[[SparkSession], object]] = []
 
 
 def after_start(prepare: Callable[[SparkSession], object]) -> None:
-    """Have sessions prepared that are started by `session` or by a builder of `configure`."""
+    """Register a function that prepares sessions started by `session` or `configure`."""
     if prepare not in _started:
         _started.append(prepare)
 
 
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
-    """Return the builder with what truckee needs added, and nothing changed that anyone has said.
+    """Return the builder with the settings that truckee needs; existing settings are not changed.
 
     The session that it starts knows Delta's SQL and the format `delta`. The two settings by which
-    delta-spark does this are left out, since they name classes of a JAR.
+    delta-spark does this are removed, since they name classes of a JAR.
 
-    It finds a Java (`JAVA_HOME`), and lets Spark log errors alone
-    (`-Dlog4j2.configurationFile=...` in `spark.driver.defaultJavaOptions`) if there is no other
-    configuration of log4j. With a local master, workers run on this interpreter
-    (`PYSPARK_PYTHON`). What the builder, spark-submit, `spark-defaults.conf` or the environment
-    say stays as it is. So does a session that runs already.
+    It finds Java (`JAVA_HOME`). Unless log4j is configured, Spark logs errors only
+    (`-Dlog4j2.configurationFile=...` in `spark.driver.defaultJavaOptions`). With a local master,
+    workers run on this interpreter (`PYSPARK_PYTHON`). Settings from the builder, spark-submit,
+    `spark-defaults.conf` or the environment are kept, and so are those of a running session.
     """
     _prepare_when_started(builder)
     if _is_running() or jvm_is_there():
@@ -56,12 +55,12 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         return builder
     quiet = resources.files("truckee.spark") / "log4j2-quiet.properties"
     own = f"-Dlog4j2.configurationFile=file:{quiet}"
-    # The default ones, which stand in the command before those that are the caller's.
+    # The default options come before the caller's own in the command.
     return builder.config(_JAVA_OPTIONS, f"{own} {given.get(_JAVA_OPTIONS, '')}".strip())
 
 
 def _prepare_when_started(builder: SparkSession.Builder) -> None:
-    """Have what `after_start` was told done by this builder, and by no other."""
+    """Make this builder, and no other, call the functions given to `after_start`."""
     original = builder.getOrCreate
     if getattr(original, "prepares", False):
         return
@@ -78,7 +77,7 @@ def _prepare_when_started(builder: SparkSession.Builder) -> None:
 
 
 def without_delta_settings(options: dict[str, Any]) -> None:
-    """Take out the settings that name classes of delta-spark, unless its packages are asked for."""
+    """Remove the settings that name classes of delta-spark, unless its packages are requested."""
     packages = (str(options.get(key, "")) for key in ("spark.jars", "spark.jars.packages"))
     if any("delta" in named for named in packages):
         return
@@ -94,8 +93,8 @@ def session(app_name: str = "truckee", **conf: object) -> SparkSession:
     """Return the running Spark session, or start one.
 
     Settings are Spark's own, by keyword: `session(**{"spark.sql.shuffle.partitions": 4})`;
-    `master` stands for `spark.master`. Of a session that runs already, only those change that are
-    given here and that can still be changed.
+    `master` stands for `spark.master`. In a session that already runs, only the settings given here
+    change, as far as they can still be changed.
 
     A session that is started gets what `configure` adds and these settings, unless a keyword,
     spark-submit, `spark-defaults.conf` or the environment say otherwise:
@@ -103,8 +102,8 @@ def session(app_name: str = "truckee", **conf: object) -> SparkSession:
     | setting                        | value       | when                                          |
     |--------------------------------|-------------|-----------------------------------------------|
     | `spark.master`                 | `local[*]`  | always                                        |
-    | `spark.driver.bindAddress`     | `127.0.0.1` | local master: the name of a laptop often      |
-    | `spark.driver.host`            | `localhost` | leads to a network that it has left           |
+    | `spark.driver.bindAddress`     | `127.0.0.1` | local master: a laptop's host name often      |
+    | `spark.driver.host`            | `localhost` | points to a network that it has left          |
     | `spark.ui.enabled`             | `false`     | local master                                  |
     | `spark.sql.shuffle.partitions` | the cores, at least 2 | local master                        |
     """
@@ -137,7 +136,7 @@ def _local_defaults() -> dict[str, str]:
 
 
 def _has_logging(given: Mapping[str, str]) -> bool:
-    """Return whether someone has told log4j how to log."""
+    """Return whether log4j is configured already."""
     options = [str(given.get(name, "")) for name in _ALL_JAVA_OPTIONS]
     options += [os.environ.get(name, "") for name in _JAVA_VARIABLES]
     in_folder = any(conf_folder().glob("log4j2.*"))
@@ -145,5 +144,5 @@ def _has_logging(given: Mapping[str, str]) -> bool:
 
 
 def _is_running() -> bool:
-    """Whether there is a session already, whose settings are not ours to make."""
+    """Whether a session already runs, whose settings we must not change."""
     return SparkContext._active_spark_context is not None

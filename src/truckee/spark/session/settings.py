@@ -1,4 +1,4 @@
-"""What a session's settings say of tables and of the stores that they lie in."""
+"""The settings of a session that concern tables and the stores that hold them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from truckee.storage.urls import scheme_of
 def session_settings(spark: SparkSession) -> dict[str, str]:
     """Return all settings of the session.
 
-    PySpark would ask for them one by one, which takes longer than opening a table.
+    PySpark would fetch them one by one, which takes longer than opening a table.
     """
     packed = java_half(spark).settings(spark._jsparkSession.conf())
     texts = packed.split("\0")
@@ -28,7 +28,7 @@ def session_settings(spark: SparkSession) -> dict[str, str]:
 
 
 def packed_settings(settings: Mapping[str, str]) -> str:
-    """Return settings as the JVM's half takes them."""
+    """Return settings in the form that our Java code takes."""
     return json.dumps(list(settings.items()))
 
 
@@ -42,10 +42,10 @@ def session_storage(
 ) -> Storage:
     """Return the storage of the table at a path, reached as the session reaches its files.
 
-    Credentials and endpoints are Hadoop's: those of the session, then those in `options`. So are
-    the settings that keep reads below the table's root (see `truckee.storage.fence`). Where there
-    is no client of our own, Hadoop's is asked (see `hadoop_storage`). Raises TypeError if these
-    are not a session and a path.
+    Credentials, endpoints and the settings that keep reads below the table's root (see
+    `truckee.storage.fence`) come from the session's Hadoop settings, then from `options`. If we
+    have no client for the store, Hadoop's is used (see `hadoop_storage`). Raises TypeError unless
+    the arguments are a session and a path.
     """
     checked_session(spark)
     place = checked_path(path)

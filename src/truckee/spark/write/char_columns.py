@@ -1,9 +1,8 @@
-"""Columns of type char(n) and varchar(n), which are strings that know their length.
+"""Columns of type char(n) and varchar(n), which are strings with a declared length.
 
-Spark stores both as strings and notes the declared type in the column's metadata, for strings
-inside arrays, maps and structs at the top-level column. As in Spark, a longer text is an error
-unless all that is too much are spaces at its end, which are cut off, and char(n) is filled up with
-spaces.
+Spark stores both as strings and keeps the declared type in the metadata of the top-level column,
+also for strings inside arrays, maps and structs. As in Spark, a text that is too long is an error
+unless only trailing spaces are too much; these are cut off. char(n) is padded with spaces.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _Change: TypeAlias = Callable[[Column], Column]
 
 
 def text_length_rules(schema: TableSchema) -> list[Rule]:
-    """Return the rules that no text is longer than its column was declared."""
+    """Return the rules that no text is longer than its column's declared length."""
     rules = []
     for name, text, declared in _declared(schema):
         holds = _fits(declared)
@@ -43,7 +42,7 @@ def text_length_rules(schema: TableSchema) -> list[Rule]:
 
 
 def with_declared_lengths(df: DataFrame, schema: TableSchema) -> DataFrame:
-    """Return the rows with char(n) filled up and varchar(n) cut, none being too long otherwise."""
+    """Return the rows with char(n) padded, and with excess trailing spaces cut off."""
     changes = {
         name: change(column(name))
         for name, _, declared in _declared(schema)
@@ -53,7 +52,7 @@ def with_declared_lengths(df: DataFrame, schema: TableSchema) -> DataFrame:
 
 
 def declared_field(field: StructField) -> StructField:
-    """Return a column of type char(n) or varchar(n) as tables keep it: a string with a note."""
+    """Return a char(n) or varchar(n) column as tables store it: a string with metadata."""
     plain = _as_strings(field.dataType)
     if plain == field.dataType:
         return field
@@ -121,7 +120,7 @@ def _both(left: _Change | None, right: _Change | None) -> _Change | None:
 
 
 def _fitted(declared: DataType) -> _Change | None:
-    """Return how a value becomes one of its declared type; None if it stays as it is."""
+    """Return the conversion of a value to its declared type; None if it stays unchanged."""
     match declared:
         case CharType(length=length):
             return lambda value: sf.rpad(value, length, " ")

@@ -1,4 +1,4 @@
-"""A condition in SQL, looked at before it is used: the columns it reads, the partitions it hits.
+"""A condition in SQL, analyzed before it is used: the columns it reads, the partitions it selects.
 
 The columns and the predicate come from Spark's own analysis of the condition over a frame that has
 the table's columns and no rows; no job is run for that.
@@ -49,16 +49,16 @@ class ParsedExpression:
 
 
 def parse_expression(spark: SparkSession, sql: str, schema: StructType) -> ParsedExpression | str:
-    """Return what an expression over rows with this schema gives, or why it is none.
+    """Return the analysis of an expression over rows with this schema, or why it is not valid.
 
-    Aggregates, windows and subqueries look at more than one row, and are none.
+    Aggregates, windows and subqueries need more than one row, and are not valid.
     """
     rows = on_session(_no_rows(spark, to_spark(bare_schema(schema))), COLUMN_SETTINGS)
     try:
         with unlogged():
             found = rows.select(sf.expr(sql).alias("value"))
             plan = found._jdf.queryExecution().analyzed()
-    except DeltaError:  # of a table that the expression names; it says more than Spark's words
+    except DeltaError:  # about a table that the expression names; it says more than Spark's message
         raise
     except (AnalysisException, ParseException) as error:
         return _first_line(error)
@@ -77,7 +77,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _no_rows(spark: SparkSession, schema: SparkStruct) -> DataFrame:
-    # An RDD, for Spark's optimizer would make nothing of a condition on a list without rows.
+    # An RDD: Spark's optimizer would drop a condition on an empty local list.
     from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
     java_session = spark._jsparkSession
@@ -95,7 +95,7 @@ def _names(references: Any) -> frozenset[str]:
 
 
 def unresolved_text(spark: SparkSession, condition: str) -> str:
-    """Return a condition as Spark prints it before it knows the columns: `('p = a)`.
+    """Return a condition as Spark prints it before it is resolved: `('p = a)`.
 
     That is how delta-spark records the conditions of OPTIMIZE.
     """

@@ -1,19 +1,19 @@
-"""The rules that every row of a table keeps, checked as part of the one pass that writes it.
+"""The rules of a table, checked for every row in the one pass that writes it.
 
-A rule is a condition on the row. All of them together guard one column of the DataFrame:
+A rule is a condition on the row. All rules together guard one column of the DataFrame:
 
     CASE WHEN rule1 AND rule2 AND ... THEN column ELSE raise_error(which rule, which row) END
 
-so a row that keeps them costs a comparison, and one that does not stops the job. The message of
-that error is made for `violation`, which turns it into an error of ours, wherever it surfaces.
+so checking a good row costs a comparison, and a bad row stops the job. `violation` parses the
+message of that error and turns it into an error of ours, wherever it surfaces.
 
-| rule             | where it stands                        | when it holds                       |
+| rule             | where it is stored                     | when it holds                       |
 |------------------|----------------------------------------|-------------------------------------|
 | NOT NULL         | `nullable: false`, at any depth        | not null, unless a parent is        |
 | invariant        | `delta.invariants` of a column         | true                                |
-| CHECK            | `delta.constraints.<name>` property    | true; null does not do              |
+| CHECK            | `delta.constraints.<name>` property    | true; null breaks it                |
 | generated column | `delta.generationExpression`           | `column <=> expression`             |
-| text length      | `char(n)` or `varchar(n)` of a column  | no longer, but for spaces at its end|
+| text length      | `char(n)` or `varchar(n)` of a column  | not longer, ignoring trailing spaces|
 | replaceWhere     | option of one write                    | true                                |
 """
 
@@ -63,7 +63,7 @@ Holds: TypeAlias = Callable[[Column], Column]
 
 
 class RuleKind(Enum):
-    """What sort of rule a row has broken."""
+    """The kind of rule that a row has broken."""
 
     NOT_NULL = "not null"
     INVARIANT = "invariant"
@@ -91,8 +91,8 @@ def table_rules(
 ) -> list[Rule]:
     """Return the rules of a table, for rows with its logical column names.
 
-    The generated columns named in `computed` were worked out from their expressions just now, and
-    need no check.
+    The generated columns named in `computed` were just computed from their expressions, and need no
+    check.
     """
     return [
         *_not_null_rules(schema, {name.casefold() for name in partition_columns}),
@@ -106,7 +106,7 @@ def table_rules(
 
 
 def replace_where_rule(condition: str) -> Rule:
-    """Return the rule that rows written with `replaceWhere` keep to its condition."""
+    """Return the rule that rows written with `replaceWhere` satisfy its condition."""
     return Rule(RuleKind.REPLACE_WHERE, "replaceWhere", condition, sf.expr(condition))
 
 
@@ -116,7 +116,7 @@ def guarded(
     """Return the same rows; running it raises for the first row that breaks one of the rules.
 
     The check is made where the column `through` is computed, so it must be one that is written.
-    Rows for which `unless` is true are let pass.
+    Rows for which `unless` is true are not checked.
     """
     if not rules:
         return df
@@ -129,7 +129,7 @@ def guarded(
 
 
 def _checked(df: DataFrame, rules: Sequence[Rule], through: str, unless: Column | None) -> Column:
-    """Return the column `through`, where computing it raises for a row that breaks a rule."""
+    """Return the column `through`; computing it raises for a row that breaks a rule."""
     spark = df.sparkSession
     columns = ", ".join(quoted(name) for name in df.columns)
     row = f"to_json(struct({columns}), map('ignoreNullFields', 'false'))"
@@ -144,14 +144,14 @@ def _checked(df: DataFrame, rules: Sequence[Rule], through: str, unless: Column 
 
 
 def _rule_hex(rule: Rule) -> str:
-    """Return a rule as `violation` reads it, in letters that nothing has to escape."""
+    """Return a rule as text for `violation`, in characters that need no escaping."""
     return msgspec.json.encode([rule.kind.value, rule.name, rule.expression]).hex().upper()
 
 
 def violation(messages: Sequence[str]) -> DeltaError | None:
-    """Return the error that the messages of a failed Spark job stand for, or None if it is another.
+    """Return the error behind the messages of a failed Spark job, None if it is not about a rule.
 
-    It is registered as a translator of Spark's errors, so that users meet the typed error.
+    It is registered as a translator of Spark's errors, so that users see the typed error.
     """
     found = next(filter(None, map(_MESSAGE.search, messages)), None)
     if found is None:
@@ -176,7 +176,7 @@ def violation(messages: Sequence[str]) -> DeltaError | None:
 def _shown_row(text: bytes) -> str:
     try:
         values: dict[str, Any] = msgspec.json.decode(text)
-    except msgspec.DecodeError:  # cut short, for the row is a long one
+    except msgspec.DecodeError:  # cut off, because the row is long
         return text.decode(errors="replace") + "..."
     return ", ".join(f"{name}: {_shown_value(value)}" for name, value in values.items())
 
@@ -189,7 +189,7 @@ def _not_null_rules(schema: StructType, partitions: Container[str]) -> Iterator[
     for field in schema.fields:
         if not field.nullable:
             condition = f"{quoted(field.name)} IS NOT NULL"
-            # The log has an empty text of a partition column as null.
+            # The log stores an empty string in a partition column as null.
             if field.type == PrimitiveType("string") and field.name.casefold() in partitions:
                 condition = f"({condition} AND {quoted(field.name)} != '')"
             yield Rule(RuleKind.NOT_NULL, field.name, "", sf.expr(condition))

@@ -5,9 +5,9 @@
 The bounds of ranges and of files come from one sample of the rows, which only reads the columns in
 question. Everything else is look-ups in short arrays, which Spark compiles into its plan.
 
-Values are compared as what they are closest to: whole numbers, dates and times as 64-bit integers,
-fractions as doubles, texts by their first bytes. Where that makes two values equal, the order of
-rows is a little less tidy, and nothing else happens. Null is in the first range.
+Values are compared as simple types: whole numbers, dates and times as 64-bit integers, fractions as
+doubles, texts by their first bytes. If two different values become equal, only the order of rows
+gets a little less precise. Null is in the first range.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _TEXT_BYTES = 32
 class CurveTables(NamedTuple):
     """A curve as tables to look up.
 
-    `spread` are the bits of one column's number with gaps between them. `steps`, if there are any,
-    take `chunk` bits of the outcome at a time; see `Machine` in `care.curves`.
+    `spread` has the bits of one column's number with gaps between them. `steps`, if there are any,
+    consume `chunk` bits of the result at a time; see `Machine` in `care.curves`.
     """
 
     bits: int
@@ -47,7 +47,7 @@ class CurveTables(NamedTuple):
 
 
 class CurveColumn(NamedTuple):
-    """A column that the curve runs along."""
+    """One dimension of the curve."""
 
     column: Column
     type: DataType
@@ -153,17 +153,17 @@ def _stepped(key: Column, tables: CurveTables, num_bits: int) -> Column:
 
 
 def _with_noise(key: Column, noise: Column) -> Column:
-    """Return keys of which equal ones differ, so that rows alike can go to several files."""
+    """Return keys with noise added, so that rows with equal keys can go to several files."""
     low = noise.bitwiseAND(F.lit((1 << _NOISE_BITS) - 1))
     return F.shiftleft(key, _NOISE_BITS).bitwiseOR(low)
 
 
 def _num_at_most(limits: Sequence[Any], value: Column) -> Column:
-    """Return how many of the limits, which are in order, are not above a value."""
+    """Return how many of the sorted limits are less than or equal to a value."""
     if not limits:
         return F.when(value.isNotNull(), F.lit(0))
     if len(set(limits)) < len(limits):
-        # A search among equals may end at any of them.
+        # A binary search among equal values may end at any of them.
         distinct = sorted(set(limits))
         positions = [bisect_right(limits, limit) for limit in distinct]
         return F.get(_array([0, *positions]), _num_at_most(distinct, value)).cast("int")

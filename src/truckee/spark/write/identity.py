@@ -1,4 +1,4 @@
-"""Identity columns: numbers that Spark's tasks hand out side by side, no two of them the same.
+"""Identity columns: unique numbers that Spark's tasks hand out in parallel.
 
 The protocol keeps `delta.identity.start`, `.step` and `.highWaterMark` (the last number given, if
 any) in a column's metadata. Task p of n takes every n-th number: with start 1, step 1 and two
@@ -28,7 +28,7 @@ _ROW_BITS = 33
 
 
 class Identity(NamedTuple):
-    """How the numbers of one identity column go on."""
+    """How one identity column continues: the next number and the step."""
 
     next: int
     step: int
@@ -36,7 +36,7 @@ class Identity(NamedTuple):
 
 
 def identity_of(field: StructField) -> Identity | None:
-    """Return how the numbers of an identity column go on; None if the column is not one."""
+    """Return how an identity column continues; None if the column is not an identity column."""
     metadata = field.metadata
     if IDENTITY_STEP_KEY not in metadata:
         return None
@@ -61,7 +61,7 @@ def _number_of_tasks(spark: SparkSession) -> Column:
     context_class = jvm.java.lang.Class.forName("org.apache.spark.TaskContext")
     none = getattr(jvm.scala, "None$").__getattr__("MODULE$")
     nothing = scala_seq(spark, [])
-    # Not deterministic, so that it is never worked out on the driver, where there is no task.
+    # Not deterministic, so that it is never evaluated on the driver, where there is no task.
     context = objects.StaticInvoke(
         context_class,
         types.ObjectType(context_class),

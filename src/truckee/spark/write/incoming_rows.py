@@ -1,8 +1,8 @@
-"""A user's rows made into rows of a table: its columns, in its order, of its types.
+"""A user's rows converted to rows of a table: its columns, in its order, with its types.
 
-Columns are matched by name, in any case, at every depth. Values are cast as SQL's INSERT does,
-where a number that does not fit is an error. A column that the rows lack gets, in this order, its
-identity, its default, its generated value, or null.
+Columns are matched by name, ignoring case, at every depth. Values are cast as in SQL's INSERT: a
+number that does not fit is an error. A column that the rows lack gets the first that applies: its
+identity number, its default, its generated value, null.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from truckee.spark.write.table_sql import default_value, generated_value
 class RowsToWrite(NamedTuple):
     """Rows with exactly the columns of a table.
 
-    `computed` are the generated columns whose values were worked out here. `identities` are the
-    identity columns whose numbers were given here, by physical name.
+    `computed` are the generated columns whose values were computed here. `identities` are the
+    identity columns whose numbers were assigned here, by physical name.
     """
 
     df: DataFrame
@@ -40,7 +40,7 @@ class RowsToWrite(NamedTuple):
 def rows_to_write(df: DataFrame, schema: StructType) -> RowsToWrite:
     """Return the rows of `df` as rows of a table; nothing is run yet.
 
-    Every column of `df` must have its place in the schema, with a type that can be stored there.
+    Every column of `df` must be in the schema, with a type that can be stored there.
     """
     df = on_session(df, COLUMN_SETTINGS)
     given = {name.casefold(): name for name in df.columns}
@@ -64,9 +64,9 @@ def rows_to_write(df: DataFrame, schema: StructType) -> RowsToWrite:
 
 
 def _in_tasks(rows: DataFrame) -> DataFrame:
-    """Return the rows so that Spark works them out in tasks, whose numbers identities are made of.
+    """Return the rows so that Spark computes them in tasks, whose numbers make the identities.
 
-    Values that stand in the plan itself it would work out on the driver, before there is a task.
+    Spark would compute rows of literal values on the driver, before there is a task.
     """
     leaves = rows._jdf.queryExecution().analyzed().collectLeaves()
     names = {str(leaves.apply(index).nodeName()) for index in range(leaves.size())}
@@ -76,7 +76,7 @@ def _in_tasks(rows: DataFrame) -> DataFrame:
 
 
 def _plain(name: str, new: str, held: DataType) -> Item:
-    """Return values of a user-defined type as what they are made of, all others as they are."""
+    """Return values of a user-defined type as the type that stores them, others unchanged."""
     if isinstance(held, UserDefinedType):
         return Given(sf.unwrap_udt(column(name)), new)
     return Named(name, new)

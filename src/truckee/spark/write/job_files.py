@@ -1,4 +1,4 @@
-"""The files of a write job: what its tasks tell of them, and how those of a failed job go."""
+"""The files of a write job: what its tasks report, and how to delete those of a failed job."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _log = logging.getLogger(__name__)
 _WAIT_SECONDS = 30.0
 
 TRUCKEE_COMMIT = "truckee.TruckeeCommit"
-"""The class that says where files of a job lie; Spark finds it by name."""
+"""The class that decides where files of a job are written; Spark finds it by name."""
 
 
 def job_message(spark: SparkSession, token: str) -> str:
-    """Return what the tasks of a job that has ended sent back; asked for once."""
+    """Return what the tasks of a finished job sent back; it can be asked for only once."""
     message = compiled(spark, "TruckeeCommit").take(token)
     assert message is not None, "a write job has ended without a message"
     return str(message)
@@ -37,7 +37,7 @@ def job_message(spark: SparkSession, token: str) -> str:
 def check_folder_writable(root: str) -> None:
     """Raise StorageError if a local folder cannot be made or written to.
 
-    A store is asked by the write itself.
+    For an object store, the write itself finds out.
     """
     if not root.startswith("/"):
         return
@@ -59,11 +59,11 @@ def is_stopped(spark: SparkSession) -> bool:
 def delete_job_files(spark: SparkSession, root: str, paths: Sequence[str]) -> None:
     """Delete files below a table's root; it is no error if there are none.
 
-    Hadoop deletes with a file what it keeps beside it, such as checksums.
+    Hadoop also deletes what it keeps beside a file, such as its checksum.
     """
     if not paths:
         return
-    # Also where the session was stopped meanwhile, and leaves files behind.
+    # This also works if the session was stopped meanwhile and left files behind.
     settings = spark._jsparkSession.sessionState().newHadoopConf()
     maker(spark.sparkContext, "TruckeeCommit").delete(settings, root, "\n".join(paths))
 
@@ -71,11 +71,11 @@ def delete_job_files(spark: SparkSession, root: str, paths: Sequence[str]) -> No
 def delete_by_token(
     spark: SparkSession, storage: Storage, token: str, *, has_folders: bool
 ) -> None:
-    """Delete the files of a job that failed, told by the token in their names.
+    """Delete the files of a failed job, which are recognised by the token in their names.
 
-    Tasks delete what they wrote when they fail, but one whose process died cannot. So the folders
-    that files may be in are listed, all of the table if it has partitions. What goes wrong here is
-    logged: the error of the job is the one to raise.
+    Tasks that fail delete what they wrote, but a task whose process died cannot. So the folders
+    that may hold files are listed: all folders of the table if it has partitions. Errors here are
+    only logged, since the error of the job is the one to raise.
     """
     try:
         found = [file.path for file in _listed(storage, has_folders) if token in file.path]
@@ -98,8 +98,8 @@ def _listed(storage: Storage, has_folders: bool) -> Iterable[FileInfo]:
 def end_tasks(spark: SparkSession, tag: str) -> None:
     """Cancel the jobs with a tag, and wait until their last task has ended.
 
-    A job fails as soon as one of its tasks does, while others still write. What they write after
-    the job's folder was deleted would stay there for good.
+    A job fails as soon as one of its tasks does, while others still write. Files that they write
+    after the job's files were deleted would stay forever.
     """
     if is_stopped(spark):
         return

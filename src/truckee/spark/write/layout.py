@@ -1,7 +1,7 @@
-"""How rows of a table lie in its data files: physical names, field ids, partition folders.
+"""How rows of a table are stored in its data files: physical names, field ids, partition folders.
 
-Spark puts the values of partition columns into folder names, `day=2024-01-02`, and nowhere else,
-so the text of each value is made here as the log wants it, and read back from the folder:
+Spark puts the values of partition columns into folder names only, as in `day=2024-01-02`. So the
+text of each value is made here as the log needs it, and read back from the folder name:
 
 | value                                 | folder                             | in the log          |
 |---------------------------------------|------------------------------------|---------------------|
@@ -34,10 +34,10 @@ from truckee.spark.columns import column, spark_type, with_nulls
 from truckee.spark.jvm.projection import Given, Item, Named, Sql, selected
 from truckee.spark.types import from_spark
 
-# A text that could be taken for the folder of nulls gets this behind it.
+# Appended to a text that could be mistaken for the folder of nulls.
 _NOT_NULL = "\x01"
 
-# Folder names of these types are the log's text already.
+# For these types, Spark's folder names already have the log's text.
 _SPELLED_ALIKE = frozenset({"byte", "short", "integer", "long", "boolean", "date"})
 
 
@@ -91,7 +91,7 @@ def _unused_name(name: str, taken: Iterable[str]) -> str:
 
 def _stored(name: str, held: DataType, stored: StructField) -> Item:
     wanted = with_nulls(stored.type)
-    # A cast of structs makes each of them anew, so it is left out where names and ids fit already.
+    # A cast copies every struct, so it is skipped if names and ids are already right.
     cast = None if with_nulls(held) == wanted else spark_type(wanted)
     return Named(name, stored.name, cast, stored.metadata)
 

@@ -1,8 +1,7 @@
 """Optimized writes: rows are shuffled before they are written, so that files are few and large.
 
-Spark's own rebalancing does it: rows of one partition of the table meet in few tasks, tasks with
-little to write are put together, and those with too much are split, by the sizes that the shuffle
-has measured.
+Spark's own rebalancing does it: rows of one partition of the table go to few tasks. By the sizes
+that the shuffle has measured, small tasks are combined and large ones are split.
 
 | setting of the session, after `spark.databricks.delta.optimizeWrite.` | default | meaning       |
 |------------------------------------------------------------------------|---------|---------------|
@@ -35,7 +34,7 @@ def is_optimized(option: bool | None, settings: Mapping[str, str], table: bool |
 
 
 def rebalancing_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings of a session in which `rebalanced` rows come out as asked for."""
+    """Return the session settings that make `rebalanced` rows have the size asked for."""
     name = f"{_SETTINGS}binSize"
     text = Options(settings).get(name, str(_DEFAULT_MIB))
     if not text.isascii() or not text.isdigit() or int(text) == 0:

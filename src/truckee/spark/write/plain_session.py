@@ -1,9 +1,9 @@
-"""The same rows in a session of their own, so that what the user's session says cannot bend files.
+"""The same rows in a copy of their session, so that the user's settings do not change the files.
 
-Spark's Parquet writer takes how timestamps, dates and decimals are stored from the settings of the
-session that a DataFrame belongs to, and no writer option overrules them. A DataFrame is therefore
-moved to a copy of its session before it is written. Its plan is analyzed already, so expressions
-keep the time zone and the ANSI mode under which the user wrote them.
+How Spark's Parquet writer stores timestamps, dates and decimals depends on the settings of the
+DataFrame's session, and no writer option overrides them. So a DataFrame is moved to a copy of its
+session before it is written. Its plan is already analyzed, so expressions keep the time zone and
+the ANSI mode under which the user wrote them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from truckee.spark.session.settings import packed_settings
 
 _EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 
-# How data files look, whatever the user's session says. Statistics need timestamps as INT64, for
-# Parquet keeps none of INT96.
+# How data files look, whatever the user's session says. Timestamps are INT64, since Parquet keeps
+# no statistics for INT96.
 FILE_SETTINGS: Mapping[str, str] = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.parquet.writeLegacyFormat": "false",

@@ -1,8 +1,8 @@
-"""SQL in a table's metadata: an expression of somebody else, checked before it becomes a Column.
+"""SQL in a table's metadata: an expression from someone else, checked before it becomes a Column.
 
-Defaults, generated columns, constraints and invariants are run with the rights of whoever writes
-to the table. Spark's functions include some that run any Java method or read any file, so what an
-expression calls is looked at first, in what Spark's parser makes of it:
+Defaults, generated columns, constraints and invariants run with the rights of whoever writes to
+the table. Some of Spark's functions run any Java method or read any file, so the functions that an
+expression calls are checked first, in the tree of Spark's parser:
 
 | what                                    | in a rule or generated column | in a default |
 |-----------------------------------------|-------------------------------|--------------|
@@ -97,7 +97,7 @@ def _refused(sql: str) -> str | None:
         with unlogged():
             called = compiled(spark, "TruckeeFunctions").called(spark._jsparkSession, sql)
     except ParseException:
-        return None  # nothing of it can be run; whoever uses it hears so from Spark
+        return None  # it cannot be run at all, and Spark says so when it is used
     names: list[str] = msgspec.json.decode(called)
     for name in names:
         if name.startswith("?") or name in REFUSED:

@@ -1,14 +1,14 @@
-"""What the tasks of a write job send back of their files (see `TruckeeCommit.java`).
+"""What the tasks of a write job report about their files (see `TruckeeCommit.java`).
 
-| field of a line | meaning                                                                |
-|-----------------|------------------------------------------------------------------------|
-| 1               | the path below the table's root, UTF-8 in base 64                      |
-| 2, 3            | size in bytes, time in milliseconds                                    |
-| 4               | the rows of each row group, with commas in between                     |
-| 5 and on        | a wanted column each: its chunks, one a row group, with bars in between |
+| field of a line | meaning                                                                    |
+|-----------------|----------------------------------------------------------------------------|
+| 1               | the path below the table's root, UTF-8 in base 64                          |
+| 2, 3            | size in bytes, time in milliseconds                                        |
+| 4               | the number of rows of each row group, separated by commas                  |
+| 5 and on        | one wanted column each: a chunk for each row group, separated by bars      |
 
-A chunk is `nulls,values,least,greatest`, where `-` is what the footer does not say; bounds are in
-the plain encoding of Parquet, in base 64. A `-` on its own is a chunk without statistics.
+A chunk is `nulls,values,least,greatest`, with `-` for what the footer does not say; bounds are in
+Parquet's plain encoding, in base 64. A single `-` is a chunk without statistics.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class TaskFile(NamedTuple):
 
 
 def wanted_leaves(columns: Sequence[FooterColumn]) -> list[int]:
-    """Return the numbers of the file's columns to ask for, in the order they are sent back."""
+    """Return the numbers of the file's columns to ask for, in the order of the answer."""
     return [leaf for column in columns for leaf in range(column.first, column.last + 1)]
 
 

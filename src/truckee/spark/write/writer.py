@@ -1,14 +1,14 @@
 """DataFrame -> data files and change files of a table, with their actions and statistics.
 
-Spark's own Parquet writer moves the rows, in one job for data and change rows. A file lies at its
-place in the table from the start, for nobody sees it before the log names it. The tasks that wrote
-the files send back their paths, sizes and statistics, so nothing is listed or read again.
+Spark's own Parquet writer moves the rows, in one job for data and change rows. Files are written
+to their final place, since nobody sees them before the log names them. The tasks that wrote the
+files send back their paths, sizes and statistics, so nothing is listed or read again.
 
     <root>/part-00000-<token>-<attempt>.c000.snappy.parquet                  data
     <root>/day=2024-01-02/part-00000-….parquet                               data, partitioned
     <root>/_change_data/cdc-00000-….parquet, <root>/_change_data/day=…/…     change rows
 
-Every file of a job has its token in its name, by which all of them are found if the job fails.
+Every file of a job has the job's token in its name, so all of them can be found if the job fails.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ _COMMIT_PROTOCOL = "spark.sql.sources.commitProtocolClass"
 
 @dataclass(frozen=True, kw_only=True)
 class FileOptions:
-    """How data files are cut and encoded; None leaves it to Spark's own settings.
+    """How data files are split and encoded; None leaves it to Spark's own settings.
 
     `parquet` holds options of the Parquet writer itself, such as `parquet.block.size`.
-    `optimize_write` says whether rows are shuffled first, so that there are fewer and larger files;
-    None leaves it to the session, and then to the table. `one_partition_a_task` says that no task
-    has rows of more than one partition, so that they need not be sorted by it.
+    `optimize_write` says whether rows are shuffled first, to get fewer and larger files; None
+    leaves it to the session, and then to the table. `one_partition_a_task` says that each task has
+    rows of one partition only, so that they need not be sorted by partition.
     """
 
     compression: str | None = None
@@ -109,7 +109,7 @@ class WrittenFiles:
         return sum(add.size for add in self.adds)
 
     def discard(self) -> None:
-        """Delete the files, for the commit that was to name them did not happen."""
+        """Delete the files, because the commit that would have named them did not happen."""
         paths = [add.path for add in self.adds] + [change.path for change in self.changes]
         delete_job_files(self.spark, self.root, [decode_path(path) for path in paths])
 
@@ -127,9 +127,9 @@ def write_files(
 ) -> WrittenFiles:
     """Write rows of a table to files, in one pass, and return the actions that name them.
 
-    `df` has the table's columns by their logical names and types, in any order. Where it also has
-    `_change_type`, rows for which that is not null are change rows: with the change data feed on
-    they go to change files, with it off they are left out. All other rows must keep the table's
+    `df` has the table's columns by their logical names and types, in any order. If it also has
+    `_change_type`, rows where that is not null are change rows: they go to change files if the
+    change data feed is on, and are left out otherwise. All other rows must satisfy the table's
     rules and `rules`, or an error of `truckee.errors.write_rows` is raised; `computed` are
     generated columns that need no check. If anything fails, no file is left behind.
     """
@@ -160,7 +160,7 @@ def write_files(
 
 
 class _WantedColumns(NamedTuple):
-    """The columns of which footers are asked: for statistics, and the numbers of identities."""
+    """The columns to read from footers: those with statistics, and identity columns."""
 
     indexed: list[FooterColumn]
     identities: list[FooterColumn]
@@ -184,7 +184,7 @@ def _checked(df: DataFrame, table: TableConfiguration, rules: list[Rule]) -> Dat
 def _laid_out(df: DataFrame, table: TableConfiguration, options: FileOptions) -> LaidOut:
     settings = {**FILE_SETTINGS, _COMMIT_PROTOCOL: TRUCKEE_COMMIT}
     if not table.partition_columns or options.one_partition_a_task:
-        # Data and change rows go to two files at once, rather than being sorted apart first.
+        # A task keeps two files open, for data and change rows, so they need not be sorted first.
         settings["spark.sql.maxConcurrentOutputFileWriters"] = "2"
     users = session_settings(df.sparkSession)
     is_shuffled = is_optimized(options.optimize_write, users, table.properties.optimize_write)
@@ -203,7 +203,7 @@ def _laid_out(df: DataFrame, table: TableConfiguration, options: FileOptions) ->
 def _no_leftovers(
     spark: SparkSession, storage: Storage, table: TableConfiguration
 ) -> Iterator[str]:
-    """Yield a token for a write job; if the body fails, end its tasks and delete their files."""
+    """Yield a token for a write job; if the body fails, cancel its tasks and delete their files."""
     token = str(uuid4())
     try:
         yield token
