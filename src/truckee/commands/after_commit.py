@@ -1,7 +1,7 @@
-"""What follows a commit of rows: work that nobody waits for, and that cannot make the commit fail.
+"""Work that follows a commit of rows, and that cannot make the commit fail.
 
-Commands that write rows say so here. What is done then stands further down the path of imports,
-and is added by whoever opens the front door (`add_follow_up`).
+Commands that write rows call `after_commit`. The work itself is defined in modules that import
+this one, and is registered with `add_follow_up` when the public modules are imported.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from truckee.storage.base import Storage
 _log = logging.getLogger(__name__)
 
 FollowUp: TypeAlias = Callable[[SparkSession, Storage, int, Metadata], None]
-"""Is given the session, the table, the version that was committed and the metadata it has."""
+"""Gets the session, the table, the committed version and its metadata."""
 
 _follow_ups: dict[str, FollowUp] = {}
 
 
 def add_follow_up(name: str, follow_up: FollowUp) -> None:
-    """Let something be done after each commit of rows; adding it again changes nothing."""
+    """Register work to do after each commit of rows; registering it again changes nothing."""
     _follow_ups[name] = follow_up
 
 
 def rows_committed(spark: SparkSession, storage: Storage, version: int, metadata: Metadata) -> None:
-    """Do what follows a commit of rows; a failure is logged, for the commit stands."""
+    """Do the work that follows a commit of rows; a failure is only logged."""
     for name, follow_up in _follow_ups.items():
         try:
             follow_up(spark, storage, version, metadata)

@@ -1,4 +1,4 @@
-"""Names of tables in Spark's catalog, and the places that they stand for."""
+"""Names of tables in Spark's catalog, and their locations."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from truckee.spark.session.catalog import (
 
 
 def delta_location(spark: SparkSession, name: str) -> str:
-    """Return where the table of a name lies; ``delta.`/data/t` `` lies where it says.
+    """Return the location of the table of a name; for ``delta.`/data/t` `` it is that path.
 
-    Raises TableNotFoundError if there is none, and NotATruckeeTableError if it is no Delta table.
+    Raises TableNotFoundError if there is none, and NotATruckeeTableError if it is not a Delta
+    table.
     """
     path = path_in_name(spark, name)
     if path is not None:
@@ -39,7 +40,7 @@ _ready: list[Callable[[SparkSession], object]] = []
 
 
 def before_names(prepare: Callable[[SparkSession], object]) -> None:
-    """Have a session prepared before the first table is entered into its catalog."""
+    """Register a function that prepares a session before its first table is entered."""
     if prepare not in _ready:
         _ready.append(prepare)
 

@@ -1,4 +1,4 @@
-"""The commit of files that were written for it, and what becomes of them if it fails."""
+"""The commit of files that were written before, and their deletion if it fails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from truckee.log.transaction import Transaction
 
 
 class Discardable(Protocol):
-    """Files that were written for a commit, and can be deleted if there is none."""
+    """Files that were written for a commit, and can be deleted if the commit fails."""
 
     def discard(self) -> None:
         """Delete the files."""
@@ -32,7 +32,7 @@ class NewFiles(NamedTuple):
 
 @contextmanager
 def discarding(written: Discardable) -> Iterator[None]:
-    """Delete files that were written if the body fails, which must not be a commit."""
+    """Delete the written files if the body fails; the body must not commit them."""
     try:
         yield
     except BaseException:
@@ -51,8 +51,8 @@ def commit_written(
 ) -> int:
     """Commit a transaction whose files were written before, and return its version.
 
-    Files of a commit that was refused are deleted. After an error of the store, or when
-    interrupted, the commit may be there all the same, and the files are left alone.
+    If the commit is refused, its files are deleted. After a storage error or an interruption, the
+    commit may still exist, so the files are kept.
     """
     try:
         return transaction.commit(

@@ -1,4 +1,4 @@
-"""Files that leave a table: an `add` that is live becomes its `remove`."""
+"""Files that are removed from a table: the `remove` action for a live `add`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from truckee.protocol.stats import parse_stats
 def file_removal(
     add: AddFile, *, timestamp_ms: int | None = None, data_change: bool = True
 ) -> RemoveFile:
-    """Return the tombstone of a live file, with all that a feed needs to show its rows again."""
+    """Return the tombstone of a live file, with everything the feed needs to read its rows."""
     return RemoveFile(
         path=add.path,
         deletion_timestamp=now_ms() if timestamp_ms is None else timestamp_ms,
@@ -35,7 +35,7 @@ def file_removals(adds: Iterable[AddFile], *, data_change: bool = True) -> list[
 
 
 def num_rows(adds: Iterable[AddFile]) -> int | None:
-    """Return how many rows live files have, without those deleted; None if it is not known."""
+    """Return how many rows live files have, without deleted ones; None if unknown."""
     total = 0
     for add in adds:
         stats = parse_stats(add.stats)

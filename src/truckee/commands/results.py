@@ -13,6 +13,6 @@ from truckee.spark.result_frame import result_frame
 def metrics_frame(
     spark: SparkSession, affected: Mapping[str, int], columns: Sequence[str]
 ) -> DataFrame:
-    """Return one row with these columns of `affected`, 0 for what is not in it."""
+    """Return one row with these columns of `affected`, 0 for those that are missing."""
     table = pa.table({name: pa.array([affected.get(name, 0)], pa.int64()) for name in columns})
     return result_frame(spark.createDataFrame(table))

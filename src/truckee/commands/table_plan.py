@@ -56,9 +56,9 @@ def new_metadata(
 
 @dataclass(frozen=True)
 class TablePlan:
-    """A table as it will be: `snapshot` is what is there now, None if nothing.
+    """A table as it will be: `snapshot` is the table now, None if there is none.
 
-    Properties that ask for features or protocol versions are in its protocol, not in its metadata.
+    Properties that request features or protocol versions go to its protocol, not to its metadata.
     """
 
     storage: Storage
@@ -92,7 +92,7 @@ class TablePlan:
         return self.snapshot is None or self.snapshot.metadata != self.metadata
 
     def check(self, operation: str, actions: Sequence[Action] = ()) -> None:
-        """Raise what the commit would raise, as far as it can be told by now."""
+        """Raise what the commit would raise, as far as it is known now."""
         table = self.storage.root
         check_writable(self.protocol, self.metadata, table)
         check_actions(
@@ -104,7 +104,7 @@ class TablePlan:
         )
 
     def transaction(self) -> Transaction:
-        """Return a transaction that will make the table what it is planned to be."""
+        """Return a transaction that changes the table as planned."""
         transaction = Transaction(self.storage, self.snapshot)
         if self.changes_metadata:
             transaction.set_metadata(self.metadata)

@@ -170,7 +170,7 @@ def test_other_types_are_refused(old: str, new: str) -> None:
     assert caught.value.sentence() == (
         f"column c cannot be changed: {shown[0]} cannot become {shown[1]}\n"
         "hint: set the table property 'delta.enableTypeWidening' to 'true' for a wider type; for "
-        "any other, write the table anew with overwriteSchema"
+        "any other, rewrite the table with overwriteSchema"
     )
 
 

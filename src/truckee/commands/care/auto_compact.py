@@ -1,7 +1,7 @@
 """Auto compaction: a write that leaves many small files behind is followed by an OPTIMIZE.
 
-Only partitions that the write has added files to are looked at, and of these only those that now
-have `minNumFiles` small files. They are counted in the log, so it does not matter who wrote them.
+Only partitions to which the write added files are compacted, and only if they now have
+`minNumFiles` small files. These are counted in the log, so it does not matter who wrote them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 def enable_auto_compaction() -> None:
-    """Let writes of this process be followed by a compaction where a table or session asks."""
+    """Let a compaction follow writes of this process, if the table or the session asks for it."""
     add_follow_up("auto compaction", auto_compact)
 
 
@@ -47,7 +47,7 @@ def auto_compact(spark: SparkSession, storage: Storage, version: int, metadata: 
 def crowded_partitions(
     spark: SparkSession, storage: Storage, version: int, settings: AutoCompactSettings
 ) -> list[PartitionKey]:
-    """Return the partitions that got files in a version, and have many small ones by now."""
+    """Return the partitions that got files in a version and now have many small files."""
     snapshot = load_snapshot(storage)
     of = partition_of(partition_fields(snapshot), session_zone(spark))
     written = {of(add) for add in read_commit(storage, version).adds if add.data_change}

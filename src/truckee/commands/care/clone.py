@@ -1,7 +1,7 @@
-"""CLONE: a new table with the rows of another one, its files shared or copied.
+"""CLONE: a new table with the rows of another one, whose files are shared or copied.
 
-A shallow clone is one commit. A deep clone copies first and commits at the end; if it is stopped
-in between, there is no table yet, and the next try copies what is still missing.
+A shallow clone is one commit. A deep clone copies first and commits at the end. If it is stopped in
+between, there is no table yet, and the next attempt copies only what is missing.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from truckee.storage.fence import unfenced
 from truckee.storage.memory import MemoryStorage
 from truckee.storage.urls import scheme_of
 
-# Storages that only this process reaches.
+# Storages that only this process can reach.
 _HERE = (MemoryStorage, HadoopStorage)
 
 CLONE_RESULT_COLUMNS = (
@@ -116,7 +116,7 @@ def source_version(
     *,
     time_zone: str = "UTC",
 ) -> int | None:
-    """Return which version of the source is meant, None for the latest."""
+    """Return the requested version of the source, None for the latest."""
     if timestamp is not None:
         at = timestamp_ms(timestamp, option="timestamp", time_zone=time_zone)
         return version_as_of(source, at)
@@ -133,7 +133,7 @@ def copy_in_threads(source: Storage, target: Storage, files: Sequence[CopiedFile
 def clone_table(
     source: Snapshot, target: Storage, request: CloneRequest, *, copy: Copy = copy_in_threads
 ) -> dict[str, int]:
-    """Clone a version of a table into a storage, and return what was counted.
+    """Clone a version of a table into a storage, and return the metrics.
 
     Raises before anything is written if the target cannot be a clone of this source.
     """
@@ -179,7 +179,7 @@ def _check_source(source: Snapshot) -> None:
 
 
 def _check_folder(target: Storage, files: ClonedFiles) -> None:
-    """Raise NonEmptyFolderError if there are files that an earlier try did not leave there."""
+    """Raise NonEmptyFolderError if there are files that do not come from an earlier attempt."""
     mine = {file.target for file in files.copies}
     for found in target.list_tree(""):
         is_hidden = any(part[:1] in (".", "_") for part in found.path.split("/"))
@@ -221,7 +221,7 @@ def _clustering(source: Snapshot, existing: Snapshot | None) -> Iterable[DomainM
 
 
 def _copy(source: Snapshot, target: Storage, files: ClonedFiles, copy: Copy) -> int:
-    """Copy what is not there yet, and return the bytes of all copies."""
+    """Copy the files that are missing, and return the size of all copies in bytes."""
     sizes = {found.path: found.size for found in target.list_tree("")}
     expected = {decode_path(add.path): add.size for add in files.adds}
     missing = [
@@ -256,7 +256,7 @@ def _commit(
 
 
 def _copying(spark: SparkSession) -> Copy:
-    """Return how files are copied: by Spark's tasks, or by this process where it has none."""
+    """Return how to copy files: with Spark's tasks, or in this process if there are none."""
 
     def copy(source: Storage, target: Storage, files: Sequence[CopiedFile]) -> None:
         try:

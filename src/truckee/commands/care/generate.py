@@ -1,4 +1,4 @@
-"""GENERATE: lists of a table's files, for readers that know no log."""
+"""GENERATE: lists of a table's files, for readers that do not read the log."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""Rows that others deleted from files while these were written anew: found again in the new files.
+"""Rows that others deleted from files during their rewrite: deleted again in the new files.
 
-A bin of files is rewritten as of one version. Until it is committed, others may have changed its
+A bin of files is rewritten as of one version. Before it is committed, others may have changed its
 files:
 
-| since the table was read, others  | and the bin                                               |
+| since the table was read, others  | the bin                                                   |
 |-----------------------------------|-----------------------------------------------------------|
-| marked rows of a file             | follows: vectors mark the same rows in its new files      |
-| removed a file, restored rows     | is lost: its new files are given up, and it is tried anew |
-| did neither                       | is as good as before                                      |
+| marked rows of a file             | is adapted: vectors mark the same rows in its new files   |
+| removed a file, restored rows     | is lost: its new files are deleted, and it is retried     |
+| did neither                       | is committed as it is                                     |
 
-A row is found by its values. Rows with the same values are as good as each other, except that
-those of tables with row tracking have ids, which are among the values here.
+A row is found by its values. Rows with the same values are interchangeable; with row tracking, row
+ids are among the values.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from truckee.spark.session.job_descriptions import described_jobs
 
 _VALUES = "__truckee_values"
 _WANTED = "__truckee_wanted"
-# To the microsecond: by default, JSON has milliseconds.
+# In microseconds: by default, JSON has milliseconds.
 _EXACT = {
     "ignoreNullFields": "false",
     "timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSSXXX",
@@ -54,7 +54,7 @@ _EXACT = {
 def following(
     spark: SparkSession, done: Rewritten, newer: Snapshot
 ) -> tuple[Rewritten, tuple[RewrittenBin, ...]]:
-    """Return rewritten bins as they can be committed after a newer version, and those lost."""
+    """Return the bins adapted to be committed after a newer version, and the lost bins."""
     live = files_by_path(newer, (decode_path(file.path) for file in done.removed))
     kept: list[RewrittenBin] = []
     lost: list[RewrittenBin] = []

@@ -3,8 +3,8 @@
 | verb                         | files that are rewritten                                       |
 |------------------------------|----------------------------------------------------------------|
 | OPTIMIZE                     | small ones, and those with many deleted rows, by partition     |
-| OPTIMIZE ... ZORDER BY       | all of the partitions asked for, rows in the order of a curve  |
-| OPTIMIZE of clustered tables | those that are not clustered yet, with the cubes that grow     |
+| OPTIMIZE ... ZORDER BY       | all in the requested partitions, rows in the order of a curve  |
+| OPTIMIZE of clustered tables | those not clustered yet, and those of cubes that are too small |
 | OPTIMIZE FULL                | also those that are clustered by other columns                 |
 | REORG ... APPLY (PURGE)      | those with deleted rows or dropped columns                     |
 
@@ -53,7 +53,7 @@ def optimize(
 
     The conditions in `where` are about partition columns. Raises the errors of
     `truckee.errors.optimize` before anything is written, and those of `truckee.errors.transaction`
-    if others keep removing the same files.
+    if other writers keep removing the same files.
     """
     request = OptimizeRequest(where=tuple(where), zorder_by=tuple(zorder_by), full=full)
     return run_optimize(spark, storage, request)
@@ -73,7 +73,7 @@ def run_optimize(
     request: OptimizeRequest,
     settings: OptimizeSettings | None = None,
 ) -> DataFrame:
-    """Do what is requested, and return what was done; without anything to do there is no commit."""
+    """Do what is requested, and return what was done; if nothing is to do, there is no commit."""
     with running(request.operation, storage.root):
         return _optimized(spark, storage, request, settings)
 
@@ -133,7 +133,7 @@ def _run(
     settings: OptimizeSettings,
     outcome: OptimizeOutcome,
 ) -> tuple[list[object], DeltaError | None]:
-    """Rewrite the bins of a plan and commit them; return the partitions of those that were lost."""
+    """Rewrite the bins of a plan and commit them; return the partitions of lost bins."""
     lost: list[object] = []
     conflict: DeltaError | None = None
     for batch in batches(plan.bins, settings.batch_size):

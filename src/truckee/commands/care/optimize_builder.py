@@ -27,7 +27,7 @@ class DeltaOptimizeBuilder:
         return f"DeltaOptimizeBuilder({self._storage.root!r}, where={list(self._where)!r})"
 
     def where(self, partitionFilter: str) -> DeltaOptimizeBuilder:
-        """Look only at partitions that a condition is true of; several have to be true at once."""
+        """Choose the partitions for which a condition is true; several conditions are combined."""
         if not isinstance(partitionFilter, str):
             raise ArgumentTypeError(
                 what="the condition of OPTIMIZE", needs="be text", found=type_name(partitionFilter)
@@ -35,22 +35,22 @@ class DeltaOptimizeBuilder:
         return DeltaOptimizeBuilder(self._spark, self._storage, (*self._where, partitionFilter))
 
     def executeCompaction(self) -> DataFrame:
-        """Write small files together into larger ones; a clustered table is clustered."""
+        """Combine small files into larger ones; a clustered table is clustered."""
         return optimize(self._spark, self._storage, where=self._where)
 
     def executeZOrderBy(self, *cols: str | list[str] | tuple[str, ...]) -> DataFrame:
-        """Write all files anew, with rows that are near each other in all of these columns."""
+        """Rewrite all files so that rows with similar values in all these columns are together."""
         return optimize(self._spark, self._storage, where=self._where, zorder_by=_names(cols))
 
     def executeFull(self) -> DataFrame:
-        """Cluster a clustered table, files that are clustered by other columns included.
+        """Cluster a clustered table, including files that are clustered by other columns.
 
         This is `OPTIMIZE table FULL`, for which delta-spark has no method.
         """
         return optimize(self._spark, self._storage, where=self._where, full=True)
 
     def purge(self) -> DataFrame:
-        """Write files with deleted rows or dropped columns anew, without them.
+        """Rewrite the files with deleted rows or dropped columns, without these.
 
         This is `REORG TABLE table APPLY (PURGE)`, for which delta-spark has no method.
         """

@@ -1,4 +1,4 @@
-"""What OPTIMIZE and REORG say of themselves: in the commit, and to the caller."""
+"""The metrics of OPTIMIZE and REORG: in the commit, and for the caller."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ METRICS_TYPE = _sql_type(_METRICS)
 
 @dataclass
 class OptimizeOutcome:
-    """What was done in all, over all commits."""
+    """The totals of all commits."""
 
     start_ms: int
     considered: int = 0

@@ -1,4 +1,4 @@
-"""What an OPTIMIZE or REORG is asked to do, checked, and which files it will rewrite."""
+"""The request of an OPTIMIZE or REORG, checked, and the files that it will rewrite."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from truckee.spark.write.conditions import unresolved_text
 
 @dataclass(frozen=True, kw_only=True)
 class OptimizeRequest:
-    """What to do: compact, or Z-order by columns, or cluster anew (`full`), or purge.
+    """What to do: compact, Z-order by columns, recluster (`full`), or purge.
 
-    The conditions in `where` choose partitions, together. `partitions`, where it is not None,
-    are the only ones that are looked at.
+    A partition is chosen if all conditions in `where` are true for it. If `partitions` is not None,
+    only these are considered.
     """
 
     where: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class OptimizeRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class OptimizePlan:
-    """Which files were looked at, which are rewritten together, and in which order their rows."""
+    """Which files were considered, which are rewritten together, and the order of their rows."""
 
     snapshot: Snapshot
     considered: tuple[AddFile, ...]
@@ -196,7 +196,7 @@ def _column(snapshot: Snapshot, name: str) -> FieldChain:
 def _considered(
     spark: SparkSession, snapshot: Snapshot, where: tuple[str, ...]
 ) -> tuple[list[AddFile], tuple[str, ...]]:
-    """Return the files of the partitions that all conditions are true of, and the conditions."""
+    """Return the files of the partitions for which all conditions are true, and the conditions."""
     if not where:
         return list(snapshot.files()), ()
     target = Target(spark, snapshot)

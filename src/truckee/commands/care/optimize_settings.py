@@ -1,4 +1,4 @@
-"""What a session and a table say of OPTIMIZE, REORG and auto compaction.
+"""The settings of session and table for OPTIMIZE, REORG and auto compaction.
 
 Sizes are bytes, or a number with a unit as in `128m` or `1gb`.
 
@@ -17,8 +17,8 @@ Sizes are bytes, or a number with a unit as in `128m` or `1gb`.
 | `autoCompact.minNumFiles`                                      | 50                |
 | `autoCompact.maxNumModifiedPartitions`                         | 128               |
 
-The table property `delta.targetFileSize` stands in for `optimize.maxFileSize` and
-`optimize.minFileSize` where the session does not set them.
+If the session sets neither, the table property `delta.targetFileSize` is used for
+`optimize.maxFileSize` and `optimize.minFileSize`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class OptimizeSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class AutoCompactSettings:
-    """When a write is followed by a compaction, and what it looks at."""
+    """When a compaction follows a write, and which files it considers."""
 
     min_num_files: int = 50
     max_partitions: int = 128
@@ -90,8 +90,8 @@ def auto_compact_settings(
 ) -> AutoCompactSettings | None:
     """Return how to compact after a write, None if neither session nor table asks for it.
 
-    The session wins over the table. `delta.autoOptimize`, the old name, wins over the new one
-    where it is true.
+    The session takes precedence over the table. If `delta.autoOptimize`, the old name, is true, it
+    takes precedence over the new one.
     """
     given = Options(settings)
     wanted = bool(properties.auto_optimize) or properties.auto_compact not in (None, "false")

@@ -1,8 +1,8 @@
 """RESTORE: a table becomes what it was, in one new version.
 
-Nothing of the history is undone: the versions in between stay, and the restore is a commit like
-any other, which the feed shows as the rows that differ. It is not tried again after another
-writer's commit, whose rows it would take away without anybody having seen them.
+The history is kept: the versions in between stay, and the restore is a commit like any other, which
+the feed shows as the rows that differ. It is not retried after another writer's commit, since it
+would remove that writer's rows before anyone has seen them.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def restore(
 ) -> DataFrame:
     """Restore a table to a version or a time; return delta-spark's row of numbers.
 
-    There is no row, and no commit, where the table is at that version already.
+    If the table is already at that version, there is no row and no commit.
     """
     settings = session_settings(spark)
     target = restore_target(storage, version, timestamp, time_zone=session_zone(spark))
@@ -105,7 +105,7 @@ def restore_target(
     *,
     time_zone: str = "UTC",
 ) -> RestoreTarget:
-    """Return the version that is meant; raise what says that there is none."""
+    """Return the requested version; raise if there is none."""
     if timestamp is None:
         return RestoreTarget(version=checked_version(version, what="version"))
     if not isinstance(timestamp, str | date):
@@ -202,7 +202,7 @@ def _commit(plan: RestorePlan, target: RestoreTarget, *, takes_old_protocol: boo
 
 
 def write_checkpoint_after(storage: Storage, version: int) -> None:
-    """Write the checkpoint of a version that was committed; if it fails, the commit stands."""
+    """Write the checkpoint of a committed version; a failure does not undo the commit."""
     try:
         write_checkpoint(load_snapshot(storage, version))
     except Exception:
@@ -216,9 +216,9 @@ def write_checkpoint_after(storage: Storage, version: int) -> None:
 
 
 def _metadata(plan: RestorePlan) -> Metadata:
-    """Return the metadata of the target, but for what may never go back.
+    """Return the metadata of the target, except for what must never go back.
 
-    Identity columns give no number twice, and history that was protected stays so.
+    Identity columns never assign a number twice, and protected history stays protected.
     """
     now, then = plan.current.metadata, plan.target.metadata
     identity = {
@@ -241,7 +241,7 @@ def _metadata(plan: RestorePlan) -> Metadata:
 def _set_protocol(
     transaction: Transaction, plan: RestorePlan, metadata: Metadata, *, takes_old: bool
 ) -> None:
-    """Let the table demand what either version did, or what the old one did."""
+    """Set the protocol: what either version requires, or with `takes_old` only the old one."""
     now, then = plan.current.protocol, plan.target.protocol
     if takes_old:
         lost = supported_features(now) - supported_features(then)

@@ -1,7 +1,7 @@
 """Bins of files -> new files with the same rows: one Spark job for all bins of one output each.
 
-Every bin is a partition of a shuffle, and so one task writes the file that becomes of it. Bins with
-several outputs have a job each, in which rows are put in the order of a curve first.
+Every bin is one partition of a shuffle, so one task writes its new file. Bins with several outputs
+have a job each, which first sorts the rows by a curve.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _TASK = re.compile(r"part-(\d+)-[^/]*$")
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """The order that rows are put in: by these columns; with `cube`, as a clustered table has it.
+    """The order of the rows: by these columns; with `cube`, as in a clustered table.
 
     `cube` is the text of the columns in the tags of new files.
     """
@@ -63,7 +63,7 @@ class Curve:
 
 
 class RewrittenBin(NamedTuple):
-    """Files that leave, and those that take their place."""
+    """Files that are removed, and those that replace them."""
 
     old: Bin
     adds: tuple[AddFile, ...]
@@ -88,7 +88,7 @@ class Rewritten:
         return [add for each in self.bins for add in each.adds]
 
     def discard(self) -> None:
-        """Delete all new files, for the commit that was to name them did not happen."""
+        """Delete all new files, because their commit did not happen."""
         delete_vectors(self.snapshot.storage, self.adds)
         for files in self.written:
             files.discard()
@@ -167,7 +167,7 @@ def _written(
 def _output_number(
     target: Target, rows: DataFrame, group: Sequence[Bin], curve: Curve | None, live: int | None
 ) -> Column:
-    """Return for each row which task writes it, counted through all bins of a group."""
+    """Return for each row the number of the task that writes it, over all bins of a group."""
     [first, *others] = group
     if first.num_outputs > 1:
         assert not others
@@ -192,7 +192,7 @@ def _nested(chain: FieldChain) -> Column:
 def _by_bin(
     group: Sequence[Bin], adds: Iterable[AddFile], curve: Curve | None
 ) -> list[RewrittenBin]:
-    """Return the new files by the bin whose rows they hold, told by the task that wrote them."""
+    """Return the new files by bin; the task that wrote a file tells its bin."""
     tasks = [number for number, bunch in enumerate(group) for _ in range(bunch.num_outputs)]
     of_bin: dict[int, list[AddFile]] = {number: [] for number in range(len(group))}
     for add in adds:

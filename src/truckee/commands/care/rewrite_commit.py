@@ -1,7 +1,7 @@
-"""The commit of rewritten bins: beside whatever others have committed meanwhile.
+"""The commit of rewritten bins, also if others have committed meanwhile.
 
-New files of others never matter, for a rewrite changes no rows. If others touched the files of a
-bin, the bin follows them or is lost (`moved_deletions`); the other bins are committed all the same.
+New files of others never conflict, since a rewrite changes no rows. If others changed files of a
+bin, the bin is adapted or lost (`moved_deletions`); the other bins are still committed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _TABLE_CONFLICTS = (MetadataChangedException, ProtocolChangedException)
 
 
 class CommittedBins(NamedTuple):
-    """What came of a rewrite: its version, None without one; bins lost, and why."""
+    """The result of a rewrite: its version, None without a commit; the lost bins, and why."""
 
     version: int | None
     done: Rewritten
@@ -57,10 +57,10 @@ def commit_bins(
     metrics: Callable[[Rewritten], Mapping[str, object]],
     user_metadata: str | None = None,
 ) -> CommittedBins:
-    """Commit rewritten bins, as many of them as others have left alone.
+    """Commit those of the rewritten bins that other commits have not made invalid.
 
-    Files of a commit that was refused are deleted. After an error of the store, or when
-    interrupted, the commit may be there all the same, and the files are left alone.
+    If the commit is refused, its files are deleted. After a storage error or an interruption, the
+    commit may still exist, so the files are kept.
     """
     lost: tuple[RewrittenBin, ...] = ()
     why: DeltaError | None = None

@@ -5,11 +5,11 @@ Settings begin with `spark.databricks.delta.`:
 | setting                                | default | meaning                                      |
 |----------------------------------------|---------|----------------------------------------------|
 | `retentionDurationCheck.enabled`       | true    | less than the table's retention is refused   |
-| `vacuum.lite.enabled`                  | false   | LITE unless told otherwise                   |
+| `vacuum.lite.enabled`                  | false   | LITE by default                              |
 | `vacuum.logging.enabled`               | not set | commits before and after; unset: not on S3   |
 | `vacuum.retentionWindowIgnore.enabled` | false   | the table's own retention counts             |
 | `vacuum.parallelDelete.enabled`        | false   | Spark's tasks delete, however few files      |
-| `vacuum.parallelDelete.parallelism`    | not set | in so many tasks                             |
+| `vacuum.parallelDelete.parallelism`    | not set | the number of these tasks                    |
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from truckee.storage.tree import Deleted, delete_files
 from truckee.storage.urls import scheme_of
 
 _PARALLEL = "spark.databricks.delta.vacuum.parallelDelete."
-_HERE = (MemoryStorage, HadoopStorage)  # that only this process reaches
+_HERE = (MemoryStorage, HadoopStorage)  # storages that only this process can reach
 _MANY_FILES = 100_000
 _FILES_A_TASK = 5_000
 _INVENTORY = (
@@ -63,8 +63,8 @@ def vacuum(
 ) -> DataFrame:
     """Delete the files that no version within the retention needs; return paths.
 
-    A dry run returns what would go, one path a row, and changes nothing. Otherwise the one row
-    is the table's root.
+    A dry run returns the files that would be deleted, one path for each row, and changes nothing.
+    Otherwise there is one row with the table's root.
     """
     settings = session_settings(spark)
     options = VacuumOptions(
@@ -97,7 +97,7 @@ def _qualified(storage: Storage, path: str = "") -> str:
 
 
 def _rows(inventory: DataFrame) -> Iterator[InventoryRow]:
-    """Yield the rows of an inventory; InventoryError if its columns are not those of one."""
+    """Yield the rows of an inventory; InventoryError if it has the wrong columns."""
     _check_columns(inventory.schema)
     return _read_rows(inventory.select(*(name for name, _ in _INVENTORY)))
 

@@ -60,7 +60,7 @@ _STATS_COLUMNS_KEY = TableProperties.data_skipping_stats_columns.key
 
 @dataclass(frozen=True, kw_only=True)
 class NewColumn:
-    """A column to be added: `name` may lead into a struct, as in `s.x`.
+    """A column to be added: `name` may be a field of a struct, as in `s.x`.
 
     `position` is `first`, `after <column>`, or None for the end.
     """
@@ -73,7 +73,7 @@ class NewColumn:
 
 
 def add_columns(storage: Storage, columns: Sequence[NewColumn]) -> int:
-    """Add columns, which are null in the rows that are there; return the version with them."""
+    """Add columns, which are null in existing rows; return the version that has them."""
     snapshot = load_snapshot(storage)
     schema = snapshot.schema
     shown = []
@@ -135,10 +135,10 @@ def change_column(
     default: str | None = None,
     position: str | None = None,
 ) -> int:
-    """Change what is given of a column, and return the version in which it is so.
+    """Change the given attributes of a column, and return the version that has them.
 
     A type can only become wider. NOT NULL can be dropped, not set. `default` is SQL, and needs the
-    feature allowColumnDefaults; the empty text drops the default.
+    feature allowColumnDefaults; an empty string drops the default.
     """
     snapshot = load_snapshot(storage)
     path = _path(column)
@@ -275,7 +275,7 @@ def commit_schema(
     parameters: Mapping[str, Any],
     metadata: Metadata | None = None,
 ) -> int:
-    """Commit another schema of a table, if it can have it; return the version."""
+    """Check and commit a new schema of a table; return the version."""
     storage = snapshot.storage
     mode = snapshot.properties.column_mapping_mode
     check_columns(schema, mapping_mode=mode, table=storage.root)

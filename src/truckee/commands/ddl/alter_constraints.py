@@ -1,4 +1,4 @@
-"""ADD and DROP CONSTRAINT: conditions that every row of a table keeps."""
+"""ADD and DROP CONSTRAINT: conditions that every row of a table must satisfy."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from truckee.storage.base import Storage
 
 
 def add_constraint(spark: SparkSession, storage: Storage, name: str, expression: str) -> int:
-    """Make a condition in SQL a rule of the table, and return the version that has it.
+    """Add a condition in SQL as a constraint of the table, and return the version that has it.
 
-    The rows that the table has are looked at first, and must all keep it.
+    All existing rows are checked first, and must satisfy it.
     """
     snapshot = load_snapshot(storage)
     known = snapshot.properties.constraints
@@ -71,7 +71,7 @@ def _check_condition(spark: SparkSession, name: str, expression: str, schema: St
 def drop_constraint(storage: Storage, name: str, *, if_exists: bool = False) -> int:
     """Drop a constraint, and return the version that no longer has it.
 
-    With `if_exists`, a constraint that the table does not have is noted in a commit all the same.
+    With `if_exists`, there is a commit even if the table does not have the constraint.
     """
     snapshot = load_snapshot(storage)
     known = snapshot.properties.constraints

@@ -1,4 +1,4 @@
-"""SET and UNSET TBLPROPERTIES: what a table is like, beyond its columns."""
+"""SET and UNSET TBLPROPERTIES."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def set_properties(storage: Storage, properties: Mapping[str, str]) -> int:
     """Set properties of a table, and return the version that has them.
 
     `delta.feature.<name>` = `supported`, `delta.minReaderVersion` and `delta.minWriterVersion`
-    raise the protocol, which also grows along with what the other properties need. `comment`
-    describes the table.
+    raise the protocol. So do other properties that need a feature. `comment` sets the description
+    of the table.
     """
     snapshot = load_snapshot(storage)
     changes = validated_properties(properties, snapshot.metadata.configuration)

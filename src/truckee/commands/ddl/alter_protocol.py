@@ -1,4 +1,4 @@
-"""What a table demands of its readers and writers: raised, or lowered where nothing needs it."""
+"""The protocol of a table: raised on request, and lowered where nothing needs it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SINCE_KEYS = (
     TableProperties.in_commit_timestamp_enablement_timestamp.key,
 )
 
-# What keeps a feature in a table, beyond what the metadata tells; None if nothing does.
+# Returns why a table still needs a feature, apart from its metadata; None if it does not.
 _Trace = Callable[[Snapshot], str | None]
 
 
@@ -57,17 +57,17 @@ def upgrade_protocol(storage: Storage, reader_version: int, writer_version: int)
 
 
 def add_feature(storage: Storage, name: str) -> int:
-    """Let a table demand a feature of its readers and writers; return the version that does."""
+    """Add a feature to a table's protocol, and return the version that has it."""
     return set_properties(storage, {f"delta.feature.{name}": "supported"})
 
 
 def drop_feature(storage: Storage, name: str, *, truncate_history: bool = False) -> int:
-    """Let a table no longer demand a feature that it does not use; return the version.
+    """Remove a feature that a table does not use from its protocol; return the version.
 
-    After a feature of readers was dropped, versions before that may only be read by those who know
-    it. A checkpoint keeps others from meeting them, and `checkpointProtection` keeps writers from
-    removing that checkpoint. With `truncate_history`, such versions are deleted instead, as soon
-    as they are old enough (see `history_truncation`).
+    Even after a reader feature was dropped, earlier versions can only be read by clients that know
+    it. A checkpoint keeps other clients from reading them, and `checkpointProtection` keeps writers
+    from removing that checkpoint. With `truncate_history`, these versions are deleted instead, as
+    soon as they are old enough (see `history_truncation`).
     """
     snapshot = load_snapshot(storage)
     check_writable(snapshot.protocol, snapshot.metadata, storage.root)
@@ -173,7 +173,7 @@ _TRACES: Mapping[str, _Trace] = {
 
 
 def _without(protocol: Protocol, name: str) -> Protocol:
-    """Return the protocol with its features spelled out, but for one."""
+    """Return the protocol with all features listed, except one."""
     left = tuple(sorted(supported_features(protocol) - {name}))
     reading = tuple(feature for feature in left if _asks_readers(feature))
     return Protocol(

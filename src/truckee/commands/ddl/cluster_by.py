@@ -14,10 +14,10 @@ from truckee.storage.base import Storage
 
 
 def cluster_by(storage: Storage, columns: Sequence[tuple[str, ...]]) -> int:
-    """Cluster a table by columns from now on, by none if there are none; return the version.
+    """Cluster a table by columns from now on; an empty list ends it. Return the version.
 
-    A table that was never clustered gets the features for it. It stays at its version if it is to
-    be clustered by nothing.
+    A table that was never clustered gets the features for it. If it is not clustered and the list
+    is empty, there is no commit.
     """
     snapshot = load_snapshot(storage)
     if columns and snapshot.partition_columns:

@@ -1,4 +1,4 @@
-"""CONVERT TO DELTA: a folder of Parquet files becomes a table where it lies, in one commit."""
+"""CONVERT TO DELTA: a folder of Parquet files becomes a table in place, in one commit."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def convert_to_delta(
     *,
     collect_stats: bool = True,
 ) -> Storage:
-    """Make a table of Parquet files, and return where it lies.
+    """Make a table of Parquet files, and return its storage.
 
-    `identifier` is a path as ``parquet.`/data/t` ``, or the name of a Parquet table of the catalog
-    that has a location of its own, which is the name of the new table then. `partition_schema`
-    gives the types of partition columns, as `day date, n int`; without it they are told from the
-    folders. What is a table already stays as it is.
+    `identifier` is a path as ``parquet.`/data/t` ``, or the name of an external Parquet table of
+    the catalog; the new table takes over that name. `partition_schema` gives the types of partition
+    columns, as `day date, n int`; without it they are inferred from the folders. If there is a
+    Delta table already, nothing is done.
     """
     checked_session(spark)
     path = _path(spark, identifier) if isinstance(identifier, str) else checked_path(identifier)
@@ -95,7 +95,7 @@ def convert_to_delta(
         is_blind_append=False,
     )
     if isinstance(identifier, str) and _PATH_IDENTIFIER.fullmatch(identifier.strip()) is None:
-        # Spark would go on reading the files of the folder, whatever the log says of them.
+        # Otherwise Spark would continue to read all files in the folder, whatever the log says.
         drop_entry(spark, identifier)
         enter_table(spark, identifier, storage.root)
     return storage
@@ -122,7 +122,7 @@ def _path(spark: SparkSession, identifier: str) -> str:
 
 
 def _schema(spark: SparkSession, storage: Storage) -> StructType:
-    """Return the columns of all files together, those of the folders last, as Spark sees them."""
+    """Return the columns of all files, then those of the folders, as Spark infers them."""
     with running("CONVERT", storage.root), described_jobs(spark, "reading the columns of files"):
         found = parquet_folder_schema(spark, storage.root)
     if isinstance(found, str):
@@ -140,7 +140,7 @@ def _partition_schema(
     given: str | SparkStruct | None,
     path: str,
 ) -> StructType:
-    """Return the partition columns, as they were given or as the folders tell."""
+    """Return the partition columns, as given or as inferred from the folders."""
     names = folder_partition_names(files)
     if given is None:
         found = (schema.field(name) for name in names)

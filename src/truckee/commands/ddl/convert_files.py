@@ -1,8 +1,8 @@
 """Parquet files that others wrote, as files of a table: partition values and statistics.
 
-Footers of other writers say less than ours. Some leave NaN out of a column's greatest value, some
-count days in an old calendar, some have columns in another order. Bounds are taken only where they
-are sure to hold for Spark; what is left out only means that a reader looks into the file.
+Footers of other writers are less reliable than ours. Some ignore NaN in a column's greatest value,
+some count days in an old calendar, some order values differently. Bounds are used only if they are
+certainly valid for Spark; without bounds, a reader just opens the file.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def _bounds(
         return Bounds(None, None, nulls)
     least = _least_or_greatest([_value(part, "min", column.type) for part in held], min)
     greatest = _least_or_greatest([_value(part, "max", column.type) for part in held], max)
-    # Whether there is NaN, which Spark holds for the greatest of all, these writers do not tell.
+    # These writers do not say whether there is NaN, which Spark treats as the greatest value.
     return Bounds(least, None if name in ("float", "double") else greatest, nulls)
 
 
@@ -201,7 +201,7 @@ def _least_or_greatest(values: list[Any], choose: Any) -> Any:
 
 
 def _value(part: pq.Statistics, which: str, data_type: DataType) -> Any:
-    """Return a bound, if it is of the kind that the table's type has."""
+    """Return a bound if its Python type fits the table's type, else None."""
     try:
         value = getattr(part, which)
     except (ValueError, OverflowError, pa.ArrowException):

@@ -39,7 +39,7 @@ from truckee.storage.base import Storage
 
 
 class Creation(Enum):
-    """What to do about a table that is there, or is not."""
+    """What to do if the table exists, and if it does not."""
 
     CREATE = "create"
     CREATE_IF_NOT_EXISTS = "createIfNotExists"
@@ -60,7 +60,7 @@ class Creation(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class TableDefinition:
-    """A table as somebody wants it: its columns, where it lies and what it is called."""
+    """A requested table: its columns, its location and its name."""
 
     schema: StructType = field(default_factory=StructType)
     partition_columns: tuple[str, ...] = ()
@@ -73,9 +73,9 @@ class TableDefinition:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a table is to be created or replaced, and what is there.
+    """The location where a table will be created or replaced, and the table that is there now.
 
-    `is_new_name` says that its name is still to be entered into the catalog.
+    `is_new_name` says that its name must still be entered into the catalog.
     """
 
     storage: Storage
@@ -90,7 +90,7 @@ class Place:
 
 
 def check_creation(spark: SparkSession, definition: TableDefinition, creation: Creation) -> Place:
-    """Return where a table with rows is to be; raise if it may not be created or replaced there."""
+    """Return the place for a table with rows; raise if it may not be created or replaced."""
     storage, is_new_name = _storage(spark, definition, creation)
     snapshot = existing_table(storage)
     if snapshot is None:
@@ -108,7 +108,7 @@ def _is_managed(spark: SparkSession, definition: TableDefinition) -> bool:
 
 
 def create_table(spark: SparkSession, definition: TableDefinition, creation: Creation) -> Storage:
-    """Create or replace a table without rows, and return where it lies.
+    """Create or replace a table without rows, and return its storage.
 
     A table that has a name is entered into Spark's catalog.
     """
@@ -134,7 +134,7 @@ def create_table(spark: SparkSession, definition: TableDefinition, creation: Cre
 def _storage(
     spark: SparkSession, definition: TableDefinition, creation: Creation
 ) -> tuple[Storage, bool]:
-    """Return where the table lies, and whether its name is still to be entered."""
+    """Return the table's location, and whether its name must still be entered."""
     name, location = definition.name, definition.location
     if name is None:
         if location is None:
@@ -156,7 +156,7 @@ def _creates(
     creation: Creation,
     is_new_name: bool,
 ) -> bool:
-    """Return whether there is anything to commit; raise if the table may not be what it is."""
+    """Return whether there is anything to commit; raise if the existing table is in the way."""
     table = definition.name or storage.root
     if snapshot is None:
         if creation is Creation.REPLACE:
@@ -180,7 +180,7 @@ def _not_found(table: str) -> TableNotFoundError:
 
 
 def check_empty(storage: Storage) -> None:
-    """Raise NonEmptyFolderError if there are files where a table is to be."""
+    """Raise NonEmptyFolderError if the folder of the new table has files."""
     for file in storage.list_tree(""):
         if file.path.rpartition("/")[2][:1] not in (".", "_"):
             raise NonEmptyFolderError(path=storage.root, found=file.path)

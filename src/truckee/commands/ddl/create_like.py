@@ -25,7 +25,7 @@ _NOT_COPIED = frozenset({"clustering", "checkpointProtection", "catalogManaged"}
 
 @dataclass(frozen=True, kw_only=True)
 class LikeRequest:
-    """What the new table is called, where it lies, and properties beyond those of the source."""
+    """The name and location of the new table, and properties beyond those of the source."""
 
     name: str | None = None
     location: str | None = None
@@ -34,9 +34,9 @@ class LikeRequest:
 
 
 def create_like(spark: SparkSession, source: Snapshot, request: LikeRequest) -> Storage:
-    """Create a table like another one, without its rows; return where it lies.
+    """Create a table like another one, without its rows; return its storage.
 
-    Clustering columns are not copied, nor what the source has recorded of itself alone.
+    Clustering columns are not copied, nor properties that only make sense for the source.
     """
     definition = TableDefinition(
         schema=_schema(source.schema),
@@ -51,7 +51,7 @@ def create_like(spark: SparkSession, source: Snapshot, request: LikeRequest) -> 
 
 
 def _schema(schema: StructType) -> StructType:
-    """Return the columns with no trace of files or rows: neither ids nor last numbers given."""
+    """Return the columns without what depends on files or rows: ids and high-water marks."""
     plain = without_column_mapping(schema)
     return StructType(
         tuple(
@@ -69,7 +69,7 @@ def _schema(schema: StructType) -> StructType:
 
 
 def _configuration(source: Snapshot) -> dict[str, str]:
-    """Return the properties of a table, with those that ask for its protocol."""
+    """Return the properties of a table, and those that request its protocol."""
     found = {
         key: value
         for key, value in source.metadata.configuration.items()

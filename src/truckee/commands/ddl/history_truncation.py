@@ -1,9 +1,9 @@
-"""History cut off, so that no version is left which needs a feature.
+"""Deletes old history, so that no version is left that needs a feature.
 
-A feature of readers may go without a trace once every version that made use of it is gone from the
-log. What is older than `delta.dropFeatureTruncateHistory.retentionDuration` (24 hours) is deleted
-at once. If a younger version needs the feature, a checkpoint is written after it, and the feature
-can be dropped when that version has come of age:
+A reader feature can be dropped completely once every version that used it is gone from the log.
+Versions older than `delta.dropFeatureTruncateHistory.retentionDuration` (24 hours) are deleted
+immediately. If a younger version needs the feature, a checkpoint is written after it, and the
+feature can be dropped when that version is old enough:
 
     versions    3 (vectors)  4 (vectors)  5     6 checkpoint
     now         4 still needs the feature: wait
@@ -57,7 +57,7 @@ def without_uses(snapshot: Snapshot, feature: str, *, now_ms: int | None = None)
 
 
 def truncate_protected(snapshot: Snapshot, *, now_ms: int | None = None) -> Snapshot:
-    """Delete the versions that a table protects, all of them, and return the latest one."""
+    """Delete all versions that a table protects, and return the latest one."""
     storage = snapshot.storage
     _clean(snapshot, now_ms)
     before = snapshot.properties.require_checkpoint_protection_before_version
@@ -92,7 +92,7 @@ def last_use(storage: Storage, feature: str) -> int | None:
 
 
 def _is_used(snapshot: Snapshot, feature: str) -> bool:
-    """Return whether a version needs a feature; what it has removed does not count."""
+    """Return whether a version needs a feature; files that it removed do not count."""
     if feature in active_features(snapshot.metadata):
         return True
     vectors = snapshot.files_table().column("deletion_vector")
@@ -122,7 +122,7 @@ def _checkpoints(listing: LogListing, feature: str) -> list[int]:
 
 
 def _write_boundary(snapshot: Snapshot) -> None:
-    """Write a version that changes nothing, and its checkpoint: history can be cut off there."""
+    """Write a version that changes nothing, and its checkpoint, so history can end there."""
     transaction = Transaction(snapshot.storage, snapshot)
     version = transaction.commit("Empty Commit", allow_empty=True, is_blind_append=False)
     write_checkpoint(load_snapshot(snapshot.storage, version))

@@ -1,4 +1,4 @@
-"""Writes to tables by name, which are created and entered into the catalog on the way."""
+"""Writes to tables by name; a new table is created and entered into the catalog."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from truckee.storage.base import Storage
 def save_as_table(
     df: DataFrame, name: str, write_to: Callable[[str], Write], *, path: str | None = None
 ) -> None:
-    """Write rows to the table of a name; `write_to` gives the write for a place.
+    """Write rows to the table of a name; `write_to` makes the write for a location.
 
-    `path` is where a new table lies, None for where the catalog puts it.
+    `path` is the location of a new table, None for the catalog's default.
     """
     spark = df.sparkSession
     found = named_table(spark, name)
@@ -40,7 +40,7 @@ def save_as_table(
 def _write_new(df: DataFrame, name: str, write: Write, path: str | None) -> None:
     spark = df.sparkSession
     if existing_table(write.storage) is not None:
-        # There is a table that the catalog has not heard of: it is written to, and then named.
+        # The table exists, but the catalog does not know it: write to it, then enter its name.
         write_table(df, write)
         enter_table(spark, name, write.storage.root)
         return
@@ -59,7 +59,7 @@ def _write_known(df: DataFrame, write: Write, found: NamedTable) -> None:
 
 
 def by_position(df: DataFrame, storage: Storage) -> DataFrame:
-    """Return the rows with the names of a table's columns, given in the order of these."""
+    """Return rows that are in the order of a table's columns, with the names of these."""
     names = load_snapshot(storage).schema.names
     if len(names) != len(df.columns):
         raise ColumnCountError(table=storage.root, expected=names, found=tuple(df.columns))

@@ -1,4 +1,4 @@
-"""ALTER TABLE ... REPLACE COLUMNS: a new list of columns, of which no data file has to change."""
+"""ALTER TABLE ... REPLACE COLUMNS: a new list of columns; no data file changes."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from truckee.storage.base import Storage
 def replace_columns(spark: SparkSession, storage: Storage, columns: Sequence[NewColumn]) -> int:
     """Give a table these columns in this order; return the version that has them.
 
-    Columns that it has keep what is recorded of them and may become wider; others are added, null
-    in the rows that are there. Columns that are left out are dropped, which needs column mapping.
+    Existing columns keep their metadata and may become wider. Other columns are added, and are null
+    in existing rows. Columns that are left out are dropped, which needs column mapping.
     """
     snapshot = load_snapshot(storage)
     if any(IDENTITY_STEP_KEY in field.metadata for field in snapshot.schema.fields):

@@ -1,4 +1,4 @@
-"""ALTER TABLE ... SYNC IDENTITY: the numbers of a column go on behind those that rows have."""
+"""ALTER TABLE ... SYNC IDENTITY: new numbers continue after the largest one in the table."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from truckee.storage.base import Storage
 
 
 def sync_identity(spark: SparkSession, storage: Storage, column: Sequence[str]) -> int:
-    """Note the farthest number that rows have as the last one given; return the version.
+    """Set the high-water mark to the largest number in the table; return the version.
 
-    The mark is never set back, and stays on the way from `start` in steps of `step`: with start 1,
-    step 10 and rows up to 15, it becomes 21.
+    With a negative step it is the smallest. The mark never goes back, and is always `start` plus a
+    multiple of `step`: with start 1, step 10 and rows up to 15, it becomes 21.
     """
     snapshot = load_snapshot(storage)
     path = tuple(column)
@@ -51,11 +51,11 @@ def sync_identity(spark: SparkSession, storage: Storage, column: Sequence[str]) 
 
 
 def synced_field(field: StructField, farthest: int | None) -> StructField:
-    """Return an identity column whose mark is not behind a number that rows have."""
+    """Return an identity column whose mark is not behind any number in the table."""
     start, step = (int(field.metadata[key]) for key in (IDENTITY_START_KEY, IDENTITY_STEP_KEY))
     if farthest is None or (farthest - start) * step < 0:
         return field
-    steps = -(-(farthest - start) // step)  # up to the next number, if it is between two
+    steps = -(-(farthest - start) // step)  # round up to the next valid number
     mark = start + steps * step
     old = field.metadata.get(IDENTITY_HIGH_WATER_MARK_KEY)
     if old is not None and (int(old) - mark) * step >= 0:

@@ -39,7 +39,7 @@ Table = TypeVar("Table")
 
 @dataclass(frozen=True)
 class IdentityGenerator:
-    """Numbers for the rows of an identity column: the first one, and how far apart they are."""
+    """The numbers of an identity column: the first one, and the step between them."""
 
     start: int = 1
     step: int = 1
@@ -47,7 +47,7 @@ class IdentityGenerator:
 
 @dataclass
 class DeltaTableBuilder(Generic[Table]):
-    """Collects what a table is to be like, and creates or replaces it when `execute` is called."""
+    """Collects the definition of a table, and creates or replaces it when `execute` is called."""
 
     spark: SparkSession
     creation: Creation
@@ -64,7 +64,7 @@ class DeltaTableBuilder(Generic[Table]):
         return self._with(name=checked_argument(identifier, str, what="identifier"))
 
     def location(self, location: PathLike) -> DeltaTableBuilder[Table]:
-        """Say where the table lies."""
+        """Set the location of the table."""
         return self._with(location=checked_path(location, what="location"))
 
     def comment(self, comment: str) -> DeltaTableBuilder[Table]:
@@ -82,8 +82,8 @@ class DeltaTableBuilder(Generic[Table]):
     ) -> DeltaTableBuilder[Table]:
         """Add a column, of a type as in SQL or one of PySpark's.
 
-        A generated column has an expression or, to number rows, an IdentityGenerator; with
-        `generatedByDefaultAs` rows may bring numbers of their own.
+        A generated column has an expression or, to number rows, an IdentityGenerator. With
+        `generatedByDefaultAs`, rows may have their own numbers.
         """
         checked_argument(colName, str, what="colName")
         checked_argument(nullable, bool, what="nullable")

@@ -12,10 +12,10 @@ from truckee.storage.base import Storage
 
 
 def truncate_table(storage: Storage) -> int:
-    """Remove every row of a table; return the version without any.
+    """Remove every row of a table; return the version without rows.
 
-    A table without files stays at its version. Raises AppendOnlyTableError for one that only
-    grows.
+    If the table has no files, there is no commit. Raises AppendOnlyTableError if rows may only be
+    appended.
     """
     started = time.monotonic()
     snapshot = load_snapshot(storage)

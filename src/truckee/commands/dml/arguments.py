@@ -1,4 +1,4 @@
-"""Conditions and values of DELETE, UPDATE and MERGE, checked at the call for what they are."""
+"""Type checks for the conditions and values of DELETE, UPDATE and MERGE."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EXPRESSION = "be a Spark SQL Column or a string"
 
 
 def check_condition_type(given: object, *, what: str) -> None:
-    """Raise ArgumentTypeError unless a condition is given as SQL or a Column, or not at all."""
+    """Raise ArgumentTypeError unless a condition is SQL, a Column or None."""
     if given is not None and not isinstance(given, str | Column):
         raise ArgumentTypeError(what=what, needs=EXPRESSION, found=type_name(given))
 
@@ -21,7 +21,7 @@ def check_condition_type(given: object, *, what: str) -> None:
 def check_values(given: object, *, what: str) -> None:
     """Raise unless values are given as a dict of names to SQL or Columns.
 
-    None is a NoAssignmentsError, and so is a dict with nothing in it.
+    None or an empty dict raises NoAssignmentsError.
     """
     if given is None:
         raise NoAssignmentsError(what=what)

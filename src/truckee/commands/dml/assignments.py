@@ -1,8 +1,8 @@
-"""New values for columns: names to columns of the table, and values into their types.
+"""New values for columns: names are resolved to columns, and values are cast to their types.
 
-`SET s.a = 1, b = x + 1` gives a value to a field of a struct and to a column. A struct of which
-some fields are set is put together anew from these and from the old values of the others; if it
-was null, the others are null.
+`SET s.a = 1, b = x + 1` gives a value to a field of a struct and to a column. If only some fields
+of a struct are set, the new struct has these and the old values of the others; if the struct was
+null, the others are null.
 """
 
 from __future__ import annotations
@@ -82,9 +82,10 @@ def assignments(
     alias: str | None = None,
     inserts: bool = False,
 ) -> list[Assignment]:
-    """Return the values of a SET or INSERT, checked: columns that exist, each once, fitting types.
+    """Return the values of a SET or INSERT, after checking columns, duplicates and types.
 
-    `resolve` turns a value as it was given into one of Spark's, told what to call it in errors.
+    `resolve` turns a value as it was given into one of Spark's; its second argument names the value
+    in errors.
     """
     check_values(given, what=what)
     if not given:
@@ -102,7 +103,7 @@ def assignments(
 
 
 def check_assignable(column: FieldChain, name: str, *, what: str, inserts: bool) -> None:
-    """Raise if a column may not be given a value: a part of one in an INSERT, an identity."""
+    """Raise if a column may not get a value: a field of a column in an INSERT, or an identity."""
     identity = identity_of(column.field)
     if inserts and len(column.path) > 1:
         raise NestedInsertError(what=what, column=name)
@@ -116,7 +117,7 @@ def check_assignable(column: FieldChain, name: str, *, what: str, inserts: bool)
 def target_column(
     name: str, schema: StructType, *, what: str, alias: str | None = None
 ) -> FieldChain:
-    """Return the column of a table that a name stands for, with or without its alias."""
+    """Return the column of a table that a name refers to, with or without the table's alias."""
     parts = column_name_parts(name, what=what)
     column = find_column(schema, parts)
     if column is None and alias is not None and parts[0].casefold() == alias.casefold():
@@ -127,7 +128,7 @@ def target_column(
 
 
 def check_distinct(given: Iterable[Assignment], *, what: str) -> None:
-    """Raise if a column gets two values, be it as a part of a struct that gets one too."""
+    """Raise if a column gets two values, directly or as part of a struct."""
     seen: list[Assignment] = []
     for assignment in given:
         path = assignment.column.path
@@ -172,7 +173,7 @@ def new_values(given: Iterable[Assignment], old: Callable[[str], Column]) -> dic
 
 
 def _is_whole(members: list[Assignment], depth: int) -> bool:
-    """Whether a column gets a value itself, not fields of it."""
+    """Whether the column itself gets a value, not only some of its fields."""
     return len(members) == 1 and len(members[0].column.path) == depth
 
 

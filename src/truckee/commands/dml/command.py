@@ -48,7 +48,7 @@ def run_command(
     *,
     removes_rows: bool = True,
 ) -> Mapping[str, int]:
-    """Prepare a command on the latest version and commit it; return its numbers."""
+    """Plan a command on the latest version and commit it; return its numbers."""
     with running(operation, storage.root):
         return _run(spark, storage, operation, prepare, settings, removes_rows=removes_rows)
 
@@ -87,7 +87,7 @@ def check_target(snapshot: Snapshot, operation: str, *, removes_rows: bool = Tru
 
 
 def was_applied(snapshot: Snapshot, settings: DmlSettings) -> bool:
-    """Return whether the table has the command already, by application and version."""
+    """Return whether this command was committed before, by application and version."""
     if settings.txn_app_id is None or settings.txn_version is None:
         return False
     recorded = snapshot.set_transactions.get(settings.txn_app_id)
@@ -99,8 +99,8 @@ def commit_rows(
 ) -> int | None:
     """Commit a planned command, and return its version; None if it has to be run again.
 
-    Files of a commit that was refused are deleted. After an error of the store, or when
-    interrupted, the commit may be there all the same, and the files are left alone.
+    If the commit is refused, its files are deleted. After a storage error or an interruption, the
+    commit may still exist, so the files are kept.
     """
     while True:
         try:
@@ -128,7 +128,7 @@ def _following(
     conflict: DeltaError,
     may_run_again: bool,
 ) -> DmlPlan | None:
-    """Return the command as it can be committed after those that were faster.
+    """Return the command adapted to be committed after those that came first.
 
     None means that it has to be run again.
     """

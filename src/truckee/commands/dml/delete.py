@@ -1,11 +1,12 @@
-"""DELETE: rows that a condition is true of leave the table.
+"""DELETE: removes the rows for which a condition is true.
 
-| condition                  | what is done                                        | change files |
-|----------------------------|-----------------------------------------------------|--------------|
-| none, or always true       | every file is removed                               | no           |
-| partition columns only     | the files of these partitions are removed           | no           |
-| others, rows can be marked | rows are marked; files with no row left are removed | no           |
-| others                     | files with such rows are written anew without them  | with feed on |
+| condition                        | what is done                                  | change files |
+|----------------------------------|-----------------------------------------------|--------------|
+| none, or always true             | every file is removed                         | no           |
+| partition columns only           | the files of these partitions are removed     | no           |
+| otherwise, if deletion vectors   | rows are marked; files without a row left are | no           |
+| are enabled                      | removed                                       |              |
+| otherwise                        | files with such rows are rewritten            | with feed on |
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ _WHAT = "the condition of DELETE"
 
 @dataclass(frozen=True, kw_only=True)
 class DeletedRows:
-    """The changes that take rows out of a table, and their numbers.
+    """The changes that delete rows, and how many rows they delete.
 
-    `num_deleted` is None where whole files go and nobody knows how many rows they have.
+    `num_deleted` is None if whole files are removed and their row counts are unknown.
     """
 
     changes: RowChanges
@@ -58,7 +59,7 @@ class DeletedRows:
 
     @property
     def num_copied(self) -> int:
-        """The number of rows that were written anew, since they shared a file with deleted ones."""
+        """The number of rows that were copied because they shared a file with deleted rows."""
         return sum(files.num_rows for files in self.changes.written)
 
 
@@ -70,13 +71,13 @@ def delete(
     alias: str | None = None,
     shown: ShownColumns | None = None,
 ) -> DataFrame:
-    """Delete the rows that a condition is true of, all rows without one.
+    """Delete the rows for which a condition is true, or all rows without a condition.
 
-    The condition may be made of columns of DataFrames that the table was `shown` as.
+    The condition may use columns of the table's DataFrames, which `shown` remembers.
 
-    Returns one row with `num_affected_rows`, which is -1 where nobody knows. Without such rows
-    there is no commit. Raises the errors of `truckee.errors.dml` before anything is written, and
-    those of `truckee.errors.transaction` if others changed the same rows meanwhile.
+    Returns one row with `num_affected_rows`, which is -1 if it is unknown. If no row matches, there
+    is no commit. Raises the errors of `truckee.errors.dml` before anything is written, and those of
+    `truckee.errors.transaction` if others changed the same rows meanwhile.
     """
     check_condition_type(condition, what=_WHAT)
     settings = dml_settings("delete", session_settings(spark))
@@ -122,7 +123,7 @@ def delete_rows(
 ) -> DeletedRows:
     """Return the changes that delete the rows a condition is true of; nothing is committed.
 
-    Deletion vectors and files that are to be part of the commit are written.
+    The deletion vectors and files for the commit are written.
     """
     settings = settings or dml_settings("delete", session_settings(spark))
     if condition is None:
@@ -173,13 +174,13 @@ def _by_rows(target: Target, condition: Expression, settings: DmlSettings) -> De
 
 
 def _rewritten(target: Target, fate: Fates, condition: Expression) -> tuple[WrittenFiles, ...]:
-    """Write the rows that stay, and with the feed on those that go as change rows."""
+    """Write the rows that stay and, if the feed is on, the deleted rows as change rows."""
     if not fate.rewritten:
         return ()
     snapshot = target.snapshot
     has_feed = snapshot.properties.enable_change_data_feed
-    # Change rows are all or nothing: beside them, a file that is removed would tell the feed
-    # nothing of its rows.
+    # If a commit has change files, the feed reads nothing else. So the rows of removed files need
+    # change rows too.
     files = [*fate.rewritten, *(fate.removed if has_feed else ())]
     goes = true_only(condition.column)
     with target.only(file.add for file in files) as rows:

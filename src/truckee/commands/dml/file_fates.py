@@ -1,11 +1,11 @@
-"""Which files have rows marked, and which are written anew without them.
+"""What to do with each file that has matching rows: mark rows, rewrite the file, or remove it.
 
-| the file                                                | what becomes of it                  |
-|---------------------------------------------------------|-------------------------------------|
-| has no other live row                                   | it is removed                       |
-| of a table that takes no deletion vectors               | it is written anew                  |
-| is mostly gone, so that reading it costs more than that | it is written anew                  |
-| any other                                               | its rows are marked                 |
+| the file                                                         | what happens to it         |
+|------------------------------------------------------------------|----------------------------|
+| has no other live row                                            | it is removed              |
+| is in a table without deletion vectors                           | it is rewritten            |
+| has so many deleted rows that scanning costs more than rewriting | it is rewritten            |
+| any other                                                        | its rows are marked        |
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class Fates(NamedTuple):
-    """What becomes of the touched files."""
+    """What happens to the touched files."""
 
     removed: list[TouchedFile]
     rewritten: list[TouchedFile]
@@ -48,7 +48,7 @@ def fates(
     operation: str,
     rewrites_by_cost: bool = True,
 ) -> Fates:
-    """Return the touched files by what is best done with them; the reason is logged."""
+    """Return the touched files by what to do with them; the reason is logged."""
     result = Fates([], [], [])
     can_mark = settings.marks_rows and takes_vectors(snapshot)
     for file in touched:
@@ -109,8 +109,8 @@ def write_rows(
 ) -> WrittenFiles:
     """Write rows with the target's stored columns to new files of it.
 
-    Generated columns were computed when the rows were first written, or just now, but for those
-    in `given`, whose values are checked.
+    Generated columns are not checked, since they were computed by us. Those in `given` have values
+    from the user, and are checked.
     """
     schema = target.stored_schema
     generated = [
@@ -133,9 +133,9 @@ def write_rows(
 def check_num_written(
     written: WrittenFiles, expected: int | None, target: Target, *, operation: str
 ) -> None:
-    """Raise `RowCountMismatchError`, with the new files deleted, unless all rows were written.
+    """Delete the new files and raise `RowCountMismatchError` unless all rows were written.
 
-    Where nobody knows how many there should be, `expected` is None, and nothing is checked.
+    `expected` is None if the number is unknown; then nothing is checked.
     """
     if expected is None or written.num_rows == expected:
         return

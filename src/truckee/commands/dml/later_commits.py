@@ -1,4 +1,4 @@
-"""What commits have made of the files that they name, from before the first to after the last."""
+"""What a range of commits did to the files that they name: each file before and after them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from truckee.protocol.paths import decode_path, encode_path
 
 @dataclass(frozen=True)
 class FileChange:
-    """A data file, by its decoded path; None where it is not part of the table."""
+    """A data file before and after, by its decoded path; None where it is not in the table."""
 
     path: str
     before: AddFile | None
@@ -58,6 +58,6 @@ def files_by_path(snapshot: Snapshot, paths: Iterable[str]) -> dict[str, AddFile
 
 
 def _spellings(path: str) -> list[str]:
-    """Return how writers spell a path: a local one of another table may have more slashes."""
+    """Return the ways writers spell a path: an absolute local path may have more slashes."""
     spelled = encode_path(path)
     return [spelled, f"file://{spelled[5:]}"] if path.startswith("/") else [spelled]

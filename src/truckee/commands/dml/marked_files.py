@@ -1,7 +1,7 @@
 """Rows -> deletion vectors -> an add with the new vector and a remove with the old.
 
-The data file stays as it is. A vector is never a difference to another one: the new vector of a
-file is its old one united with the rows that are marked now. What is told apart for the metrics:
+The data file does not change. The new vector of a file replaces the old one, and marks all rows of
+the old vector and those that are marked now. The metrics distinguish three cases:
 
 | the file had | and has now          | counts as          |
 |--------------|----------------------|--------------------|
@@ -38,9 +38,9 @@ class MarkedFile:
 
 
 def marked_files(snapshot: Snapshot, touched: Sequence[TouchedFile]) -> list[MarkedFile]:
-    """Write vectors that mark the touched rows beside those marked already.
+    """Write vectors that mark the touched rows and those marked before.
 
-    When this returns the vectors are durable, and no version names them yet.
+    When this returns, the vectors are durable, but no version refers to them yet.
     """
     storage = snapshot.storage
     before = vector_rows(snapshot, [file.add for file in touched])
@@ -63,13 +63,13 @@ def marked_files(snapshot: Snapshot, touched: Sequence[TouchedFile]) -> list[Mar
 
 
 def discard_vectors(storage: Storage, files: Iterable[MarkedFile]) -> None:
-    """Delete the files of new vectors, for the commit that was to name them did not happen."""
+    """Delete the files of new vectors, because their commit did not happen."""
     for path in sorted(_vector_files(files)):
         storage.delete(path)
 
 
 def superseded(storage: Storage, *, old: Iterable[MarkedFile], kept: Iterable[MarkedFile]) -> None:
-    """Delete the files of vectors that gave way to others before any commit named them.
+    """Delete the files of vectors that were replaced by others before any commit.
 
     A file holds many vectors, and stays as long as one of them is kept.
     """
@@ -97,7 +97,7 @@ def vector_rows(snapshot: Snapshot, files: Iterable[AddFile]) -> list[RowBitmap]
 
 
 def _num_records(storage: Storage, touched: Sequence[TouchedFile]) -> list[int]:
-    """Return how many rows each file has, from its footer where statistics do not tell."""
+    """Return how many rows each file has, from its footer if statistics do not say."""
     unknown = [decode_path(f.add.path) for f in touched if f.num_records is None]
     footers = iter(read_footers(storage, unknown, []))
     return [next(footers).num_rows if f.num_records is None else f.num_records for f in touched]

@@ -1,7 +1,7 @@
 """Condition -> {file: row indexes}: the first half of DELETE, UPDATE and MERGE.
 
-One scan over the files that statistics and partition values leave, which reads the columns that
-the condition needs and nothing else.
+One scan over the files that statistics and partition values do not rule out. It reads only the
+columns that the condition needs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from truckee.spark.dml.target import Target
 
 @dataclass(frozen=True)
 class TouchedFile:
-    """A live file, and which of its rows a command is about; never none of them.
+    """A live file, and those of its rows that a command matches; there is at least one.
 
     `id` is the number of the file in the target's scan.
     """
@@ -29,7 +29,7 @@ class TouchedFile:
 
     @property
     def num_records(self) -> int | None:
-        """The number of rows in the file, deleted ones included; None if nobody knows."""
+        """The number of rows in the file, deleted ones included; None if unknown."""
         return num_records(self.add.stats)
 
     @property
@@ -39,7 +39,7 @@ class TouchedFile:
 
     @property
     def num_live(self) -> int | None:
-        """The number of rows in the file, deleted ones left out; None if nobody knows."""
+        """The number of rows in the file, deleted ones excluded; None if unknown."""
         total = self.num_records
         return None if total is None else total - self.num_deleted
 
@@ -50,7 +50,7 @@ class TouchedFile:
 
 
 def num_live(files: Iterable[TouchedFile]) -> int | None:
-    """Return how many live rows files have together; None if nobody knows of one of them."""
+    """Return how many live rows files have in total; None if one of the counts is unknown."""
     total = 0
     for file in files:
         if file.num_live is None:
@@ -60,7 +60,7 @@ def num_live(files: Iterable[TouchedFile]) -> int | None:
 
 
 def num_touched(files: Iterable[TouchedFile]) -> int:
-    """Return how many rows of files a command is about."""
+    """Return how many rows of files a command matches."""
     return sum(len(file.rows) for file in files)
 
 

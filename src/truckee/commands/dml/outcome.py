@@ -1,6 +1,6 @@
 """What a command does to the files of a table, before it is committed.
 
-rows found  ->  files removed whole | rows marked | files written anew   ->  actions
+rows found  ->  whole files removed | rows marked | files rewritten   ->  actions
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from truckee.spark.write.writer import WrittenFiles
 
 
 class VectorCounts(NamedTuple):
-    """How many deletion vectors came, went, or gave way to a larger one."""
+    """How many deletion vectors were added, removed, or replaced by a larger one."""
 
     added: int
     removed: int
@@ -34,8 +34,8 @@ class VectorCounts(NamedTuple):
 class RowChanges:
     """Files that leave the table, files with more rows marked, and new files.
 
-    `reading` is what was looked at to find them. `touched` are the rows that the outcome depends
-    on; rows of other files, and other rows of these, may come and go without changing it.
+    `reading` is what was read to find them. `touched` are the rows that the outcome depends on; all
+    other rows may be added or removed by others without changing it.
     """
 
     snapshot: Snapshot
@@ -47,7 +47,7 @@ class RowChanges:
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """The actions of the commit: what is removed whole first, then adds before removes."""
+        """The actions of the commit: removed files first, then adds before removes."""
         return (
             *file_removals(self.removed),
             *(file.after for file in self.marked),
@@ -58,7 +58,7 @@ class RowChanges:
 
     @property
     def vectors(self) -> VectorCounts:
-        """The numbers of vectors as the metrics have them: an update adds one and removes one."""
+        """The vector counts for the metrics: replacing a vector adds one and removes one."""
         updated = sum(file.before.deletion_vector is not None for file in self.marked)
         removed = sum(file.deletion_vector is not None for file in self.removed)
         return VectorCounts(len(self.marked), removed + updated, updated)
@@ -74,7 +74,7 @@ class RowChanges:
         return sum(len(files.changes) for files in self.written)
 
     def discard(self) -> None:
-        """Delete all new files, for the commit that was to name them did not happen."""
+        """Delete all new files, because the commit that would have named them did not happen."""
         discard_vectors(self.snapshot.storage, self.marked)
         for files in self.written:
             files.discard()
@@ -83,9 +83,9 @@ class RowChanges:
 def row_changes(
     target: Target, touched: Iterable[TouchedFile], fate: Fates, written: tuple[WrittenFiles, ...]
 ) -> RowChanges:
-    """Return what becomes of the files of a command that has written its new ones.
+    """Return the outcome of a command that has written its new files.
 
-    The deletion vectors of rows that are to be marked are written.
+    The deletion vectors of rows to be marked are written here.
     """
     return RowChanges(
         snapshot=target.snapshot,
@@ -98,10 +98,10 @@ def row_changes(
 
 
 def no_changes(snapshot: Snapshot, predicate: Predicate) -> RowChanges:
-    """Return changes that are none, after having looked for files and found none."""
+    """Return an outcome without changes, for a command that found no files."""
     return RowChanges(snapshot=snapshot, reading=Reading(predicate, no_files(snapshot)))
 
 
 def no_files(snapshot: Snapshot) -> pa.Table:
-    """Return the files of a snapshot, all of them left out."""
+    """Return an empty table of files, with the columns of a snapshot's files."""
     return snapshot.files_table().slice(0, 0)

@@ -1,4 +1,4 @@
-"""A command whose files are written, and whose commit is not."""
+"""A command whose files are written, but which is not committed yet."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from truckee.protocol.actions import Metadata
 class DmlPlan:
     """A DELETE, UPDATE or MERGE that is ready to be committed.
 
-    `affected` are the numbers for the caller, `metrics` those for the commit. `matching` keeps of
-    any rows of the table those that the command's outcome depends on. `metadata` is that of the
-    table after the commit, None if it stays as it is.
+    `affected` are the numbers for the caller, `metrics` those for the commit. `matching` filters
+    any rows of the table for those that the command's outcome depends on. `metadata` is that of the
+    table after the commit, None if it does not change.
     """
 
     operation: str
@@ -33,7 +33,7 @@ class DmlPlan:
 def rows_matching(
     condition: str | Column | None, alias: str | None
 ) -> Callable[[DataFrame], DataFrame]:
-    """Return what keeps, of any rows of a table, those that a condition is true of."""
+    """Return a function that filters rows of a table for those a condition is true of."""
 
     def matching(rows: DataFrame) -> DataFrame:
         named = rows if alias is None else rows.alias(alias)

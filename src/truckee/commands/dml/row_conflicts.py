@@ -1,14 +1,13 @@
-"""May a command land after commits that touched the same files? Told by rows, not by files.
+"""May a command be committed after other commits to the same files? Decided by rows, not by files.
 
-DELETE, UPDATE and MERGE depend on the rows that their condition is true of, and on no others. So
-what others committed since the table was read is in the way only if it took, changed or brought
-such rows:
+DELETE, UPDATE and MERGE depend only on the rows for which their condition is true. So commits that
+others made since the table was read conflict only if they removed, changed or added such rows:
 
 | since the table was read, others                  | and this command            | outcome      |
 |---------------------------------------------------|-----------------------------|--------------|
 | marked rows of a file                             | depends on one of them      | conflict     |
 |                                                   | marks other rows of it      | vectors unite|
-|                                                   | wrote the file anew         | run again    |
+|                                                   | rewrote the file            | run again    |
 | removed a file                                    | depends on no row of it     | none         |
 |                                                   | depends on rows of it, and  |              |
 |                                                   | - they are in new files now | run again    |
@@ -17,9 +16,9 @@ such rows:
 |                                                   | row in it                   | none         |
 |                                                   | of some row                 | conflict     |
 
-*Run again* means that the rows are as they were and have only moved: the command is planned again
-from the latest version, as if it had come later. Conflicts are those of `log.conflicts`, and what
-is not about files (protocol, metadata, transactions) is decided there.
+*Run again* means that the rows are unchanged and have only moved to other files: the command is
+planned again on the latest version. Conflicts are those of `log.conflicts`, which also decides what
+is not about files (protocol, metadata, transactions).
 """
 
 from __future__ import annotations
@@ -62,14 +61,14 @@ from truckee.spark.session.settings import session_zone
 
 @dataclass(frozen=True)
 class _Conflicts:
-    """Conflicts with commits that have won, as `log.conflicts` tells them."""
+    """Conflicts with commits that came first, as `log.conflicts` reports them."""
 
     plan: DmlPlan
     commits: Sequence[Commit]
     app_ids: frozenset[str]
 
     def check_all_but_files(self) -> None:
-        """Raise if a commit is in the way for another reason than the files in it."""
+        """Raise if a commit conflicts for a reason other than its files."""
         snapshot = self.plan.changes.snapshot
         before = snapshot.configuration
         for commit in self.commits:
@@ -81,7 +80,7 @@ class _Conflicts:
             before = before.after(commit.metadata, commit.protocol)
 
     def removed(self, path: str) -> Conflict:
-        """Return the conflict with whoever took a file that this command depends on."""
+        """Return the conflict with the commit that removed a file this command depends on."""
         for commit in self.commits:
             for action in commit.removes:
                 if decode_path(action.path) == path:
@@ -89,7 +88,7 @@ class _Conflicts:
         raise AssertionError(f"nobody removed {path}")
 
     def added(self, path: str) -> Conflict:
-        """Return the conflict with whoever added a file that this command should have read."""
+        """Return the conflict with the commit that added a file this command should have read."""
         for commit in reversed(self.commits):
             for action in commit.adds:
                 if decode_path(action.path) == path:
@@ -126,10 +125,10 @@ def changes_after(
     *,
     app_ids: frozenset[str] = frozenset(),
 ) -> RowChanges | None:
-    """Return the changes of a command as they are to be committed after a newer version.
+    """Return the changes of a command, adapted to be committed after a newer version.
 
     `app_ids` are the applications for which the command records a version. None means that rows it
-    depends on have moved, and it has to be run again. Raises the conflict if it cannot follow.
+    depends on have moved, so it has to be run again. Raises the conflict if there is one.
     """
     changes = plan.changes
     storage = newer.storage
@@ -186,12 +185,12 @@ class _Matters:
     def overlaps(self, path: str, rows: RowBitmap) -> bool:
         if path in self._rows:
             return not self._rows[path].isdisjoint(rows)
-        # Removed for what its partition is, with every row that it had.
+        # Removed because of its partition, with all of its rows.
         return path in self._removed
 
 
 def _came_and_went(snapshot: Snapshot, change: FileChange) -> tuple[RowBitmap, RowBitmap]:
-    """Return the rows that a new vector shows again, and those that it marks."""
+    """Return the rows that a new vector restores, and those that it deletes."""
     assert change.before is not None
     assert change.after is not None
     if change.before.deletion_vector == change.after.deletion_vector:
@@ -206,7 +205,7 @@ def _that_count(
 ) -> list[AddFile]:
     """Return the new files whose rows this command should have seen.
 
-    With WriteSerializable, blind appends may be put after it, though they came before.
+    With WriteSerializable, blind appends count as if they came after this command.
     """
     level = IsolationLevel(newer.properties.isolation_level)
     if level is not IsolationLevel.WRITE_SERIALIZABLE or plan.metadata is not None:
@@ -223,7 +222,7 @@ def _that_count(
 def _first_match(
     spark: SparkSession, plan: DmlPlan, newer: Snapshot, new: list[AddFile]
 ) -> str | None:
-    """Return the decoded path of a new file with a row that this command is about, None if none."""
+    """Return the decoded path of a new file with a row that this command matches, or None."""
     new = _not_pruned(spark, plan, newer, new)
     if not new:
         return None
@@ -255,7 +254,7 @@ def _only_moved(
     lost: Iterable[AddFile | None],
     new: list[AddFile],
 ) -> bool:
-    """Whether the rows that were in removed files are, the same and as many, in new ones."""
+    """Whether new files contain exactly the rows that were in the removed files."""
     before = [file for file in lost if file is not None]
     after = _not_pruned(spark, plan, newer, new)
     if not after:
@@ -267,7 +266,7 @@ def _only_moved(
 def _fingerprint(
     spark: SparkSession, plan: DmlPlan, snapshot: Snapshot, files: list[AddFile]
 ) -> tuple[object, ...]:
-    """Return what two sets of rows have in common only if they are, in all likelihood, the same."""
+    """Return a fingerprint of rows: equal fingerprints mean, almost certainly, equal rows."""
     target = Target(spark, snapshot)
     with target.only(files) as rows:
         columns = [quoted(name) for name in snapshot.schema.names]
@@ -284,7 +283,7 @@ def _sums(rows: DataFrame) -> tuple[object, ...]:
 
 
 def _reunited(changes: RowChanges, newer: Snapshot, files: list[TouchedFile]) -> RowChanges:
-    """Return the changes with vectors that mark the rows beside those that others have marked."""
+    """Return the changes with vectors that also mark the rows that others have marked."""
     paths = {decode_path(file.add.path) for file in files}
     kept = [file for file in changes.marked if decode_path(file.before.path) not in paths]
     whole = [file.add for file in files if file.is_whole]

@@ -1,9 +1,10 @@
 """Old rows and new values -> rows of the table and, with the feed on, change rows.
 
-All of it is one pass over the old rows. Which rows come of one row, by `_change_type`; those with
-null go to data files, the others to change files, which are only written with the feed on:
+One pass over the old rows makes all of them. The table shows the `_change_type` of the rows that
+come from one row. Rows with null go to data files. The others go to change files, which are only
+written if the feed is on:
 
-| what happens to the row | rows that come of it                                                |
+| what happens to the row | resulting rows                                                      |
 |-------------------------|---------------------------------------------------------------------|
 | it is updated           | `update_preimage` (old), `update_postimage` (new), null (new)       |
 | it is inserted          | `insert`, null                                                      |
@@ -53,8 +54,8 @@ def updated_rows(
 ) -> DataFrame:
     """Return rows of a table with new values, by the first of the ways that applies to each.
 
-    Rows to which none applies are copies. Generated columns that get no value are computed from
-    the new values of the others.
+    If none applies, the row is copied. Generated columns that get no value are computed from the
+    new values of the others.
     """
     both, changing = _old_and_new(rows, schema, ways, old)
     if not has_feed:
@@ -74,7 +75,7 @@ def inserted_rows(
 ) -> DataFrame:
     """Return new rows of a table, by the first of the ways that applies to each of `rows`.
 
-    Rows to which none applies are left out. Columns that get no value are null, or generated.
+    If none applies, the row is left out. Columns that get no value are null or generated.
     """
     both, _ = _old_and_new(rows, schema, ways, lambda _, alias: Sql("NULL", alias))
     both = selected(both.where(f"{_WAY} IS NOT NULL"), map(Named, schema.names))
@@ -97,7 +98,7 @@ def unchanged_rows(
 def _old_and_new(
     rows: DataFrame, schema: TableSchema, ways: Sequence[NewValues], old: Old
 ) -> tuple[DataFrame, Collection[str]]:
-    """Return the new rows beside the old values of the columns that change, and which those are.
+    """Return the new rows with the old values of the columns that change, and these columns.
 
     `_WAY` is the number of the way in which the row changes, null if it does not.
     """
@@ -108,7 +109,7 @@ def _old_and_new(
         if GENERATION_EXPRESSION_KEY in field.metadata and field.name not in given
     ]
     changing = given | {field.name for field in computed}
-    # Of rows to which a way does not apply, its values are not computed: doing so might fail.
+    # The values of a way are not computed for rows to which it does not apply: that might fail.
     before = [old(name, _staged_name(name, changing)) for name in schema.names]
     after = [
         Given(value, f"{_NEW}{number}_{name}", when=way.applies)

@@ -1,4 +1,4 @@
-"""What a session says of DELETE, UPDATE and MERGE.
+"""The settings of a session for DELETE, UPDATE and MERGE.
 
 | setting of the session                                        | default | meaning             |
 |---------------------------------------------------------------|---------|---------------------|
@@ -14,9 +14,9 @@
 | `spark.databricks.delta.write.txnAppId`, `.write.txnVersion`  |         | as for writes       |
 | `spark.databricks.delta.commitInfo.userMetadata`              |         | goes into the commit|
 
-Where rows can be marked, a file is written anew all the same once more than `rewriteRatio` of its
-rows are gone and reading on past them would cost at least `rewriteMinBytes` each time. A ratio of
-1 or more never rewrites.
+Even if rows can be marked, a file is rewritten once more than `rewriteRatio` of its rows are
+deleted and each scan would have to skip at least `rewriteMinBytes` of them. With a ratio of 1 or
+more, files are never rewritten for this.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class DmlSettings:
-    """How a command goes about it."""
+    """The settings of one command."""
 
     marks_rows: bool = True
     rewrite_ratio: float = 0.8

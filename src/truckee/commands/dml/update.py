@@ -1,12 +1,12 @@
-"""UPDATE: rows that a condition is true of get new values.
+"""UPDATE: gives new values to the rows for which a condition is true.
 
-| condition                       | what is done                                             |
-|---------------------------------|----------------------------------------------------------|
-| none, or partition columns only | the files are removed, all their rows written anew       |
-| others, rows can be marked      | old rows are marked, new ones written; nothing else is   |
-| others                          | files with such rows are written anew, other rows copied |
+| condition                                      | what is done                                   |
+|------------------------------------------------|------------------------------------------------|
+| none, or partition columns only                | the files are rewritten with new values        |
+| otherwise, if deletion vectors are enabled     | old rows are marked, and only new rows written |
+| otherwise                                      | files with such rows are rewritten             |
 
-With the feed on, pre- and postimages are written in the same pass, whatever is done.
+If the feed is on, pre- and postimages are written in the same pass in all cases.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _WHAT = "the condition of UPDATE"
 
 @dataclass(frozen=True, kw_only=True)
 class _Updated:
-    """The changes that give rows new values, and their numbers."""
+    """The changes that update rows, and how many rows they update."""
 
     changes: RowChanges
     num_updated: int = 0
@@ -67,11 +67,11 @@ def update(
     alias: str | None = None,
     shown: ShownColumns | None = None,
 ) -> DataFrame:
-    """Give new values to the rows that a condition is true of, to all rows without one.
+    """Give new values to the rows for which a condition is true, or to all rows without one.
 
-    Values are computed from the old row, and cast as by an INSERT. They and the condition may be
-    made of columns of DataFrames that the table was `shown` as. Returns one row with
-    `num_affected_rows`. Without such rows there is no commit. Raises the errors of
+    Values are computed from the old row, and cast as by an INSERT. They and the condition may use
+    columns of the table's DataFrames, which `shown` remembers. Returns one row with
+    `num_affected_rows`. If no row matches, there is no commit. Raises the errors of
     `truckee.errors.dml` before anything is written, those of `truckee.errors.write_rows` if new
     rows break a rule of the table, and those of `truckee.errors.transaction` if others changed the
     same rows meanwhile.
@@ -231,7 +231,7 @@ def _write(
 
 
 def _num_expected(fate: Fates) -> int | None:
-    """Return how many rows the new files have to have; None if it is not known."""
+    """Return how many rows the new files must have; None if it is not known."""
     live = num_live(fate.rewritten)
     return None if live is None else live + num_touched((*fate.removed, *fate.marked))
 

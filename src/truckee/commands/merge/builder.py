@@ -1,4 +1,4 @@
-"""DeltaMergeBuilder: a MERGE put together clause by clause, by delta-spark's names."""
+"""DeltaMergeBuilder: builds a MERGE clause by clause, with delta-spark's names."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _RESULTS = ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_in
 
 
 class DeltaMergeBuilder:
-    """A merge that is being put together; each call returns a new builder.
+    """A builder of a merge; each call returns a new builder.
 
-    Clauses of a kind are looked at in the order they were given, and the first whose condition is
-    true of a row says what becomes of it. Only the last of a kind may have no condition.
+    Clauses of a kind are tried in the order in which they were given. The first one whose condition
+    is true for a row applies to it. Only the last clause of a kind may have no condition.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class DeltaMergeBuilder:
         return self._with(Clause(ClauseKind.NOT_MATCHED_BY_SOURCE, Does.DELETE, condition))
 
     def withSchemaEvolution(self) -> DeltaMergeBuilder:
-        """Add columns that clauses take from the source and that the table does not have."""
+        """Add columns of the source that clauses use and that the table does not have."""
         return self._of(replace(self._merge, evolves_schema=True))
 
     def execute(self) -> DataFrame:
@@ -149,7 +149,7 @@ def merge_builder(
 ) -> DeltaMergeBuilder:
     """Return a merge of a source into a table, with no clause yet.
 
-    Conditions and values may be made of columns of DataFrames that the table was `shown` as.
+    Conditions and values may use columns of the table's DataFrames, which `shown` remembers.
     """
     if source is None or condition is None:
         missing = "source" if source is None else "condition"
@@ -159,7 +159,7 @@ def merge_builder(
     checked_frame(source, what="the source of MERGE")
     check_condition_type(condition, what="the condition of MERGE")
     if shown and alias is None:
-        # Columns of the table by name alone might be the source's.
+        # A column of the table given by name alone could also be one of the source.
         alias = _ALIAS
     shown = shown or ShownColumns()
     on = shown.by_name(spark, condition, alias, what="the condition of MERGE", source=source)

@@ -1,4 +1,4 @@
-"""The clauses of a MERGE as they were given, and the rules of which may stand where."""
+"""The clauses of a MERGE as they were given, and the rules for their order."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Which rows of the target each clause of a MERGE takes.
 
-The two sides are joined once, on the columns that the conditions need and nothing else; what
-comes of it are bitmaps, one a clause and file. From there on, rows are told by their place:
+The two sides are joined once, reading only the columns that the conditions need. The result is a
+bitmap for each clause and file. From then on, rows are identified by their position:
 
-    rows of the target that match    a clause each, or none        bitmaps
-    rows that do not match           a clause each, or none        one more scan, no join
+    rows of the target that match    one clause each, or none      bitmaps
+    rows that do not match           one clause each, or none      one more scan, no join
     source rows that match           a bitmap of their numbers     if the source was kept
 """
 
@@ -41,7 +41,7 @@ from truckee.spark.session.job_descriptions import described_jobs
 
 @dataclass(frozen=True, kw_only=True)
 class ResolvedMerge:
-    """A merge of which every name is known; `table` is the target as it will be."""
+    """A merge with all names resolved; `table` is the target as it will be."""
 
     target: Target
     table: TablePlan
@@ -92,7 +92,7 @@ class MergeRows:
     hits: tuple[Hit, ...]
 
     def taken(self, does: Does, kind: ClauseKind | None = None) -> list[Hit]:
-        """Return what clauses take that update, or delete, with at least one row."""
+        """Return the clauses that update, or that delete, if they take at least one row."""
         return [
             hit
             for hit in self.hits
@@ -112,12 +112,12 @@ class MergeRows:
 
     @property
     def all_that_matter(self) -> dict[int, RowBitmap]:
-        """The rows that the outcome depends on: one that matches keeps one from being inserted."""
+        """The rows that the outcome depends on; a matching row also prevents an insert."""
         return union_of_rows([self.matched, *(hit.rows for hit in self.hits)])
 
 
 def merge_rows(merge: ResolvedMerge, source: Source) -> MergeRows:
-    """Return the rows that a merge takes; MultipleMatchesError if it is not clear how."""
+    """Return the rows that a merge takes; MultipleMatchesError if the result is ambiguous."""
     clauses = merge.of_kind(ClauseKind.MATCHED)
     matched, sources = _matched(merge, source, clauses)
     if matched.has_repeats and clauses and not _only_deletes(clauses):
@@ -136,7 +136,7 @@ def merge_rows(merge: ResolvedMerge, source: Source) -> MergeRows:
 def _matched(
     merge: ResolvedMerge, source: Source, clauses: list[ResolvedClause]
 ) -> tuple[MarkedRows, MarkedNumbers | None]:
-    """Return the rows of both sides that match; those of the source if it is of use."""
+    """Return the rows of both sides that match; those of the source only if they are needed."""
     if source.num_rows == 0:
         return MarkedRows({}, tuple({} for _ in clauses), False), None
     pairs = _pairs(merge, source)
@@ -155,7 +155,7 @@ def _pairs(merge: ResolvedMerge, source: Source) -> DataFrame:
 
 
 def _only_deletes(clauses: Sequence[ResolvedClause]) -> bool:
-    """Whether it does not matter how many rows of the source match: the row is gone anyway."""
+    """Whether several matches are allowed, because the row is deleted in any case."""
     [*others, last] = clauses
     return not others and last.clause.does is Does.DELETE and last.condition is None
 

@@ -1,7 +1,7 @@
-"""MERGE: rows of a source are matched with rows of a table, and clauses say what becomes of them.
+"""MERGE: matches rows of a source with rows of a table; clauses say what happens to them.
 
-source kept and counted  ->  rows that match, a bitmap a clause  ->  one write  ->  commit
-(spark.merge_source)         (merge_rows)                            (merge_write)
+source kept and counted  ->  bitmaps of rows, one for each clause  ->  one write  ->  commit
+(spark.dml.merge_source)     (matched_rows)                            (new_files)
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Merge:
 
 
 def check_merge(merge: Merge) -> None:
-    """Raise what is wrong with a merge, whatever the table is like."""
+    """Raise if a merge is wrong for any table."""
     check_clauses(merge.clauses)
     if merge.source.isStreaming:
         raise StreamingSourceError
@@ -206,7 +206,7 @@ def _metrics(
 
 
 def _matching(merge: Merge, resolved: ResolvedMerge) -> Callable[[DataFrame], DataFrame]:
-    """Return what keeps, of any rows of the table, those that the merge is about."""
+    """Return a function that filters rows of the table for those the merge depends on."""
     on = F.expr(merge.condition) if isinstance(merge.condition, str) else merge.condition
     by_source = resolved.of_kind(ClauseKind.NOT_MATCHED_BY_SOURCE)
 

@@ -1,18 +1,17 @@
 """The new files of a MERGE, written in one pass.
 
-What is written is the union of up to five parts, none of which is there unless it has rows:
+The rows to write are the union of up to five parts. Parts without rows are left out:
 
 | part                                | comes from                                  | joined?      |
 |-------------------------------------|---------------------------------------------|--------------|
-| rows updated by WHEN MATCHED        | the rows of its bitmaps, and the source     | if need be   |
+| rows updated by WHEN MATCHED        | the rows of its bitmaps, and the source     | if needed    |
 | rows updated by WHEN NOT MATCHED... | the rows of its bitmaps                     | no           |
-| copies                              | other rows of files that are written anew   | no           |
+| copies                              | other rows of files that are rewritten      | no           |
 | rows deleted, for the feed          | the rows of its bitmaps                     | no           |
-| rows inserted                       | source rows without a match                 | if need be   |
+| rows inserted                       | source rows without a match                 | if needed    |
 
-Which rows of the source match is known by their numbers, unless the source was not kept. So what is
-inserted needs no join, nor does what is updated if its new values are the source's alone: the
-target is then not read again.
+If the source was kept, the numbers of its matching rows are known. Then inserts need no join.
+Updates need none either if the new values use the source alone; the target is then not read again.
 """
 
 from __future__ import annotations
@@ -51,9 +50,9 @@ from truckee.storage.base import Storage
 
 @dataclass(frozen=True, kw_only=True)
 class MergeOutput:
-    """The files that a merge has written, and how many rows of which sort are in them.
+    """The files that a merge has written, and how many rows of each kind they have.
 
-    `metadata` is that of the table after the merge, None if it stays as it is.
+    `metadata` is that of the table after the merge, None if it does not change.
     """
 
     written: tuple[WrittenFiles, ...] = ()
@@ -87,7 +86,7 @@ def write_merge(merge: ResolvedMerge, source: Source, rows: MergeRows, fate: Fat
 
 
 class _Parts:
-    """The parts of what is written; see the module."""
+    """The parts of the rows to write; see the module."""
 
     def __init__(self, merge: ResolvedMerge, source: Source, rows: MergeRows, fate: Fates) -> None:
         self._merge = merge
@@ -101,7 +100,7 @@ class _Parts:
         self.identities = self._identities()
 
     def _needs_change_rows(self) -> bool:
-        """Whether the feed cannot be told from added, removed and marked rows alone."""
+        """Whether the feed needs change files, because adds, removes and vectors do not show it."""
         if not self._merge.table.properties.enable_change_data_feed:
             return False
         if self._rows.taken(Does.UPDATE) or self._fate.rewritten:
@@ -139,13 +138,13 @@ class _Parts:
             return self._updated(pairs, hits)
         ways = []
         for hit in hits:
-            assert hit.sources is not None  # no row may be left out in silence
+            assert hit.sources is not None  # no row may be dropped silently
             takes = self._is_of_source(hit.sources, hit.clause.clause.name)
             ways.append(NewValues(takes, hit.clause.values))
         return inserted_rows(self._source.rows, self._schema, ways, has_feed=False)
 
     def _is_all_of_source(self, hits: list[Hit]) -> bool:
-        """Whether new rows are made of rows of the source alone, one of each."""
+        """Whether each new row is made from one row of the source alone."""
         if self._has_changes or any(hit.sources is None for hit in hits):
             return False
         needed = {
@@ -201,7 +200,7 @@ class _Parts:
         return inserted_rows(rows, self._schema, ways, has_feed=self._has_changes)
 
     def _with_own_values(self, clause: ResolvedClause) -> Mapping[str, Column]:
-        """Return the values of an insert, with identities and defaults where it gives none."""
+        """Return the values of an insert, with identities and defaults for missing values."""
         values = dict(clause.values)
         for field in self._schema.fields:
             if field.name in values:
@@ -239,7 +238,7 @@ def _write(
 
 
 def _num_copied(storage: Storage, files: list[TouchedFile]) -> int:
-    """Return how many rows of files that are written anew are only copied."""
+    """Return how many rows of rewritten files are only copied."""
     unknown = [file for file in files if file.num_live is None]
     paths = [decode_path(file.add.path) for file in unknown]
     footers = read_footers(storage, paths, [])

@@ -1,4 +1,4 @@
-"""The names in a MERGE resolved: what it compares, and which values go to which columns.
+"""Resolves the names in a MERGE: what it compares, and which values go to which columns.
 
 | clause                    | conditions and values may use |
 |---------------------------|-------------------------------|
@@ -6,8 +6,8 @@
 | WHEN NOT MATCHED          | source                        |
 | WHEN NOT MATCHED BY SOURCE| target                        |
 
-With schema evolution, columns that clauses take from the source and that the table lacks become
-columns of the table, in the same commit.
+With schema evolution, columns of the source that clauses use and that the table lacks are added to
+the table, in the same commit.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class MergeNames:
         self._alias = alias
         self._evolves = evolves
         self._source_schema = from_spark(source.schema)
-        # Never run, only looked at: on a full outer join everything may be null.
+        # Only analyzed, never run: on a full outer join, everything may be null.
         self._both = target.rows.join(source, F.lit(True), "full")
 
     def on(self, given: str | Column) -> Expression:
@@ -188,7 +188,7 @@ def _has_own_value(field: StructField) -> bool:
 def _with_other_fields(
     value: Column, value_type: DataType, field: StructField, old: Column
 ) -> Column:
-    """Return a struct from the source with the fields that only the target has kept as they are."""
+    """Return a struct from the source; fields that only the target has keep their old values."""
     if not isinstance(value_type, StructType) or not isinstance(field.type, StructType):
         return value
     if not _lacks_fields(value_type, field.type):
@@ -226,7 +226,7 @@ def evolved_schema(
     table: str,
     alias: str | None = None,
 ) -> StructType:
-    """Return a table's schema with the columns added that clauses take from the source."""
+    """Return a table's schema, with the source's columns that clauses use added."""
     wanted = _taken_from_source(schema, source, clauses, alias)
     known = {field.name.casefold() for field in wanted}
     both = StructType(tuple(f for f in schema.fields if f.name.casefold() in known))

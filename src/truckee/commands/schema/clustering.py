@@ -43,12 +43,12 @@ def clustering_columns(snapshot: Snapshot) -> tuple[tuple[str, ...], ...] | None
         return None
     found: dict[str, Any] = msgspec.json.decode(domain.configuration)
     columns = found.get("clusteringColumns", ())
-    # The protocol's example has a name for each column; Delta writes the names along its path.
+    # The protocol's example has one name for each column; Delta writes the names of its path.
     return tuple((path,) if isinstance(path, str) else tuple(path) for path in columns)
 
 
 def kept_clustering(snapshot: Snapshot | None, schema: StructType) -> DomainMetadata | None:
-    """Return the domain without columns where a new schema has lost one of them, else None."""
+    """Return an empty domain if a new schema lacks one of the columns, else None."""
     columns = None if snapshot is None else clustering_columns(snapshot)
     if not columns:
         return None
@@ -57,7 +57,7 @@ def kept_clustering(snapshot: Snapshot | None, schema: StructType) -> DomainMeta
 
 
 def no_clustering() -> DomainMetadata:
-    """Return the domain of a table that is clustered by nothing, though it could be."""
+    """Return the domain of a table with clustering enabled but without clustering columns."""
     return _domain(())
 
 

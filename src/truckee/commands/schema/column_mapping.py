@@ -1,8 +1,8 @@
 """Ids and physical names for the columns of a table with column mapping: pure.
 
-A column gets the next free id and a physical name that says nothing, once and for good, so that it
-can be renamed or dropped without touching a data file. A table that had no column mapping before
-keeps its names as physical names, for that is what its files have.
+A column gets the next free id and a random physical name, which never change. So it can be renamed
+or dropped without touching a data file. If a table with files turns on column mapping, its names
+become the physical names, since its files have these.
 
 | field               | id | physical name, new table | physical name, table with files |
 |---------------------|----|--------------------------|---------------------------------|

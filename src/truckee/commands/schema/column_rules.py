@@ -40,7 +40,7 @@ _MOST_CLUSTERING_COLUMNS = 4
 
 
 def check_columns(schema: StructType, *, mapping_mode: str, table: str) -> None:
-    """Raise unless a table can have these columns; names may hold anything with column mapping."""
+    """Raise unless a table can have these columns; with column mapping, any name is allowed."""
     if not schema.fields:
         raise NoColumnsError(table=table)
     check_distinct_names(schema)
@@ -70,7 +70,7 @@ def _is_held(data_type: DataType) -> bool:
 
 
 def checked_partition_columns(schema: StructType, names: Iterable[str]) -> tuple[str, ...]:
-    """Return partition columns as the schema spells them, or raise if they cannot be such."""
+    """Return partition columns as the schema spells them; raise if they cannot be used as such."""
     found: list[str] = []
     for name in names:
         field = schema.field(name)
@@ -93,7 +93,7 @@ def checked_clustering_columns(
     partition_columns: tuple[str, ...],
     properties: TableProperties,
 ) -> tuple[tuple[str, ...], ...]:
-    """Return the physical paths of clustering columns, or raise if they cannot be such."""
+    """Return the physical paths of clustering columns; raise if they cannot be clustered by."""
     indexed = {c.path for c in stats_columns(schema, partition_columns, properties)}
     found: list[tuple[str, ...]] = []
     for path in names:

@@ -36,7 +36,7 @@ _SAME_IN_FILES = {"byte": ("short", "integer"), "short": ("integer",)}
 def with_column(
     schema: StructType, path: ColumnPath, column: StructField, position: str | None = None
 ) -> StructType:
-    """Return the schema with one column more, at a position as in `placed`."""
+    """Return the schema with a column added, at a position as in `placed`."""
 
     def add(fields: Fields) -> Fields:
         if _find(fields, column.name) is not None:
@@ -47,7 +47,7 @@ def with_column(
 
 
 def without_column(schema: StructType, path: ColumnPath) -> StructType:
-    """Return the schema with one column less."""
+    """Return the schema without a column."""
 
     def drop(fields: Fields) -> Fields:
         gone = _required(fields, path, schema)
@@ -80,7 +80,7 @@ def changed_column(
 
 
 def moved_column(schema: StructType, path: ColumnPath, position: str) -> StructType:
-    """Return the schema with one column at another place, as in `placed`."""
+    """Return the schema with a column moved, as in `placed`."""
 
     def move(fields: Fields) -> Fields:
         return placed(fields, _required(fields, path, schema).name, position)
@@ -89,7 +89,7 @@ def moved_column(schema: StructType, path: ColumnPath, position: str) -> StructT
 
 
 def placed(fields: Fields, name: str, position: str | None) -> Fields:
-    """Return fields with one of them at a position: `first`, `after <other>`, or None for as is."""
+    """Return fields with one of them at `first` or `after <other>`; None leaves it in place."""
     if position is None:
         return fields
     column = _find(fields, name)
@@ -156,10 +156,10 @@ def _edited_type(
 
 
 def with_type(field: StructField, new: DataType, *, widening: bool) -> StructField:
-    """Return a column with a wider type, noting the change for readers of its older files.
+    """Return a column with a wider type; the change is recorded for readers of older files.
 
-    `widening` is whether the table has type widening on; without it only types change that data
-    files hold alike.
+    `widening` is whether the table has type widening on. Without it, only types that data files
+    store in the same way can change.
     """
     old = field.type
     if new == old:
@@ -171,7 +171,7 @@ def with_type(field: StructField, new: DataType, *, widening: bool) -> StructFie
             column=field.name,
             reason=f"{type_text(old)} cannot become {type_text(new)}",
             hint="set the table property 'delta.enableTypeWidening' to 'true' for a wider type; "
-            "for any other, write the table anew with overwriteSchema",
+            "for any other, rewrite the table with overwriteSchema",
         )
     changes: list[dict[str, Any]] = list(field.metadata.get(TYPE_CHANGES_KEY, ()))
     changes.append({"fromType": _name(old), "toType": _name(new)})

@@ -1,9 +1,9 @@
 """The schema that a table has after a write: pure.
 
-Columns are matched by name, in any case, at every depth. A table's column keeps its type, into
-which values are stored as SQL's INSERT would: any number into any number type, anything simple
-into text, dates and timestamps into one another. What the data has beyond the table is added if
-that was asked for, behind the columns of its struct.
+Columns are matched by name, ignoring case, at every depth. A table's column keeps its type, and
+values are cast to it as in SQL's INSERT: any number to any number type, any simple type to text,
+dates and timestamps to one another. Columns that only the data has are added if that was requested,
+at the end of their struct.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _INTEGERS = ("byte", "short", "integer", "long")
 _SAME_FAMILY = frozenset(
     {(a, b) for i, a in enumerate(_INTEGERS) for b in _INTEGERS[i + 1 :]} | {("float", "double")}
 )
-# What other tables, and Spark itself, have noted at columns that are now written to this one.
+# Metadata that other tables, or Spark itself, put on columns; it is not written to this table.
 _FOREIGN_KEYS = (
     "delta.",
     "__",
@@ -99,10 +99,10 @@ def merged_schema(
 ) -> StructType:
     """Return the schema of a table after data was written to it.
 
-    Raises SchemaMismatchError, which shows all differences at once, unless the data fits; `name`
-    is what the table is called there. Columns that the data lacks are no difference, but for
-    those that are NOT NULL and have no value of their own. With `widening`, where the table has
-    type widening on, columns that are added to may also become wider, as from int to bigint.
+    Raises SchemaMismatchError, which shows all differences at once, unless the data fits; the error
+    calls the table `name`. The data may lack columns, except those that are NOT NULL and have no
+    default or generated value. With `widening` (the table has type widening on), columns may also
+    become wider, as from int to bigint.
     """
     merge = _Merge(add_columns, widening=widening and add_columns)
     result = merge.structs(table, data, ())
@@ -127,7 +127,7 @@ def _has_own_value(field: StructField) -> bool:
 
 
 class _Merge:
-    """One merge, and the differences that it has met."""
+    """One merge of schemas, and the differences found in it."""
 
     def __init__(self, add_columns: bool, *, widening: bool = False) -> None:
         self._add_columns = add_columns
@@ -185,7 +185,7 @@ class _Merge:
         self.differences.append(difference)
 
     def hint(self) -> str:
-        """Return what would allow the write."""
+        """Return a hint that would allow the write."""
         hints = []
         if any(difference.in_table is not None for difference in self.differences):
             hints.append(

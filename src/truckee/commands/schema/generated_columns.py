@@ -1,4 +1,4 @@
-"""Generated columns, looked at when a table gets them rather than when its first row comes."""
+"""Generated columns, checked when a table gets them and not only when the first row is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The high-water marks of identity columns, which a commit that gives numbers away moves on."""
+"""The high-water marks of identity columns, which a commit that assigns numbers advances."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from truckee.protocol.schema import StructField, StructType, parse_schema
 
 
 def with_identity_marks(metadata: Metadata, marks: Mapping[str, int]) -> Metadata:
-    """Return metadata in which the last numbers given are noted, by physical name.
+    """Return metadata with the last numbers assigned, by physical name.
 
-    A mark never goes back: what is written may be numbers that were given before.
+    A mark never goes back: the rows written may have numbers that were assigned before.
     """
     if not marks:
         return metadata

@@ -14,7 +14,7 @@ _COMMIT_VERSION_KEY = TableProperties.materialized_row_commit_version_column_nam
 
 
 def with_row_tracking(metadata: Metadata) -> Metadata:
-    """Return the metadata with names for these columns, if row tracking is on and it has none."""
+    """Return the metadata with names for these columns, if row tracking is on and needs them."""
     properties = TableProperties.from_configuration(metadata.configuration)
     if not properties.enable_row_tracking:
         return metadata

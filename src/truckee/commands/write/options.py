@@ -1,4 +1,4 @@
-"""Options of a write, and settings of the session that stand in for them, typed and checked."""
+"""Options of a write, and the session settings that are their defaults, typed and checked."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ WRITE_OPTIONS = (
     "maxRecordsPerFile",
     "optimizeWrite",
 )
-"""What a write understands, beside properties of the table."""
+"""The options of a write, apart from properties of the table."""
 
 REFUSED_WRITE_OPTIONS = ("replaceOn", "replaceUsing", "targetAlias")
-"""What says which rows are replaced, and is refused rather than warned of."""
+"""Options that choose the rows to replace: they are refused, where others get a warning."""
 
 _CODECS = ("none", "uncompressed", "snappy", "gzip", "lzo", "brotli", "lz4", "lz4_raw", "zstd")
 
@@ -57,9 +57,9 @@ def save_mode(mode: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class WriteOptions:
-    """What a write was asked to do, beyond its mode.
+    """The options of one write, apart from its mode.
 
-    `dynamic_overwrite` is None where neither an option nor the session says anything.
+    `dynamic_overwrite` is None if neither an option nor the session sets it.
     `properties` are the `delta.*` options, which become properties of a table that is created.
     """
 
@@ -78,10 +78,11 @@ class WriteOptions:
 
 
 def write_options(options: Options, settings: Mapping[str, str]) -> WriteOptions:
-    """Return the options of a write; names are the same in any case.
+    """Return the options of a write; names are not case-sensitive.
 
-    `settings` are the session's. Raises what is wrong with a value or with several together, and
-    UnsupportedOptionError for those of Delta that say which rows to replace and do nothing here.
+    `settings` are the session's. Raises if a value or a combination of options is wrong, and
+    UnsupportedOptionError for options of Delta that choose the rows to replace and that truckee
+    does not support.
     """
     for name in REFUSED_WRITE_OPTIONS:
         if name in options:
@@ -129,7 +130,7 @@ def _setting(settings: Mapping[str, str], name: str, default: bool) -> bool:
 def _is_dynamic(options: Options, settings: Mapping[str, str]) -> bool:
     if "partitionOverwriteMode" not in options:
         if "replaceWhere" in options or options.boolean("overwriteSchema"):
-            return False  # the session only says how a plain overwrite is meant
+            return False  # the session's setting only applies to a plain overwrite
         return settings.get("spark.sql.sources.partitionOverwriteMode", "").lower() == "dynamic"
     text = options["partitionOverwriteMode"]
     if text.lower() not in ("static", "dynamic"):

@@ -1,6 +1,6 @@
-"""Which files an overwrite replaces, and what it has to have read to know.
+"""Which files an overwrite replaces, and what it reads to find them.
 
-| asked for    | what goes                               | conflicts with                  |
+| requested    | what is removed                         | conflicts with                  |
 |--------------|-----------------------------------------|---------------------------------|
 | overwrite    | all files                               | any change of data              |
 | replaceWhere | rows for which it is true, as by DELETE | files added to such partitions  |
@@ -36,17 +36,18 @@ from truckee.protocol.predicates import (
 from truckee.protocol.schema import StructField
 from truckee.spark.session.settings import session_zone
 
-# Beyond this many partitions their values are not compared one by one with those of other commits.
+# With more partitions than this, their values are not compared one by one with other commits.
 _MOST_PARTITIONS_TOLD = 100
 
 
 @dataclass(frozen=True, kw_only=True)
 class Replacement:
-    """What gives way to new rows: files that go, and what is left of files that go in part.
+    """What an overwrite replaces: files that are removed, and rows that are kept from them.
 
-    `predicate` tells which partitions were looked at, None for all; `read` are the files that were.
-    `copied` are new files with the rows that stay of files that went, `num_copied` those rows, and
-    `num_deleted` the rows that go, None if nobody knows. By default nothing gives way.
+    `predicate` selects the partitions that were read, None for all; `read` are the files that were
+    read. `copied` are new files with the remaining rows of removed files, and `num_copied` is their
+    number. `num_deleted` is the number of rows removed, None if unknown. By default nothing is
+    replaced.
     """
 
     actions: tuple[Action, ...] = ()
@@ -61,7 +62,7 @@ class Replacement:
 
     @property
     def looked_at_table(self) -> bool:
-        """Whether rows of the table mattered at all."""
+        """Whether any rows of the table were read."""
         return self.predicate != ALWAYS_FALSE
 
     def note(self, transaction: Transaction) -> None:
@@ -73,7 +74,7 @@ class Replacement:
             transaction.read_files(self.read)
 
     def with_data_change(self, data_change: bool) -> Replacement:
-        """Return the same, with the actions saying whether data changes."""
+        """Return the same with `data_change` set on all actions."""
         if data_change:
             return self
         actions = tuple(
@@ -85,7 +86,7 @@ class Replacement:
         return replace(self, actions=actions)
 
     def discard(self) -> None:
-        """Delete the files that were written, for the commit that was to name them failed."""
+        """Delete the files that were written, because their commit failed."""
         if self.changes is not None:
             self.changes.discard()
 
@@ -97,9 +98,9 @@ def every_file(snapshot: Snapshot) -> Replacement:
 
 
 def rows_where(spark: SparkSession, snapshot: Snapshot, condition: str) -> Replacement:
-    """Return the rows for which a condition is true, as DELETE would take them out.
+    """Return the rows for which a condition is true, removed as by DELETE.
 
-    Deletion vectors, and files with the rows that stay, are written.
+    Deletion vectors, and files with the remaining rows, are written.
     """
     found = delete_rows(spark, snapshot, condition)
     changes = found.changes
@@ -117,9 +118,9 @@ def rows_where(spark: SparkSession, snapshot: Snapshot, condition: str) -> Repla
 
 
 def files_beside(spark: SparkSession, snapshot: Snapshot, new: Iterable[AddFile]) -> Replacement:
-    """Return the files of all partitions that new files lie in.
+    """Return the files of all partitions that have new files.
 
-    Values are compared, not their texts: other writers may spell a timestamp in another way.
+    Values are compared, not their texts: other writers may spell a timestamp differently.
     """
     fields = _partition_fields(snapshot)
     zone = session_zone(spark)
@@ -149,7 +150,7 @@ def _values(
 def _value(text: str | None, field: StructField, zone: str) -> Any:
     try:
         return parse(text, field.type, zone)
-    except InvalidPartitionValueError:  # a date that Python cannot hold is compared as it is told
+    except InvalidPartitionValueError:  # a date that Python cannot hold is compared as text
         return text
 
 

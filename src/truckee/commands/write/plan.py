@@ -30,12 +30,12 @@ from truckee.storage.base import Storage
 
 @dataclass(frozen=True, kw_only=True)
 class Write:
-    """One write: to which table, in which mode (as commitInfo names it), and how.
+    """One write: the table, the mode (as commitInfo names it), and the options.
 
-    `partition_by` is None where nothing was said, and () where no partitions were asked for.
-    `operation` is what commitInfo will say; a write that creates or replaces a table by its name
-    has one of its own, and `is_managed` says whether the table is the catalog's. One that
-    `replaces` a table keeps nothing of it but its history; `description` is for a new table.
+    `partition_by` is None if it was not given, and () if no partitions were requested. `operation`
+    is the name in commitInfo; a write that creates or replaces a table by name has its own.
+    `is_managed` says whether the catalog manages the table. A write that `replaces` a table keeps
+    only its history; `description` is for a new table.
     """
 
     storage: Storage
@@ -50,17 +50,17 @@ class Write:
 
     @property
     def is_overwrite(self) -> bool:
-        """Whether rows that are there now are replaced."""
+        """Whether existing rows are replaced."""
         return self.mode == "Overwrite"
 
 
 def table_after(
     write: Write, data: StructType, snapshot: Snapshot | None, settings: Mapping[str, str]
 ) -> TablePlan:
-    """Return the table as it will be after the write; `snapshot` is what is there now.
+    """Return the table as it will be after the write; `snapshot` is the table now.
 
-    `data` are the columns of the rows, and `settings` those of the session. Raises what is wrong
-    with the columns, or with the partitions asked for.
+    `data` are the columns of the rows, and `settings` those of the session. Raises if something is
+    wrong with the columns or the requested partitions.
     """
     check_distinct_names(data)
     if snapshot is None or write.replaces:

@@ -1,9 +1,9 @@
 """Append and overwrite: rows of a DataFrame become rows of a table, in one commit.
 
-    options  ->  schema after the write  ->  checks  ->  data files  ->  commit
-                 (write_plan)                (planned)   (spark.writer)   (log.transaction)
+    options  ->  schema after the write  ->  checks        ->  data files     ->  commit
+                 (write.plan)                (table_plan)      (spark.write)      (log.transaction)
 
-Everything that can be told from the schema and the options is told before a file is written.
+Whatever is wrong with the schema or the options is raised before a file is written.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from truckee.spark.write.writer import WrittenFiles, write_files
 def write_table(df: DataFrame, write: Write) -> int | None:
     """Write the rows of `df`, and return the version that has them.
 
-    None means that nothing was written: the table was there and the mode says to leave it, or this
-    very write was committed before, told by `txnAppId` and `txnVersion`.
+    None means that nothing was written: the table exists and the mode is `ignore`, or the same
+    write was committed before, as `txnAppId` and `txnVersion` tell.
     """
     with running(write.operation, write.storage.root):
         return _written(df, write)
@@ -103,7 +103,7 @@ def _is_news(transaction: Transaction, options: WriteOptions) -> bool:
 
 
 def _sample_removes(write: Write, snapshot: Snapshot | None) -> list[RemoveFile]:
-    """Return the removal of one file, since an overwrite removes some, whichever they are."""
+    """Return the removal of any one file: it stands for all that an overwrite removes."""
     if snapshot is None or not write.is_overwrite:
         return []
     return file_removals(islice(snapshot.files(), 1), data_change=write.options.data_change)
@@ -116,7 +116,7 @@ def _is_dynamic(write: Write, snapshot: Snapshot) -> bool:
 
 
 def _replaced(df: DataFrame, write: Write, snapshot: Snapshot | None) -> Replacement:
-    """Return what gives way to the new rows, as far as it can be told before they are written."""
+    """Return what the new rows replace, as far as it is known before they are written."""
     if snapshot is None or not write.is_overwrite or _is_dynamic(write, snapshot):
         return Replacement()
     if write.options.replace_where is None:
@@ -131,8 +131,8 @@ def _write_files(
     checks = condition is not None and write.options.check_replace_where
     df = rows.df
     if has_changes:
-        # Change rows are all or nothing: with those of the rows that went, there must be those of
-        # the rows that came.
+        # If a commit has change files, the feed reads nothing else. So if removed rows have change
+        # rows, new rows need them too.
         kinds = sf.explode(sf.array(sf.lit(None).cast("string"), sf.lit("insert")))
         df = df.withColumn(CHANGE_TYPE, kinds)
     return write_files(
