@@ -30,7 +30,7 @@ _OPERATORS: dict[type[spark.Filter], str] = {
 
 
 def pushed_predicate(filters: Iterable[spark.Filter]) -> Predicate:
-    """Return the conjunction of the filters, as far as it can be told of files."""
+    """Return the conjunction of those filters that can be checked against files."""
     return all_of(*(_predicate(pushed) for pushed in filters))
 
 

@@ -1,4 +1,4 @@
-"""Which query a batch belongs to: an id that is made once and stays, whatever restarts it."""
+"""The id of the query that a batch belongs to: it is made once and survives restarts."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ READ_OPTIONS = (
     "columns",
     "timeZone",
 )
-"""What a read of `format("truckee")` understands, batch and stream together."""
+"""The options of a read of `format("truckee")`, for batch and stream."""
 
 _BATCH_ONLY = ("versionAsOf", "timestampAsOf", "endingVersion", "endingTimestamp")
 _STORE_OPTIONS = ("fs.", "spark.hadoop.fs.", "spark.truckee.read.")
@@ -44,7 +44,7 @@ _STORE_OPTIONS = ("fs.", "spark.hadoop.fs.", "spark.truckee.read.")
 
 @dataclass(frozen=True)
 class ReadRequest:
-    """The options of a read, and what its path says: where the table is, and as of when."""
+    """The options of a read, and what its path gives: the table and the version."""
 
     options: Options
     path: str
@@ -52,7 +52,7 @@ class ReadRequest:
 
     @property
     def zone(self) -> str:
-        """The zone of timestamps that name none."""
+        """The zone of timestamps that have none."""
         return self.options.get("timeZone", "UTC")
 
     @property
@@ -70,7 +70,7 @@ class ReadRequest:
         return self.open_storage(self.path)
 
     def open_storage(self, url: str) -> Storage:
-        """Return the storage of another folder, reached as the table is."""
+        """Return the storage of another folder, with the table's credentials."""
         return open_storage(url, self.store_options)
 
     def columns(self, schema: StructType) -> tuple[str, ...] | None:
@@ -93,9 +93,9 @@ class ReadRequest:
 
 
 def read_request(options: Mapping[str, object]) -> ReadRequest:
-    """Return what is read.
+    """Return the parsed request.
 
-    A path that ends in `@v7` is version 7 of a table, unless there is a table of that very name.
+    A path that ends in `@v7` is version 7 of a table, unless a table has exactly that path.
     """
     text = Options(options)
     if "path" not in text:
@@ -118,8 +118,8 @@ def _check_not_shaped(options: Options) -> None:
 def requested_schema(request: ReadRequest) -> tuple[int, StructType]:
     """Return the columns of what is read, and the latest version when that was looked up.
 
-    Batch reads and streams of the same options have the same columns. What only a batch read may
-    be told, where it ends or which version it shows, makes it one.
+    Batch reads and streams with the same options have the same columns. An end or a version is only
+    allowed in a batch read, so these options tell that it is one.
     """
     storage = request.storage()
     latest = load_snapshot(storage)
@@ -144,7 +144,7 @@ def requested_schema(request: ReadRequest) -> tuple[int, StructType]:
 def check_no_schema_log(request: ReadRequest) -> None:
     """Raise `SchemaLogOfBatchReadError` for a batch read with the schema log of a stream.
 
-    Its columns would be those that the stream has come to, whichever the table has by now.
+    Its columns would be those of the stream's last entry, not those of the table.
     """
     for name in SCHEMA_LOG:
         if name in request.options:
@@ -154,9 +154,10 @@ def check_no_schema_log(request: ReadRequest) -> None:
 def read_plan(
     request: ReadRequest, version: int | None, predicate: Predicate
 ) -> tuple[TableRead, list[ScanFile]]:
-    """Return what to read, without the files that cannot have a row the predicate is true of.
+    """Return what to read, without files that cannot have a row for which the predicate is true.
 
-    `version` is the latest one when the columns were looked up, None for the latest now.
+    `version` is the version that was the latest when the columns were looked up; None means the
+    latest now.
     """
     if request.is_feed:
         return _planned_feed(request, version, predicate)

@@ -11,8 +11,8 @@ from truckee.datasource.source import DeltaSource, TruckeeSource
 def register(spark: SparkSession) -> None:
     """Make `format("truckee")` known to a session, classic or of Spark Connect.
 
-    The name `delta` is taken as well, unless a JAR of Delta Lake has it already. Where truckee is
-    installed, Spark finds both names by itself.
+    The name `delta` is registered too, unless a JAR of Delta Lake has it already. If truckee is
+    installed as a package, Spark finds both names by itself.
     """
     spark.dataSource.register(TruckeeSource)
     try:

@@ -1,9 +1,9 @@
 """`format("truckee")`: PySpark's Python Data Source over tables, feeds and streams.
 
-It is the door that users expect, in a classic session and over Spark Connect alike. Nothing of it
-runs in the session's process: Spark starts Python workers that look up columns, plan reads and
-batches, and read files. So there are no settings of a session here, only options, and timestamps
-without a zone are those of UTC unless the option `timeZone` says otherwise.
+It works in a classic session and over Spark Connect. None of it runs in the session's process:
+Spark starts Python workers that look up columns, plan reads and batches, and read files. So there
+are no session settings here, only options, and timestamps without a zone are UTC unless the option
+`timeZone` says otherwise.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class TruckeeSource(DataSource):
 
     def __init__(self, options: Mapping[str, str]) -> None:
         super().__init__(dict(options))
-        # Which version the columns were looked up at. Spark keeps this object, and makes the
+        # The version at which the columns were looked up. Spark keeps this object, and makes the
         # readers of all queries of one DataFrame from it.
         self._version: int | None = None
 
@@ -72,14 +72,14 @@ class TruckeeSource(DataSource):
         return "truckee"
 
     def schema(self) -> StructType:
-        """Return the columns, and keep in mind at which version they were looked up."""
+        """Return the columns, and remember the version at which they were looked up."""
         request = read_request(self.options)
         warn_of_unknown(request.options, READ_OPTIONS, what="a read")
         self._version, schema = requested_schema(request)
         return shown_schema(schema)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Return what plans and runs a batch read."""
+        """Return the reader of a batch read."""
         request = read_request(self.options)
         check_no_schema_log(request)
         if self._version is None:
@@ -88,20 +88,20 @@ class TruckeeSource(DataSource):
         return SourceReader(request, self._version)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """Return what plans and runs the batches of a stream."""
+        """Return the reader of a stream."""
         return StreamReader(self.options, schema, self._version)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        """Return what writes rows to a table and commits them."""
+        """Return the writer of a batch write."""
         return SourceWriter(self.options, schema, overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
-        """Return what writes and commits the batches of a stream."""
+        """Return the writer of a stream."""
         return StreamWriter(self.options, schema, overwrite)
 
 
 class DeltaSource(TruckeeSource):
-    """The same by the name that pipelines use already."""
+    """The same source under the name that existing pipelines use."""
 
     @classmethod
     def name(cls) -> str:
@@ -131,7 +131,7 @@ def _partitions(read: TableRead, files: Iterable[ScanFile]) -> list[InputPartiti
 
 
 def _read(partition: InputPartition) -> Iterator[pa.RecordBatch]:
-    # A read without any file is one partition that is not ours.
+    # For a read without files, Spark passes a partition of its own.
     if isinstance(partition, FilesPartition):
         yield from read_parts(partition.read, partition.parts)
 
@@ -155,11 +155,11 @@ class SourceReader(DataSourceReader):
 
 
 class _PushedFilters:
-    """`pushFilters` of a reader, in sessions that push filters and in those that do not.
+    """`pushFilters` of a reader, for sessions with and without filter pushdown.
 
-    Spark refuses a reader with a `pushFilters` of its own where
-    `spark.sql.python.filterPushdown.enabled` is off, as it is by default. What it looks at is the
-    function behind the method, so that is the one of the base class.
+    If `spark.sql.python.filterPushdown.enabled` is off, as it is by default, Spark refuses a reader
+    that overrides `pushFilters`. It compares the function behind the method, so that function is
+    the one of the base class.
     """
 
     __func__ = staticmethod(DataSourceReader.pushFilters)
@@ -168,7 +168,7 @@ class _PushedFilters:
         self._reader = reader
 
     def __call__(self, filters: list[Filter]) -> Iterable[Filter]:
-        """Take note of filters that leave out files; Spark still applies them to rows."""
+        """Record the filters that can skip files; Spark still applies them to rows."""
         self._reader.predicate = pushed_predicate(filters)
         return filters
 
@@ -183,7 +183,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._opened: tuple[ReadRequest, TableStream] | None = None
 
     def initialOffset(self) -> dict[str, Any]:
-        """Return where a stream stands that has read nothing yet."""
+        """Return the offset of a stream that has read nothing yet."""
         return self._stream.initial_offset().to_dict()
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
@@ -194,11 +194,11 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return start if found is None or found == previous else found.to_dict()
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """Return that there is a limit. Which one, the options say, of bytes too."""
+        """Tell Spark that there is a limit; the options say which, in files or bytes."""
         return ReadMaxFiles(self._stream.options.max_files)
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """Go no further from now on than what is there."""
+        """From now on, stop at the data that exists at this moment."""
         self._stream.prepare_for_available_now()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
@@ -220,7 +220,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._open()[1]
 
     def _open(self) -> tuple[ReadRequest, TableStream]:
-        # Readers also travel to where nothing but `read` is called, so a table is opened late.
+        # Readers are also sent to workers that only call `read`, so the table is opened lazily.
         if self._opened is None:
             options = stream_options(self._options, time_zone=self._options.get("timezone", "UTC"))
             request = read_request(self._options)
@@ -233,8 +233,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _settled(self, request: ReadRequest, opened: StreamRead) -> StreamRead:
         """Return the stream with the schema that its columns were looked up with.
 
-        With a schema log, the last entry has to be the one that was looked at. Where the user gave
-        the columns, they must be those of the table.
+        With a schema log, the last entry must still be the one used then. If the user gave the
+        columns, they must be those of the table.
         """
         if self._version is not None and opened.options.schema_location is None:
             snapshot = load_snapshot(opened.storage, self._version)

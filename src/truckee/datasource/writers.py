@@ -33,12 +33,12 @@ from truckee.streaming.write_plan import (
     write_plan,
 )
 
-# Where Spark tells a task which streaming query it works for.
+# The local property in which Spark tells a task its streaming query.
 _QUERY_ID = "sql.streaming.queryId"
 
 
 class SourceWriter(DataSourceArrowWriter):
-    """A batch write. Spark keeps this object from the planning to the commit."""
+    """A batch write. Spark keeps this object from planning to commit."""
 
     def __init__(self, options: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
         warn_of_unknown(Options(options), SINK_OPTIONS, what="a write")
@@ -60,9 +60,10 @@ class SourceWriter(DataSourceArrowWriter):
 class StreamWriter(DataSourceStreamArrowWriter):
     """The sink of a stream: each batch is one commit, and is committed once.
 
-    Spark makes a writer to plan a batch and another to commit it, so what was planned travels with
-    the files. The first is known by its being sent to executors, and the table is looked at then.
-    A batch is known by the id of its query, which outlives restarts, and by its number.
+    Spark makes one writer to plan a batch and another to commit it, so the plan is sent along with
+    the files. The planning writer is the one that is pickled for executors, and it reads the table
+    at that moment. A batch is identified by the id of its query, which survives restarts, and by
+    its number.
     """
 
     def __init__(self, options: Mapping[str, str], schema: StructType, overwrite: bool) -> None:

@@ -1,10 +1,11 @@
 """Which entries make up a batch: pure functions from (start, limits) to an end, and back.
 
-A stream is cut twice. First its end is looked for: entries are admitted one after the other until
-the limits or the table end. Later, maybe after a restart, the entries between two offsets are
-asked for, without any limits. Both walk the same entries, so every entry is in exactly one batch.
+A batch is determined in two steps. First its end is found: entries are admitted one by one until a
+limit or the end of the table is reached. Later, perhaps after a restart, the entries between two
+offsets are read, without limits. Both steps walk the same entries, so every entry is in exactly one
+batch.
 
-Limit 3, commits of two files each, one number a file:
+Limit 3, commits of two files each, one number for each file:
 
     version 0: 0 1   version 1: 0 1
     admitted after (0, BASE): (0, 0) (0, 1) (0, END) (1, BASE) (1, 0)   -> offset (1, 0)
@@ -31,10 +32,10 @@ from truckee.streaming.offset import (
 def admitted(
     versions: Iterable[VersionEntries], after: Position, budget: Budget | None = None
 ) -> Iterator[Entry]:
-    """Yield the entries behind a position that one batch may take, all if there is no budget.
+    """Yield the entries after a position that one batch may take, all if there is no budget.
 
-    Versions come in order, and the next one is asked for only if there is room. Nothing is
-    admitted past a change of metadata that the stream has not taken note of.
+    Versions come in order, and the next one is read only if there is room. Nothing is admitted
+    after a change of metadata that the stream has not recorded.
     """
     for found in versions:
         barrier = _barrier(found, after)
@@ -57,7 +58,7 @@ def _barrier(found: VersionEntries, after: Position) -> int | None:
 def _admitted_of(
     found: VersionEntries, after: Position, budget: Budget | None
 ) -> Generator[Entry, None, bool]:
-    """Yield what a version gives to a batch, and return whether the batch ends with it."""
+    """Yield the entries of a version for a batch, and return whether the batch ends there."""
     entries = entries_between(found, after)
     if budget is None:
         yield from entries
@@ -94,11 +95,12 @@ def offset_at(last: Entry, previous: StreamOffset) -> StreamOffset:
 
 
 def first_batch_start(end: StreamOffset, starting_version: int | None) -> StreamOffset:
-    """Return where a batch starts that has an end, and nothing before it.
+    """Return where the first batch of a stream starts, given its end.
 
-    A stream that was not told where to start begins with a snapshot. If the batch ends inside of
-    it, its version is that of the end. Otherwise it was consumed whole, and which one it was no
-    one knows any more: the table just before the end, and the changes since, are the same rows.
+    A stream without a given start begins with a snapshot. If the batch ends inside that snapshot,
+    the end has its version. Otherwise the snapshot was read completely, and its version is no
+    longer known. The snapshot just before the end has the same rows as the original snapshot and
+    the changes after it.
     """
     if starting_version is not None:
         version, is_initial = starting_version, False

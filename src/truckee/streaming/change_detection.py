@@ -1,12 +1,12 @@
-"""What a stream of a table makes of a commit that did more than append.
+"""How a stream of a table treats a commit that did more than append.
 
 | the commit has      | nothing set | ignoreDeletes | ignoreChanges | skipChangeCommits |
 |---------------------|-------------|---------------|---------------|-------------------|
 | adds only           | read        | read          | read          | read              |
-| removes only        | refused     | passed over   | passed over   | passed over       |
-| removes and adds    | refused     | refused       | adds are read | passed over       |
+| removes only        | refused     | skipped       | skipped       | skipped           |
+| removes and adds    | refused     | refused       | adds are read | skipped           |
 
-Actions with `dataChange` false move rows and change none, so they do not count.
+Actions with `dataChange` false only move rows, so they do not count.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from truckee.options.stream import StreamOptions
 
 
 def is_passed_over(commit: Commit, options: StreamOptions, *, table: str) -> bool:
-    """Return whether a stream of a table shows nothing of a commit.
+    """Return whether a stream of a table skips a commit.
 
     Raises `SourceRowsChangedError` or `SourceRowsDeletedError` if it may not be read at all.
     """

@@ -1,4 +1,4 @@
-"""The commits that a stream has still to read, with none left out in silence."""
+"""The commits that a stream still has to read; none is skipped silently."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from truckee.log.segment import list_commits
 from truckee.storage.base import FileInfo, Storage
 
 _logger = logging.getLogger(__name__)
-_PAGE = 10_000  # commits that are listed at once
+_PAGE = 10_000  # how many commits are listed at once
 
 
 class StreamCommits:
     """The commits of a table in order, from listings that are kept between batches.
 
-    A batch of a long backlog lists nothing: the listing of an earlier one showed its commits. Only
-    where that ends is the store asked for what has come since.
+    In a long backlog, most batches list nothing: an earlier listing has their commits. Only at the
+    end of that listing is the store asked for newer commits.
     """
 
     def __init__(self, storage: Storage, *, fail_on_data_loss: bool = True) -> None:
@@ -30,11 +30,10 @@ class StreamCommits:
         self._times = FileTimes(storage)
 
     def read(self, start: int, end: int | None = None) -> Iterator[Commit]:
-        """Yield the commits `start..end` that exist, each read when it is asked for.
+        """Yield the commits `start..end` that exist, each read when it is needed.
 
-        Nothing comes of a start after the latest version. Where versions are missing, before the
-        first commit or between two, raises `MissingCommitsError`, or goes on and logs which they
-        are.
+        If `start` is after the latest version, there are none. If versions are missing, before the
+        first commit or between two, this raises `MissingCommitsError`, or continues and logs them.
         """
         version = start
         while end is None or version <= end:
@@ -54,7 +53,7 @@ class StreamCommits:
                 self._files = {}
 
     def forget_before(self, version: int) -> None:
-        """Drop what is known of commits that will not be read again."""
+        """Forget the commits that will not be read again."""
         self._files = {v: file for v, file in self._files.items() if v >= version}
 
     def _kept(self, start: int, end: int | None) -> dict[int, FileInfo]:

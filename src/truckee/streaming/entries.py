@@ -1,10 +1,10 @@
-"""The table as a stream sees it: entries in a row, each with a version and an index.
+"""The table as a stream sees it: a sequence of entries, each with a version and an index.
 
     (v, BASE)  [ (v, METADATA_CHANGE) (v, POST_METADATA_CHANGE) ]  (v, 0) (v, 1) ...  (v, END)
 
-The entries at both ends carry no file, so that a version without any still moves the stream on.
-Indexes are positions in a list that is the same whenever it is made: what may differ from one run
-to the next (limits, `excludeRegex`) is applied to numbered entries.
+The first and last entry of a version have no file, so a version without files still advances the
+stream. Indexes are positions in a list that is the same in every run: what may differ between runs
+(limits, `excludeRegex`) is applied after numbering.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Admission(Enum):
 class VersionEntries(Struct, frozen=True, kw_only=True):
     """The entries of one version, or of the snapshot that a stream begins with.
 
-    `is_hidden` numbers the files and never shows them. `is_barrier` says that the metadata
-    changed, and that the stream follows such changes by a schema log.
+    With `is_hidden`, files are numbered but never shown. `is_barrier` says that the metadata
+    changed, and that the stream follows such changes with a schema log.
     """
 
     version: int
@@ -47,7 +47,7 @@ class VersionEntries(Struct, frozen=True, kw_only=True):
 
 
 class Entry(Struct, frozen=True):
-    """One step of a stream; `file` is None for those that only mark a place."""
+    """One step of a stream; `file` is None for entries that only mark a position."""
 
     version: int
     index: int
@@ -55,19 +55,19 @@ class Entry(Struct, frozen=True):
 
     @property
     def position(self) -> Position:
-        """Where the entry stands in the order of the stream."""
+        """The position of the entry in the stream."""
         return self.version, self.index
 
     @property
     def size(self) -> int | None:
-        """The bytes of the file, 0 where a tombstone does not tell; None if there is no file."""
+        """The size of the file in bytes, 0 for a tombstone without it; None without a file."""
         return None if self.file is None else self.file.size or 0
 
 
 def entries_between(
     found: VersionEntries, after: Position, until: Position | None = None
 ) -> Iterator[Entry]:
-    """Yield the entries of a version behind one position, up to and including another."""
+    """Yield the entries of a version after one position, up to and including another."""
     first = after[1] + 1 if after[0] == found.version else BASE
     for entry in _entries(found, max(0, first)):
         if until is not None and entry.position > until:
@@ -106,9 +106,10 @@ def change_entries(
 ) -> VersionEntries:
     """Return a commit as a stream of the feed sees it.
 
-    Its change files, if it has any, and else its adds and removes in the order of the log, with
-    one numbering for both. The rows before and after an update lie in change files, and those that
-    a vector marks in an add and a remove, so neither are parted. With `is_whole`, no commit is.
+    These are its change files if it has any, else its adds and removes in the order of the log,
+    with one numbering for both. Both images of an update are in change files, and rows that a
+    vector marks are in an add and a remove, so a batch never separates these. With `is_whole`, no
+    commit is split.
     """
     version = commit.version
     if is_whole:

@@ -32,7 +32,7 @@ class Lane(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the stream is called in plans and in the state of a query."""
+        """The name of the stream in plans and in the state of a query."""
         return f"truckee[{self.read.storage.root}]"
 
     @property
@@ -54,8 +54,8 @@ def stream_frame(spark: SparkSession, path: str, options: Mapping[str, object]) 
 def open_lane(spark: SparkSession, path: str, options: Mapping[str, object]) -> Lane:
     """Return the table at a path, or its feed with `readChangeFeed`, ready for a stream.
 
-    The options are those of `truckee.options.stream`. Raises what is wrong with them or with the
-    table; what is wrong with single commits is told when the query comes to them.
+    The options are those of `truckee.options.stream`. Raises if they or the table are wrong; errors
+    in single commits are raised when the query reaches them.
     """
     text = Options(options)
     warn_of_unknown(text, STREAM_OPTIONS, what="a stream")
@@ -68,7 +68,7 @@ def open_lane(spark: SparkSession, path: str, options: Mapping[str, object]) -> 
 
 
 class _Source:
-    """One run of a query, as Spark asks it."""
+    """One run of a query, as Spark calls it."""
 
     def __init__(self, spark: SparkSession, opened: StreamRead, source_path: str) -> None:
         self._spark = spark
@@ -78,7 +78,7 @@ class _Source:
     def latest_offset(self, start: str | None, *, is_limited: bool) -> str | None:
         previous = self._offset(start)
         found = self._stream.latest_offset(previous, is_limited=is_limited)
-        # The text of a checkpoint may be another lane's, with other spaces in it.
+        # The other lane may have written the checkpoint, with different spaces in the JSON.
         return start if found is None or found == previous else found.to_json()
 
     def batch(self, start: str | None, end: str) -> DataFrame:

@@ -14,7 +14,7 @@ _SLICE = 4096
 
 
 class SnapshotFiles(Sequence[AddFile]):
-    """Rows of a snapshot's `files_table`, which stay columns until someone asks for them."""
+    """Files of a snapshot as rows of its `files_table`; objects are made only on request."""
 
     def __init__(self, snapshot: Snapshot, files: pa.Table) -> None:
         self._snapshot = snapshot
@@ -42,6 +42,6 @@ class SnapshotFiles(Sequence[AddFile]):
 
 
 def initial_files(snapshot: Snapshot) -> SnapshotFiles:
-    """Return the live files by time and path: their places are the indexes of a stream."""
+    """Return the live files by time and path; their positions are the indexes of a stream."""
     order = [("modification_time", "ascending"), ("path", "ascending")]
     return SnapshotFiles(snapshot, snapshot.files_table().sort_by(order))

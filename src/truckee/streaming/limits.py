@@ -1,8 +1,8 @@
 """How much one batch may take: files and bytes, counted down as entries are admitted.
 
-A file passes if there is room *before* it is counted, so one that is larger than the limit still
-passes, and a batch never stays empty for want of room. A group passes whole or not at all; what
-it takes is counted even if it is refused, so that nothing after it slips in.
+A file is admitted if there is room *before* it is counted. So a file that is larger than the limit
+is still admitted, and a batch is never empty for lack of room. A group is admitted completely or
+not at all; its size is counted even if it is refused, so that nothing after it is admitted.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from truckee.options.stream import StreamOptions
 
 
 class Budget:
-    """What is left for one batch. With bytes 100 and files of 60 each: two pass, 120 in all."""
+    """What is left for one batch. With 100 bytes and files of 60 each, two are admitted: 120."""
 
     def __init__(self, files: int, size: int | None = None) -> None:
         self._files = files
@@ -22,11 +22,11 @@ class Budget:
 
     @property
     def has_room(self) -> bool:
-        """Whether another file may come."""
+        """Whether another file may be admitted."""
         return self._files > 0 and self._size > 0
 
     def admits(self, size: int | None) -> bool:
-        """Return whether an entry of so many bytes may come; None is a sentinel, and free."""
+        """Return whether an entry of this many bytes is admitted; None is a sentinel, and free."""
         self._has_seen_something = True
         if size is None:
             return True
@@ -35,9 +35,9 @@ class Budget:
         return had_room
 
     def admits_group(self, sizes: Sequence[int | None]) -> bool:
-        """Return whether a group may come, sentinels counted as files without bytes.
+        """Return whether a group is admitted; sentinels count as files without bytes.
 
-        The first thing of a batch always may.
+        The first entry of a batch is always admitted.
         """
         if not sizes:
             return True

@@ -1,4 +1,4 @@
-"""StreamOffset: how far a stream has come, in the JSON that Delta's own streams write.
+"""StreamOffset: how far a stream has read, in the JSON that Delta's own streams write.
 
     {"sourceVersion":1,"reservoirId":"<table id>","reservoirVersion":5,"index":-1,
      "isStartingVersion":false}
@@ -37,14 +37,14 @@ _PLAIN = 1
 _WITH_METADATA_CHANGES = 3
 
 Position = tuple[int, int]
-"""A version, and an index inside it. Positions are in the order of the stream."""
+"""A version, and an index inside it. Positions sort in the order of the stream."""
 
 
 class StreamOffset(Struct, frozen=True, kw_only=True):
     """Everything up to and including `position` is done.
 
-    `is_initial` says that `version` is the table as the stream found it, and that the stream is
-    still inside that snapshot.
+    `is_initial` says that `version` is the snapshot with which the stream began, and that the
+    stream is still reading it.
     """
 
     table_id: str
@@ -54,7 +54,7 @@ class StreamOffset(Struct, frozen=True, kw_only=True):
 
     @property
     def position(self) -> Position:
-        """Where the offset stands in the order of the stream."""
+        """The position of the offset in the stream."""
         return self.version, self.index
 
     def to_dict(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class StreamOffset(Struct, frozen=True, kw_only=True):
         }
 
     def to_json(self) -> str:
-        """Return the offset as the text that stands in a checkpoint."""
+        """Return the offset as the text for a checkpoint."""
         return msgspec.json.encode(self.to_dict()).decode()
 
 

@@ -1,4 +1,4 @@
-"""A stream that follows its table's schema: stop before a change, take note of it, start anew.
+"""A stream that follows its table's schema: stop before a change, record it, restart.
 
 ... version 4   | (5, METADATA_CHANGE)   | (5, POST_METADATA_CHANGE)   | rest of version 5 ...
 the last batch    an empty batch, which    the log gets an entry, the    read with the new
@@ -28,7 +28,7 @@ _OPTIONS = {
 
 
 class FollowedSchema:
-    """The schema log of a running stream, and where the stream stands in it."""
+    """The schema log of a running stream, and the stream's position in it."""
 
     def __init__(self, log: SchemaLog, table: str) -> None:
         self._log = log
@@ -41,13 +41,13 @@ class FollowedSchema:
             raise self._evolved(self.current)
 
     def is_barrier(self, commit: Commit) -> bool:
-        """Whether a commit changes what the stream has to take note of."""
+        """Whether a commit changes something that the stream has to record."""
         if self.current is None or commit.version <= self.current.delta_commit_version:
             return False
         return not self.current.is_same(commit.metadata, commit.protocol)
 
     def is_change_due(self, start: StreamOffset) -> bool:
-        """Whether a stream has come to a change, and the log does not know it yet."""
+        """Whether a stream has reached a change that is not in the log yet."""
         return (
             start.index == POST_METADATA_CHANGE
             and self.current is not None
@@ -57,7 +57,7 @@ class FollowedSchema:
     def begin(self, snapshot: Snapshot, analyzed: ReadSchema) -> None:
         """Write the first entry, if there is none.
 
-        Raises `MetadataEvolvedError` if the table had other columns where the stream starts than
+        Raises `MetadataEvolvedError` if the columns at the version where the stream starts are not
         those that it was loaded with.
         """
         if self.current is not None:
@@ -75,9 +75,9 @@ class FollowedSchema:
         return self._evolved(entry)
 
     def check_allowed(self, start: StreamOffset, allowed: AllowedChanges) -> None:
-        """Raise `SchemaChangeNotAllowedError` if nobody has agreed to what has just changed.
+        """Raise `SchemaChangeNotAllowedError` unless an option allows the change.
 
-        Additions need no agreement.
+        Added columns are always allowed.
         """
         after = self.current
         if start.index != POST_METADATA_CHANGE or after is None:
@@ -112,7 +112,7 @@ class FollowedSchema:
 
 
 def _non_additive(before: LoggedMetadata, after: LoggedMetadata) -> Iterator[tuple[str, str]]:
-    """Yield what happened to columns, each with the option that agrees to it."""
+    """Yield the changes of columns, each with the option that allows it."""
     old, new = mapped_schema(before.read.configuration), mapped_schema(after.read.configuration)
     for kind, name in column_mapping_changes(old, new):
         if kind in _OPTIONS:

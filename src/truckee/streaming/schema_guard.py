@@ -1,6 +1,6 @@
-"""Can a commit's rows be read as the rows of the stream? Asked of all metadata that it meets.
+"""Whether the rows of a commit can be read with the stream's schema; checks all metadata changes.
 
-| from the commit to the stream's schema      | then                                            |
+| difference of the commit                    | result                                          |
 |---------------------------------------------|-------------------------------------------------|
 | properties, comments                        | read                                            |
 | the stream has more columns                 | read, with nulls for them                       |
@@ -43,7 +43,7 @@ _CHANGES = {
 
 
 def check_table(read: ReadSchema, data: ReadSchema, *, table: str) -> None:
-    """Raise `DifferentTableError` if the data is that of another table."""
+    """Raise `DifferentTableError` if the metadata is that of another table."""
     expected, found = read.metadata.id, data.metadata.id
     if found != expected:
         raise DifferentTableError(table=table, expected=expected, found=found)
@@ -88,10 +88,10 @@ def check_schema(
 
 
 def non_additive_change(ours: MappedSchema, theirs: MappedSchema, *, is_newer: bool) -> str | None:
-    """Return what a schema log is needed for, None if there is no such change.
+    """Return the change that needs a schema log, None if there is none.
 
-    That is a rename, a drop or another partitioning of a table with column mapping, and a type
-    that was widened. `is_newer` says that `theirs` came later.
+    That is a renamed or dropped column or another partitioning in a table with column mapping, or a
+    widened type. `is_newer` says that `theirs` came later.
     """
     old, new = (ours, theirs) if is_newer else (theirs, ours)
     change = column_mapping_change(old, new)
@@ -104,7 +104,7 @@ def non_additive_change(ours: MappedSchema, theirs: MappedSchema, *, is_newer: b
 
 def widened_column(old: StructType, new: StructType) -> str | None:
     """Return the first column whose type was widened between two schemas, None if none was."""
-    # By physical paths, which a column keeps that is renamed as well.
+    # By physical paths, which a renamed column keeps.
     before = {chain.physical_path: chain.field for chain in leaf_columns(old)}
     for chain in leaf_columns(new):
         known = before.get(chain.physical_path)

@@ -1,7 +1,7 @@
-r"""The schema log of a stream: which metadata it reads with, from which version on.
+r"""The schema log of a stream: the metadata that it reads with, from which version on.
 
-A stream with such a log follows renames, drops and new types. Its files lie in a folder below the
-query's checkpoint, named 0, 1, 2, ...; the last one counts:
+A stream with such a log follows renamed and dropped columns and new types. Its files are in a
+folder below the query's checkpoint, named 0, 1, 2, ...; the last one is valid:
 
     <location>/_schema_log_<table id>[_<tracking id>]/0
 
@@ -48,7 +48,7 @@ class LoggedMetadata(Struct, frozen=True, kw_only=True, rename="camel"):
 
     @property
     def read(self) -> ReadSchema:
-        """What the stream reads with."""
+        """The configuration that the stream reads with."""
         partitions = parse_schema(self.partition_schema_json)
         metadata = Metadata(
             id=self.table_id,
@@ -56,7 +56,7 @@ class LoggedMetadata(Struct, frozen=True, kw_only=True, rename="camel"):
             partition_columns=list(partitions.names),
             configuration=dict(self.table_configurations or {}),
         )
-        # Entries of old writers name no protocol; nothing here is read by its features.
+        # Entries of old writers have no protocol; nothing here depends on its features.
         protocol = self._protocol or Protocol(min_reader_version=1, min_writer_version=2)
         return ReadSchema(self.delta_commit_version, TableConfiguration(metadata, protocol))
 
@@ -66,7 +66,7 @@ class LoggedMetadata(Struct, frozen=True, kw_only=True, rename="camel"):
         return next((action for action in found if isinstance(action, Protocol)), None)
 
     def is_same(self, metadata: Metadata | None, protocol: Protocol | None) -> bool:
-        """Return whether a commit with these changes nothing that a stream records.
+        """Return whether a commit with this metadata changes nothing that a stream records.
 
         A stream records the columns, the partition columns, `delta.*` properties and the protocol.
         """
@@ -85,7 +85,7 @@ class LoggedMetadata(Struct, frozen=True, kw_only=True, rename="camel"):
 def schema_log_entry(
     table: TableConfiguration, version: int, *, source_path: str = ""
 ) -> LoggedMetadata:
-    """Return what the table is at a version as an entry."""
+    """Return the entry for the table at a version."""
     metadata = table.metadata
     return LoggedMetadata(
         table_id=metadata.id,
@@ -107,7 +107,7 @@ class SchemaLog:
         self._storage = storage
 
     def latest(self) -> LoggedMetadata | None:
-        """Return the entry that counts; `SchemaLogConflictError` if another source wrote it."""
+        """Return the latest entry; `SchemaLogConflictError` if another source wrote it."""
         numbers = self._numbers()
         if not numbers:
             return None
@@ -125,7 +125,7 @@ class SchemaLog:
         return self._read(number) if number in self._numbers() else None
 
     def append(self, entry: LoggedMetadata) -> None:
-        """Write the next entry; `SchemaLogConflictError` if another source was faster."""
+        """Write the next entry; `SchemaLogConflictError` if another source wrote it first."""
         numbers = self._numbers()
         number = numbers[-1] + 1 if numbers else 0
         linked = msgspec.structs.replace(
@@ -176,7 +176,7 @@ def _plain(url: str) -> str:
 
 
 def _demands(protocol: Protocol | None) -> object:
-    """Return a protocol as what it demands, in whichever order its features are named."""
+    """Return a protocol in a form to compare, whatever the order of its features."""
     if protocol is None:
         return None
     versions = protocol.min_reader_version, protocol.min_writer_version

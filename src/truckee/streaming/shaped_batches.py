@@ -1,8 +1,8 @@
 """Batches of a feed that is derived, netted or follows its columns.
 
-A batch holds whole commits, is compared and netted by itself, and is emitted at once: there is no
-state and no watermark. The columns are those that the stream was loaded with. A column that is
-renamed later keeps the name it had then, and one that is added later is shown after a restart.
+A batch has complete commits. It is compared and netted on its own and emitted immediately, so there
+is no state and no watermark. The columns are those that the stream was loaded with. A column that
+is renamed later keeps its old name, and one that is added later is shown after a restart.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from truckee.streaming.starting_point import starting_version
 
 
 def shown_columns(storage: Storage, options: StreamOptions, read: ReadSchema) -> ShapedFeed:
-    """Return a feed without rows that has the columns which a stream is loaded with.
+    """Return a feed without rows, with the columns that a stream is loaded with.
 
     Raises `ColumnNotFoundError` for keys that the stream does not have.
     """
@@ -122,7 +122,7 @@ def _initial_files(
 
 
 def _without(commit: Commit, exclude: str | None) -> Commit:
-    """Return a commit without the files whose paths a pattern leaves out."""
+    """Return a commit without the files whose paths match a pattern."""
     if exclude is None:
         return commit
     pattern = re.compile(exclude)

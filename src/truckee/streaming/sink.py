@@ -2,8 +2,8 @@
 
     df.writeStream.foreachBatch(write_batch("/data/t")).option("checkpointLocation", ...).start()
 
-Each batch commits, beside its rows, the id of the query and the number of the batch. A batch that
-Spark runs again after a restart finds itself in the table already, and does nothing.
+Each batch commits its rows together with the id of the query and the number of the batch. If Spark
+runs a batch again after a restart, the batch is found in the table, and nothing is written.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from truckee.streaming.write_plan import SINK_OPTIONS, write_plan
 enable_auto_compaction()
 
 _MODES = {"append": "Append", "complete": "Overwrite"}
-# Where Spark tells the thread of a query which one it is.
+# The local property in which Spark stores the id of a thread's query.
 _QUERY_ID = "sql.streaming.queryId"
 
 
@@ -52,9 +52,9 @@ def write_batch(
     """Return a function for `foreachBatch` that writes each batch to the table at a path, once.
 
     `outputMode` is append, or complete to replace the rows of the table by those of the batch.
-    Options are those of `truckee.write`. A batch is known by the id of its query, which a classic
-    session knows; over Spark Connect `queryId` has to say it, any name that stays the same. Raises
-    `UnsupportedOutputModeError` for other modes.
+    Options are those of `truckee.write`. A batch is identified by the id of its query, which a
+    classic session knows. Over Spark Connect, `queryId` must give it: any name that stays the same.
+    Raises `UnsupportedOutputModeError` for other modes.
     """
     place, mode = checked_path(path), outputMode.lower()
     if mode not in _MODES:

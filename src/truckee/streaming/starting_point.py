@@ -1,4 +1,4 @@
-"""Where a stream starts that was told to start at a version or a time."""
+"""Where a stream starts if the options give a version or a time."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from truckee.storage.base import Storage
 def starting_version(storage: Storage, start: Start, *, out_of_range: bool = False) -> int:
     """Return the first version that the stream reads.
 
-    Its commit has to be there, though what came before it need not. Raises `VersionNotFoundError`
-    and `TimestampTooLateError`; with `out_of_range`, what lies after the latest version is waited
-    for instead.
+    Its commit must exist; earlier commits may be gone. Raises `VersionNotFoundError` and
+    `TimestampTooLateError`. With `out_of_range`, a start after the latest version is allowed, and
+    the stream waits for it.
     """
     latest = latest_version(storage)
     if start.version is not None:

@@ -26,7 +26,7 @@ def files_between(
 ) -> Iterator[ScanFile]:
     """Yield what to read of a version for the batch from `start`, which is excluded, to `end`.
 
-    Files whose path has a match of `exclude` are left out, as the log spells them.
+    Files whose path, as spelled in the log, matches `exclude` are left out.
     """
     left_out = None if exclude is None else re.compile(exclude)
     files = tuple(
@@ -40,7 +40,7 @@ def files_between(
 
 def _diff(version: VersionEntries, files: tuple[StreamedAction, ...], is_feed: bool) -> VersionDiff:
     if is_feed and not version.is_snapshot:
-        # A MERGE without effect shows no files, so nothing of its commitInfo is needed here.
+        # A MERGE without effect has no files, so its commitInfo is not needed here.
         return version_diff(Commit(version.version, version.timestamp_ms or 0, files))
     added = tuple(file for file in files if isinstance(file, AddFile))
     return VersionDiff(version=version.version, timestamp_ms=version.timestamp_ms, added=added)

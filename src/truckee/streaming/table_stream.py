@@ -1,8 +1,8 @@
-"""TableStream: a table, or its change feed, as the stream that both lanes into Spark ask.
+"""TableStream: a table, or its change feed, as a stream. Both lanes into Spark use it.
 
-There are two questions. *How far can the next batch go?* (`latest_offset`), and *what is to be
-read between two offsets?* (`plan`). Asked twice, the first has the same answer as long as the
-table has not moved; the second always has.
+It answers two questions: where does the next batch end (`latest_offset`), and what is to be read
+between two offsets (`plan`). Asked twice, the first gives the same answer as long as the table does
+not change; the second always does.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ OpenStorage = Callable[[str], Storage]
 
 @dataclass(frozen=True, eq=False)
 class StreamRead:
-    """What a stream reads its rows as, settled when the user loads it."""
+    """The schema with which a stream reads its rows, fixed when the user loads it."""
 
     storage: Storage
     options: StreamOptions
@@ -69,13 +69,13 @@ class StreamRead:
 
     @property
     def schema(self) -> StructType:
-        """The columns of the stream: the table's, and the feed's own three if it is one."""
+        """The columns of the stream: those of the table, and for a feed its own three."""
         if self.options.is_shaped:
             return shown_columns(self.storage, self.options, self.read).schema
         return feed_schema(self.read.schema) if self.options.is_feed else self.read.schema
 
     def schema_log(self, source_path: str = "") -> SchemaLog | None:
-        """Return the schema log that the options ask for; None if they do not."""
+        """Return the schema log that the options ask for, else None."""
         location = self.options.schema_location
         if location is None:
             return None
@@ -86,11 +86,11 @@ class StreamRead:
 def open_stream(
     storage: Storage, options: StreamOptions, open_storage: OpenStorage = open_storage
 ) -> StreamRead:
-    """Return the stream of a table; its schema is the table's of this moment.
+    """Return the stream of a table; its schema is the table's current one.
 
-    With a schema log that has entries, it is that of the last one. `open_storage` says how the
-    folder of the log is reached. Raises the errors of
-    `load_snapshot`, and `SchemaNotSetError` for a table without columns.
+    If there is a schema log with entries, the schema is that of the last one. `open_storage` opens
+    the folder of the log. Raises the errors of `load_snapshot`, and `SchemaNotSetError` for a table
+    without columns.
     """
     snapshot = load_snapshot(storage)
     if not snapshot.schema.fields:
@@ -121,14 +121,14 @@ class TableStream:
         self._followed = _followed_schema(opened, source_path)
 
     def initial_offset(self) -> StreamOffset:
-        """Return where a stream stands that has read nothing yet."""
+        """Return the offset of a stream that has read nothing yet."""
         version = self._starting_version
         if version is not None:
             return StreamOffset(table_id=self.table_id, version=version)
         return StreamOffset(table_id=self.table_id, version=self._first_version, is_initial=True)
 
     def prepare_for_available_now(self) -> None:
-        """From now on go no further than the version that is the latest now."""
+        """From now on, stop at the version that is the latest now."""
         self._until = latest_version(self.storage)
 
     def latest_offset(
@@ -136,13 +136,13 @@ class TableStream:
     ) -> StreamOffset | None:
         """Return where the next batch ends: at `previous` if there is nothing new.
 
-        None for `previous` is a stream that has read nothing yet; the answer is None as well if
-        there is nothing for it.
+        `previous` is None for a stream that has read nothing yet; then the answer is None too if
+        there is nothing to read.
         """
         start = self.initial_offset() if previous is None else previous
         if self._starts_at_latest and not self._has_moved and start == self.initial_offset():
-            # Which version is the latest must not be asked anew after a restart. So a stream that
-            # starts there has an empty batch first, which puts the place on record.
+            # After a restart, the latest version must not be looked up again. So a stream that
+            # starts there has an empty batch first, which records the version.
             self._has_moved = True
             return start
         if self._followed is not None and self._followed.is_change_due(start):
@@ -156,8 +156,8 @@ class TableStream:
     def plan(self, start: StreamOffset | None, end: StreamOffset) -> list[ScanFile]:
         """Return what to read for the batch from `start`, which is excluded, to `end`.
 
-        Raises what stands in the way of reading any of its commits, `TrailingCommitMissingError`
-        if the last of them is gone, and `OffsetWentBackError` for an end before the start.
+        Raises if one of its commits cannot be read, `TrailingCommitMissingError` if the last of
+        them is gone, and `OffsetWentBackError` for an end before the start.
         """
         start = self._batch_start(start, end)
         if self._is_empty(start, end):
@@ -179,7 +179,7 @@ class TableStream:
     def shaped_batch(self, start: StreamOffset | None, end: StreamOffset) -> ShapedFeed:
         """Return what to read for a batch of a feed that is derived, netted or follows its columns.
 
-        Raises like `plan`. The commits of a batch are whole.
+        Raises like `plan`. A batch has complete commits.
         """
         start = self._batch_start(start, end)
         commits: tuple[Commit, ...] = ()
@@ -215,8 +215,8 @@ class TableStream:
         )
 
     def _batch_start(self, start: StreamOffset | None, end: StreamOffset) -> StreamOffset:
-        # Only a stream that has read nothing stands at the base of a snapshot. Which snapshot that
-        # was before a restart, the end of its first batch knows.
+        # Only a stream that has read nothing is at the base of a snapshot. After a restart, the end
+        # of its first batch tells which snapshot that was.
         if start is None or (start.is_initial and start.index == BASE):
             return first_batch_start(end, self._starting_version)
         return start
@@ -235,7 +235,7 @@ class TableStream:
         return self.options.start is not None and self.options.start.is_latest
 
     def _versions(self, start: StreamOffset, last: int | None) -> Iterator[VersionEntries]:
-        """Yield what the stream sees from the version of an offset on, up to a last one."""
+        """Yield what the stream sees, from the version of an offset up to a last version."""
         version = start.version
         if start.is_initial:
             yield self._entries_of_snapshot(version)
@@ -268,7 +268,7 @@ class TableStream:
         return known
 
     def _commits_from(self, version: int, last: int | None) -> Iterator[Commit]:
-        """Yield commits, those from memory that were read to find the end of the batch."""
+        """Yield commits; those that were read to find the end of the batch are in memory."""
         while version in self._commits and (last is None or version <= last):
             yield self._commits[version]
             version += 1
@@ -288,15 +288,15 @@ class TableStream:
             self._snapshot_entries = None
 
     def _check_start(self, start: StreamOffset) -> None:
-        """Check the table as it is where the stream goes on, once in a run."""
+        """Check the table at the version where the stream continues, once in a run."""
         if self._has_checked_start:
             return
         version = min(start.version, latest_version(self.storage))
         try:
             snapshot = self._snapshot(version)
         except StreamLogFileNotFoundError:
-            # A stream of a table can do without its past. The feed has to know that it was on,
-            # unless the commit itself is gone, which is told when it is read.
+            # A stream of a table does not need earlier versions. A feed must check that it was on;
+            # if the commit itself is gone, reading it raises that error.
             is_there = bool(list_commits(self.storage, version, version))
             if start.is_initial or (self.options.is_feed and is_there):
                 raise

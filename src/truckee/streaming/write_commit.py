@@ -1,4 +1,4 @@
-"""The commit of a write whose files are there: once, however often it is asked for."""
+"""The commit of files that are already written: it happens once, however often it is requested."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ def commit_arrow_files(
 ) -> int | None:
     """Commit files that Python workers have written, and return the version that has them.
 
-    None means that this very write was committed before, told by `txn`, the application and its
-    version. Files of a commit that did not happen are deleted, unless nobody knows whether it did.
+    None means that the same write was committed before, as `txn`, the application and its version,
+    tells. If the commit is refused, its files are deleted. If it is unknown whether it happened,
+    they are kept.
     """
     files = ArrowFiles(planned.target, tuple(adds))
     storage = open_storage(planned.target.url, planned.target.store_options)
@@ -94,7 +95,7 @@ def commit_write(
 
 
 def read_snapshot(planned: WritePlan, storage: Storage) -> Snapshot | None:
-    """Return the version that a write was planned against, None if there was no table."""
+    """Return the version for which a write was planned, None if there was no table."""
     if planned.read_version is None:
         return None
     return load_snapshot(storage, planned.read_version)

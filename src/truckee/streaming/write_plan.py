@@ -1,8 +1,8 @@
-"""A write of a stream or of `format("truckee")`, as its options ask for it, before there is a file.
+"""The plan of a write of a stream or of `format("truckee")`, made before any file is written.
 
-The rules are those of `truckee.write`: what the schema and the options can tell is told before a
-file is written. Rules that are SQL need Spark to look at a row. Where Python workers write, a table
-that has such rules is refused.
+The rules are those of `truckee.write`: errors in the schema and the options are raised before a
+file is written. Rules in SQL need Spark to check each row. So if Python workers write, a table with
+such rules is refused.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from truckee.storage import open_storage
 from truckee.storage.base import Storage
 
 SINK_OPTIONS = ("partitionBy", *WRITE_OPTIONS, *REFUSED_WRITE_OPTIONS)
-"""What a write of a stream or of `format("truckee")` understands, beside table properties."""
+"""The options of a write of a stream or of `format("truckee")`, apart from table properties."""
 
 _CODECS = {"none": "none", "uncompressed": "none", "lz4_raw": "lz4"}
 _NATIVE_ONLY = {
@@ -146,7 +146,7 @@ def _refuse_sql_options(options: WriteOptions, storage: Storage, is_overwrite: b
 
 
 def _refuse_sql_rules(table: TablePlan, data: StructType) -> None:
-    """Raise `NativeWriterNeededError` if rows have to be looked at with SQL."""
+    """Raise `NativeWriterNeededError` if rows must be checked or computed with SQL."""
     reason = next(_sql_rules(table, data), None)
     if reason is not None:
         raise NativeWriterNeededError(table=table.storage.root, reason=reason)
