@@ -1,8 +1,8 @@
 """truckee.install(): programs that were written for delta-spark run on truckee, unchanged.
 
-Sessions are enabled as they start (see `truckee.enable`), and the modules of delta-spark are
-truckee's. Only this process is changed, and `uninstall` puts everything back but the sessions that
-are enabled already.
+Sessions are enabled as they start (see `truckee.enable`), and imports of delta-spark's modules give
+truckee's. Only this process is changed. `uninstall` restores everything, except that sessions
+which are already enabled stay so.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from truckee.spark.session.session import without_delta_settings
 
 
 class _Installed(NamedTuple):
-    """What was there before."""
+    """What `install` replaced."""
 
     start: Callable[..., SparkSession]
     make: Callable[..., None]
@@ -34,12 +34,12 @@ _installed: _Installed | None = None
 
 
 def install() -> None:
-    """Let code written for delta-spark run on truckee in this process; doing it twice is fine.
+    """Let code written for delta-spark run on truckee in this process; calling it twice is fine.
 
-    From now on the running session, and each that is made, is enabled: SQL about
-    Delta tables and `format("delta")` are truckee's, and so is `from delta.tables import
-    DeltaTable`. Raises `DeltaJarPresentError` where the running session has Delta's own JAR; of a
-    session that is started later and has it, truckee keeps out, with a warning.
+    From now on, the running session and each new one is enabled: truckee runs SQL about Delta
+    tables and `format("delta")`, and `from delta.tables import DeltaTable` imports truckee's class.
+    Raises `DeltaJarPresentError` if the running session has Delta's own JAR. A session that is
+    started later with that JAR is left alone, with a warning.
     """
     global _installed
     if _installed is not None:
@@ -59,7 +59,7 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Put everything back that `install` changed; without one, nothing happens."""
+    """Restore everything that `install` changed; without `install`, nothing happens."""
     global _installed
     if _installed is None:
         return
@@ -86,7 +86,7 @@ def _starting(original: Callable[..., SparkSession]) -> Callable[..., SparkSessi
 
 
 def _making(original: Callable[..., None]) -> Callable[..., None]:
-    """Return a constructor that enables sessions which are made of a context, with no builder."""
+    """Return a constructor that enables sessions made from a context, without a builder."""
 
     @functools.wraps(original)
     def make(

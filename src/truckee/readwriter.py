@@ -1,6 +1,6 @@
 """truckee.read and readStream: Spark's readers, method by method, over Delta tables.
 
-Moving a pipeline over is replacing `spark.read.format("delta")` by `truckee.read(spark)`.
+To move a pipeline, replace `spark.read.format("delta")` by `truckee.read(spark)`.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def load_path(
     *,
     is_catalog_table: bool = False,
 ) -> DataFrame:
-    """Return what a read of a path with these options gives."""
+    """Return the rows or changes of a path, read with these options."""
     text = Options(options)
     warn_of_unknown(text, BATCH_READ_OPTIONS, what="a read")
     zone = session_zone(spark)
@@ -143,8 +143,8 @@ def table_changes(
 ) -> DataFrame:
     """Return the changes of a table, by its path or name, as the SQL function of this name does.
 
-    An integer is a version, all else a timestamp; both ends are included, and without an end the
-    changes go up to the latest version at the time a query runs.
+    An integer is a version, anything else a timestamp. Both ends are included. Without an end, the
+    changes go up to the version that is the latest when a query runs.
     """
     checked_session(spark)
     path = checked_path(pathOrName)
@@ -159,7 +159,7 @@ def changes_between(
     *bounds: int | str | date | datetime | None,
     is_path: bool,
 ) -> DataFrame:
-    """Return the changes of a table, by its path or its name, from one bound to the next, if any.
+    """Return the changes of a table, by its path or name, from a first to an optional last bound.
 
     Raises NullBoundaryError for a bound that is None.
     """

@@ -100,7 +100,7 @@ class DeltaTable:
         identifier: PathLike,
         partitionSchema: str | StructType | None = None,
     ) -> DeltaTable:
-        """Make a table of the Parquet files at ``parquet.`path` `` or a Path, where they lie."""
+        """Convert the Parquet files at ``parquet.`path` `` or a Path to a table, in place."""
         storage = convert_to_delta(sparkSession, identifier, partitionSchema)
         return cls(sparkSession, storage)
 
@@ -171,7 +171,7 @@ class DeltaTable:
         )
 
     def merge(self, source: DataFrame, condition: str | Column) -> DeltaMergeBuilder:
-        """Return a builder of what to do with rows of the source and of the table that match."""
+        """Return a builder of a merge of a source into the table."""
         return merge_builder(
             self._spark, self._storage, source, condition, alias=self._alias, shown=self._shown
         )
@@ -200,9 +200,10 @@ class DeltaTable:
     ) -> DataFrame:
         """Return the rows that were inserted, updated and deleted, both ends included.
 
-        Without an end, the end is the latest version at the time a query runs; where rows are
-        compared or columns are followed, it is the latest version now. `options` are those of a
-        feed by name, such as `changeFeed`, `deduplicationMode`, `computeUpdates` and `keys`.
+        Without an end, the range ends at the version that is the latest when a query runs. If rows
+        are compared or columns are followed, it ends at the version that is the latest now.
+        `options` are the other options of a feed, such as `changeFeed`, `deduplicationMode`,
+        `computeUpdates` and `keys`.
         """
         given = given_options(
             options,
@@ -225,8 +226,9 @@ class DeltaTable:
     ) -> DataFrame:
         """Return the rows that differ between two versions, with the type of their change.
 
-        Versions or timestamps in either order, the latest if None, whether or not the feed was on.
-        Row ids or `keys` pair the images of updates. `end` is one of `other`, a clone, if given.
+        `start` and `end` are versions or timestamps in either order; None is the latest version.
+        The feed need not be on. Row ids or `keys` pair the images of updates. If `other`, a clone,
+        is given, `end` is a version of it.
         """
         theirs = None if other is None else other._storage
         return diff_frame(self._spark, self._storage, (start, end), keys, theirs)
@@ -240,8 +242,8 @@ class DeltaTable:
     ) -> DataFrame:
         """Return every image of the rows that a condition is true of, oldest first.
 
-        Each with its version, time, operation, user and changed columns. Row ids, `keys` or
-        `column = value` pair the images of updates.
+        Each image has its version, time, operation, user and changed columns. Row ids, `keys` or
+        conditions like `column = value` pair the images of updates.
         """
         checked_argument(condition, str, what="condition")
         return row_history_frame(self._spark, self._storage, condition, keys, start)
@@ -258,11 +260,11 @@ class DeltaTable:
         return self._spark.createDataFrame([], StructType([]))
 
     def restoreToVersion(self, version: int) -> DataFrame:
-        """Make the table what it was at a version, in a new version; return what was done."""
+        """Restore the table to a version, in a new version; return what was done."""
         return restore(self._spark, self._storage, version=version)
 
     def restoreToTimestamp(self, timestamp: str | date | datetime) -> DataFrame:
-        """Make the table what it was at a time, in a new version; return what was done."""
+        """Restore the table to a time, in a new version; return what was done."""
         return restore(self._spark, self._storage, timestamp=timestamp)
 
     def clone(
@@ -272,7 +274,7 @@ class DeltaTable:
         replace: bool = False,
         properties: Mapping[str, str] | None = None,
     ) -> DeltaTable:
-        """Return a new table at `target` with the same rows, its files shared or copied."""
+        """Return a new table at `target` with the same rows; files are shared or copied."""
         return self._cloned(target, isShallow, replace, properties)
 
     def cloneAtVersion(
@@ -319,23 +321,23 @@ class DeltaTable:
         generate(self._storage, mode)
 
     def doctor(self) -> Diagnosis:
-        """Return what the table needs, told from its log and a listing; print it to read it."""
+        """Return what the table needs, based on its log and a listing; print it to read it."""
         return diagnosis(self._snapshot())
 
     def setProperties(self, properties: Mapping[str, str]) -> None:
-        """Set table properties; those that stand for a feature raise the protocol along."""
+        """Set table properties; those that need a feature also raise the protocol."""
         set_properties(self._storage, properties)
 
     def unsetProperties(self, *keys: str) -> None:
-        """Take table properties back to their defaults."""
+        """Reset table properties to their defaults."""
         unset_properties(self._storage, keys)
 
     def addConstraint(self, name: str, condition: str) -> None:
-        """Demand of every row, those that are there included, that a condition is true."""
+        """Require a condition to be true for every row, including existing rows."""
         add_constraint(self._spark, self._storage, name, condition)
 
     def dropConstraint(self, name: str) -> None:
-        """Demand a condition no longer."""
+        """Drop a constraint."""
         drop_constraint(self._storage, name)
 
     def addColumn(
@@ -345,16 +347,16 @@ class DeltaTable:
         comment: str | None = None,
         position: str | None = None,
     ) -> None:
-        """Add a column, null in the rows that are there; `position` is `first` or `after x`."""
+        """Add a column, which is null in existing rows; `position` is `first` or `after x`."""
         column = NewColumn(name=colName, type=dataType, comment=comment, position=position)
         add_columns(self._storage, [column])
 
     def renameColumn(self, colName: str, newName: str) -> None:
-        """Rename a column of a table with column mapping; its data files stay as they are."""
+        """Rename a column of a table with column mapping; data files do not change."""
         rename_column(self._spark, self._storage, colName, newName)
 
     def dropColumn(self, *colNames: str) -> None:
-        """Drop columns of a table with column mapping; its data files stay as they are."""
+        """Drop columns of a table with column mapping; data files do not change."""
         drop_columns(self._spark, self._storage, colNames)
 
     def changeColumn(
@@ -366,7 +368,7 @@ class DeltaTable:
         default: str | None = None,
         position: str | None = None,
     ) -> None:
-        """Change what is given of a column: a wider type, a comment, a default, its place."""
+        """Change the given attributes of a column: a wider type, comment, default or position."""
         change_column(
             self._spark,
             self._storage,
@@ -379,18 +381,18 @@ class DeltaTable:
         )
 
     def upgradeTableProtocol(self, readerVersion: int, writerVersion: int) -> None:
-        """Demand at least these protocol versions of readers and writers."""
+        """Raise the protocol to at least these reader and writer versions."""
         checked_version(readerVersion, what="readerVersion")
         checked_version(writerVersion, what="writerVersion")
         upgrade_protocol(self._storage, readerVersion, writerVersion)
 
     def addFeatureSupport(self, featureName: str) -> None:
-        """Add a feature to those that the table demands."""
+        """Add a feature to the table's protocol."""
         checked_feature_name(featureName)
         add_feature(self._storage, featureName)
 
     def dropFeatureSupport(self, featureName: str, truncateHistory: bool | None = None) -> None:
-        """Take a feature out of those that the table demands, once nothing uses it."""
+        """Drop a feature from the table's protocol, if the table no longer uses it."""
         checked_feature_name(featureName)
         if truncateHistory is not None:
             checked_flag(truncateHistory, what="truncateHistory")

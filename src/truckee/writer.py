@@ -50,7 +50,7 @@ class TableWriter:
         return self
 
     def mode(self, saveMode: str | None) -> TableWriter:
-        """Say what happens if there is a table: append, overwrite, ignore, or error (default)."""
+        """Set what to do if the table exists: append, overwrite, ignore, or error (default)."""
         if saveMode is not None:
             self._mode = save_mode(checked_argument(saveMode, str, what="saveMode"))
         return self
@@ -83,7 +83,7 @@ class TableWriter:
         partitionBy: str | list[str] | None = None,
         **options: Any,
     ) -> None:
-        """Write the rows to the table at a path, which is created if there is none."""
+        """Write the rows to the table at a path; it is created if it does not exist."""
         check_format(format)
         self._with(mode, partitionBy, options)
         where = path if path is not None else Options(self._options).get("path")
@@ -99,16 +99,16 @@ class TableWriter:
         partitionBy: str | list[str] | None = None,
         **options: Any,
     ) -> None:
-        """Write the rows to the table of a name, which is created if there is none.
+        """Write the rows to the table of a name; it is created if it does not exist.
 
-        A new table lies where the option `path` says, else where the catalog puts it.
+        The location of a new table is the option `path`, else the catalog's default.
         """
         check_format(format)
         self._with(mode, partitionBy, options)
         save_as_table(self._df, name, self._write, path=Options(self._options).get("path"))
 
     def insertInto(self, tableName: str, overwrite: bool | None = None) -> None:
-        """Append the rows to the table of a name, or replace its rows; columns go by position."""
+        """Append the rows to the table of a name, or replace its rows; by column position."""
         if overwrite is not None:
             self._mode = "Overwrite" if overwrite else "Append"
         if self._mode != "Overwrite":

@@ -1,4 +1,4 @@
-"""ALTER TABLE as Spark's catalog is told it: changes of properties and of columns."""
+"""ALTER TABLE as Spark's catalog receives it: changes of properties and columns."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _group(change: AlterChange) -> str:
 
 
 def _replaces_columns(storage: Storage, changes: list[AlterChange]) -> bool:
-    """Return whether all columns go and others come, as Spark tells REPLACE COLUMNS."""
+    """Return whether this is REPLACE COLUMNS: Spark drops all columns and adds others."""
     dropped = [c["column"][0] for c in changes if c["change"] == _DROP and len(c["column"]) == 1]
     if not dropped or changes[-1]["change"] != _ADD:
         return False

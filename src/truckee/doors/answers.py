@@ -1,4 +1,4 @@
-"""Each kind of question that Spark has, and who answers it."""
+"""Each kind of question from Spark, and the function that answers it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from truckee.sql.run import run_statement
 
 
 def answer(question: Question) -> Any:
-    """Return the answer to a question of Spark's."""
+    """Return the answer to a question from Spark."""
     return _ANSWERS[question.kind](question)
 
 

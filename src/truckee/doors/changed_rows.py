@@ -1,4 +1,4 @@
-"""INSERT, DELETE, UPDATE, MERGE and TRUNCATE as Spark's parser gives them, run by the commands."""
+"""INSERT, DELETE, UPDATE, MERGE and TRUNCATE, parsed by Spark and run by our commands."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ def merge_rows_of(question: Question) -> Any:
 
 
 def default_texts(question: Question) -> Any:
-    """Answer with the default of each column that an INSERT gives a value for, as SQL.
+    """Answer with the default, as SQL, of each column for which an INSERT has a value.
 
-    Raises for a column whose values are computed, since its default is not a value.
+    Raises for a column whose values are computed, since it has no default value.
     """
     snapshot = load_snapshot(table_storage_of(question))
     names = question.about["columns"] or snapshot.schema.names
@@ -135,9 +135,9 @@ def insert(question: Question) -> None:
 def named_rows(
     rows: DataFrame, snapshot: Snapshot, spec: InsertSpec, *, adds_columns: bool
 ) -> DataFrame:
-    """Return the rows of an INSERT with the names of the table's columns, static ones added.
+    """Return the rows of an INSERT with the table's column names and static partition values.
 
-    Raises ColumnCountError if there are more or fewer than go by their position.
+    Raises ColumnCountError if the number of columns does not match.
     """
     if spec.only_new_partitions:
         raise StatementNotAllowedError(
@@ -191,7 +191,7 @@ def _partition_field(snapshot: Snapshot, name: str) -> StructField:
 def _with_condition(
     spark: SparkSession, options: Options, spec: InsertSpec, snapshot: Snapshot
 ) -> Options:
-    """Return the options with the rows that are replaced, where the statement tells them."""
+    """Return the options, with the condition of the statement on the rows to replace."""
     static = {name: text for name, text in spec.partition.items() if text is not None}
     if spec.condition is not None:
         rows = snapshot_frame(spark, snapshot)

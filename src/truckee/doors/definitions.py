@@ -1,4 +1,4 @@
-"""CREATE TABLE and its kin: what Spark's catalog is told of a table that is to be."""
+"""CREATE TABLE and related statements, from the definition that Spark's catalog gets."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _RESERVED = frozenset(
 )
 _OPTION = "option."
 _CLUSTER_BY = "cluster_by"
-# What Spark notes at columns for itself, beside what is told of them in other ways.
+# Metadata that Spark keeps on columns for itself; we get the same in other ways.
 _SPARKS_OWN = ("EXISTS_DEFAULT", "GENERATION_EXPRESSION", "identity.", "__")
 
 
@@ -83,7 +83,7 @@ def _is_there(question: Question) -> bool:
 
 
 def check(question: Question) -> None:
-    """Raise what is wrong with a table that is to be created or replaced with rows."""
+    """Raise if a table cannot be created or replaced with rows."""
     definition, creation = definition_of(question), Creation(question.about["creation"])
     check_creation(question.spark, definition, creation)
 
@@ -125,7 +125,7 @@ def _save(
 
 
 def definition_of(question: Question) -> TableDefinition:
-    """Return the table that a statement asks for."""
+    """Return the definition of the requested table."""
     about = question.about
     given: dict[str, str] = about["properties"]
     location = given.get("location")
@@ -149,7 +149,7 @@ def definition_of(question: Question) -> TableDefinition:
 
 
 def _properties(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the properties for the log; options of the statement are no properties of a table."""
+    """Return the properties for the log; options of the statement are not table properties."""
     options = {key.removeprefix(_OPTION) for key in given if key.startswith(_OPTION)}
     return {
         key: value
@@ -208,6 +208,6 @@ def _field(column: dict[str, Any]) -> StructField:
 
 
 def spark_field(name: str, type_json: str, *, nullable: bool) -> SparkField:
-    """Return a column whose type is told as Spark's JSON."""
+    """Return a column whose type is given as Spark's JSON."""
     field = {"name": name, "type": json.loads(type_json), "nullable": nullable, "metadata": {}}
     return SparkField.fromJson(field)

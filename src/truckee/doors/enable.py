@@ -15,17 +15,17 @@ from truckee.spark.session.session import session as session
 
 
 def enable(spark: SparkSession) -> SparkSession:
-    """Let a session, and those made of it, take Delta's SQL and `format("delta")`; return it.
+    """Enable Delta's SQL and `format("delta")` in a session and those derived from it; return it.
 
-    Doing it twice is fine. Raises `DeltaJarPresentError` where Delta's own JAR is on the class
-    path, for then the name belongs to it.
+    Calling it twice is fine. Raises `DeltaJarPresentError` if Delta's own JAR is on the class path,
+    since the name then belongs to it.
     """
     open_doors(checked_session(spark), answer)
     return spark
 
 
 def _enable_where_free(spark: SparkSession) -> None:
-    """Enable a session unless Delta's own JAR does what this would do."""
+    """Enable a session, unless Delta's own JAR is there."""
     try:
         enable(spark)
     except DeltaJarPresentError:
@@ -33,7 +33,7 @@ def _enable_where_free(spark: SparkSession) -> None:
 
 
 def enable_on_first_use() -> None:
-    """Have sessions enabled when truckee starts them, or enters a table into their catalog."""
+    """Enable sessions when truckee starts them or enters a table into their catalog."""
     before_names(_enable_where_free)
     after_start(_enable_where_free)
 

@@ -40,9 +40,9 @@ def changes(question: Question) -> Any:
 
 
 def changes_from(question: Question) -> Any:
-    """Answer with the plan of CHANGES FROM ... TO ...: updates are a delete and an insert.
+    """Answer with the plan of CHANGES FROM ... TO ...: an update is a delete and an insert.
 
-    With `computeUpdates` they are the two images of the feed.
+    With `computeUpdates`, it is the pre- and postimage of the feed.
     """
     spec = changes_spec(question.objects[0])
     if spec.mode not in _MODES:

@@ -1,4 +1,4 @@
-"""Statements that show a table in Delta's own way, and those that Delta refuses."""
+"""Statements that show a table as Delta does, and those that Delta refuses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REFUSED = {
 
 
 def show(question: Question) -> str:
-    """Answer with the columns of what a statement shows; raise if it is refused."""
+    """Answer with the columns of the result of a statement; raise if it is refused."""
     refused = _REFUSED.get(question.about["statement"])
     if refused is not None:
         raise StatementNotAllowedError(operation=refused[0], hint=refused[1])

@@ -74,7 +74,7 @@ def stream(question: Question) -> Any:
 
 
 def check_sink(question: Question) -> None:
-    """Raise what is wrong with a stream that is to be written to a table."""
+    """Raise if a stream cannot be written to a table."""
     _sink(question)
 
 

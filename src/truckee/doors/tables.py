@@ -1,4 +1,4 @@
-"""Which table a question is about, and what the catalog is told of it."""
+"""The table that a question is about, and what the catalog gets to know of it."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from truckee.storage.base import Storage
 
 
 def table_name(about: Mapping[str, Any]) -> str | None:
-    """Return the name of a table as SQL has it; None for one that is named by its path."""
+    """Return the name of a table for SQL; None for a table that is given by path."""
     if "path" in about:
         return None
     return ".".join(quoted(part) for part in about["parts"])
 
 
 def table_storage_of(question: Question) -> Storage:
-    """Return where the table of a question lies; raises TableNotFoundError for an unknown name."""
+    """Return the location of a question's table; raises TableNotFoundError for an unknown name."""
     about = question.about
     name = table_name(about)
     path = about["path"] if name is None else delta_location(question.spark, name)
@@ -112,7 +112,7 @@ def _rows(snapshot: Snapshot, *, is_named: bool) -> Any:
 
 
 def _at_path(question: Question) -> tuple[Storage, Bound | None]:
-    """Return the storage of a path, and the version that its end names, as in `t@v3`."""
+    """Return the storage of a path, and the version in its suffix, as in `t@v3`."""
     path, spark = question.about["path"], question.spark
     path, at = path_and_time(
         Options({}),

@@ -1,4 +1,4 @@
-"""`ALTER TABLE`: the few forms of it that are Delta's own, or that Delta reads in its own way."""
+"""`ALTER TABLE`: the few forms that are Delta's own, or that Delta parses differently."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from truckee.sql.statements import (
 
 
 def altered(parser: StatementParser) -> Statement | None:
-    """Return what is to be changed, None if Spark's parser knows the change."""
+    """Return the change as a statement, None if Spark's parser knows it."""
     if not parser.took("ALTER", "TABLE") or parser.next.kind not in ("word", "name"):
         return None
     parts = parser.multipart("the name of a table")
@@ -37,7 +37,7 @@ def _added_constraint(
 ) -> AddConstraintStatement | None:
     name = parser.identifier("the name of the constraint")
     if not parser.took("CHECK"):
-        return None  # a key, of which Spark's parser has the grammar
+        return None  # a primary or foreign key, which Spark's parser knows
     expression = parser.joined_in_brackets()
     if not parser.at_end:
         return None

@@ -1,4 +1,4 @@
-"""CREATE TABLE ... CLONE: where the clone lies, what it is called, and whether there is one."""
+"""CREATE TABLE ... CLONE: the location and name of the clone, and what to do if it exists."""
 
 from __future__ import annotations
 

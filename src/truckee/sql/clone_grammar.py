@@ -1,4 +1,4 @@
-"""`CREATE TABLE ... CLONE`: statements that begin as those that Spark knows."""
+"""`CREATE TABLE ... CLONE`: statements that begin like statements of Spark."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from truckee.sql.statements import LATEST, CloneStatement, TableRef
 
 
 def cloned(parser: StatementParser) -> CloneStatement | None:
-    """Return the clone that is asked for, None if this creates a table in another way.
+    """Return the requested clone, None if this statement creates a table in another way.
 
-    `DEEP CLONE`, and `CLONE` alone, which means the same, are Databricks' words.
+    `DEEP CLONE`, and `CLONE` alone, which means the same, are Databricks' syntax.
     """
     creates = parser.took("CREATE")
     replaces = parser.took("OR", "REPLACE") if creates else parser.took("REPLACE")

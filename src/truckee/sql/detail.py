@@ -1,4 +1,4 @@
-"""DESCRIBE DETAIL: of Delta tables, and what little there is to say of others."""
+"""DESCRIBE DETAIL, for Delta tables and, with fewer values, for other tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from truckee.sql.tables import table_storage
 
 
 def described(spark: SparkSession, table: TableRef) -> DataFrame:
-    """Return one row that describes a table; one of another format has fewer values in it."""
+    """Return one row that describes a table; tables of other formats have fewer values."""
     if table.path is not None:
         return _at_path(spark, table.path)
     found = named_table(spark, str(table))

@@ -1,4 +1,4 @@
-"""The grammar of Delta's own statements: SQL text -> a value that says what is asked for.
+"""The grammar of Delta's own statements: SQL text -> a statement as a value.
 
 `T` is a name of one to three parts, ``delta.`/path` `` included; `P` is a path in quotes.
 
@@ -16,8 +16,8 @@
 | `ALTER TABLE T DROP FEATURE f [TRUNCATE HISTORY]`, `CLUSTER BY (...)`, `CLUSTER BY NONE`    |
 | `ALTER TABLE T ALTER|CHANGE [COLUMN] c SYNC IDENTITY`                                       |
 
-Everything else is for Spark's parser, and a look at its first words shows that. Variables
-(`${x}`) are replaced before a text comes here.
+Everything else is left to Spark's parser; the first words of a statement decide. Variables
+(`${x}`) are replaced before a text gets here.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from truckee.sql.statements import (
 _SKIPPED = re.compile(r"\s+|--[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z]+")
 _SECOND_WORDS = {
-    # Words that Spark's statements begin with too, and what tells ours.
+    # First words that Spark's statements have too, and how ours are recognised.
     "DESC": re.compile(r"DETAIL|HISTORY", re.IGNORECASE),
     "DESCRIBE": re.compile(r"DETAIL|HISTORY", re.IGNORECASE),
     "CREATE": re.compile(r"CLONE", re.IGNORECASE),
@@ -54,10 +54,11 @@ _SECOND_WORDS = {
 
 
 def parsed_statement(text: str) -> Statement | None:
-    """Return the statement that a text is, None if it is not one of Delta's own.
+    """Return the statement of a text, None if it is not one of Delta's own.
 
-    Raises StatementSyntaxError, which marks the place, for a text that begins as one of Delta's
-    and goes on as none; IllegalTableNameError and ConvertedTypeError.
+    If a text begins like one of Delta's statements but is not one, this raises
+    StatementSyntaxError, which marks the position. Also raises IllegalTableNameError and
+    ConvertedTypeError.
     """
     word = _first_word(text)
     rule = _RULES.get(word)
@@ -147,7 +148,7 @@ def _describe(parser: StatementParser) -> Statement | None:
     parser.take()
     word = parser.take()
     if not word.is_keyword("DETAIL", "HISTORY") or parser.next.kind not in ("word", "name", "text"):
-        return None  # a table that has this name
+        return None  # a table with this name
     table = parser.table_or_path()
     if word.is_keyword("DETAIL"):
         parser.expect_end()
@@ -186,7 +187,7 @@ def _convert(parser: StatementParser) -> Statement:
 
 def _restore(parser: StatementParser) -> Statement:
     parser.expect("RESTORE")
-    # A table may be called `table`, but then a name or a time does not follow.
+    # A table may be named `table`; then no name follows.
     if parser.next.is_keyword("TABLE") and not parser.after_next.is_keyword("TO", "FOR"):
         parser.take()
     table = parser.table()

@@ -35,7 +35,7 @@ _ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
 
 class Lexeme(Struct, frozen=True):
-    """One word, name, text, number or symbol: where it starts, where it ends, and as written."""
+    """One word, name, text, number or symbol: its start, its end, and its text as written."""
 
     kind: str
     value: str
@@ -44,7 +44,7 @@ class Lexeme(Struct, frozen=True):
     written: str = ""
 
     def is_keyword(self, *words: str) -> bool:
-        """Return whether this is one of some keywords, in any case."""
+        """Return whether this is one of some keywords, ignoring case."""
         return self.kind == "word" and self.value.upper() in words
 
     def is_mark(self, *marks: str) -> bool:
@@ -53,7 +53,7 @@ class Lexeme(Struct, frozen=True):
 
 
 def lexemes(statement: str) -> list[Lexeme]:
-    """Return the lexemes of a statement, with one of kind `end` last; every text has some."""
+    """Return the lexemes of a statement; the last one is of kind `end`. Any text is accepted."""
     return [*_lexemes(statement), Lexeme("end", "", len(statement), len(statement))]
 
 

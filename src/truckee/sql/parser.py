@@ -1,4 +1,4 @@
-"""What the rules of the grammar are made of: keywords, names, literals and raw text."""
+"""The parts from which the grammar rules are built: keywords, names, literals and raw text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TYPES = re.compile(
 
 
 class StatementParser:
-    """A statement that is read from left to right; methods take what they are named after."""
+    """A statement that is read from left to right; each method consumes what it is named after."""
 
     def __init__(self, statement: str) -> None:
         self._statement = statement
@@ -30,27 +30,27 @@ class StatementParser:
 
     @property
     def next(self) -> Lexeme:
-        """What comes next, not taken yet."""
+        """The next lexeme, not consumed yet."""
         return self._lexemes[self._place]
 
     @property
     def after_next(self) -> Lexeme:
-        """What comes after the next."""
+        """The lexeme after the next one."""
         return self._lexemes[min(self._place + 1, len(self._lexemes) - 1)]
 
     @property
     def at_end(self) -> bool:
-        """Whether all is taken."""
+        """Whether everything is consumed."""
         return self.next.kind == "end"
 
     def take(self) -> Lexeme:
-        """Take whatever is next."""
+        """Consume and return the next lexeme."""
         found = self.next
         self._place += found.kind != "end"
         return found
 
     def took(self, *keywords: str) -> bool:
-        """Take keywords that stand one after the other; return whether they did."""
+        """Consume a sequence of keywords if it is next; return whether it was."""
         ahead = self._lexemes[self._place : self._place + len(keywords)]
         is_there = len(ahead) == len(keywords) and all(
             found.is_keyword(word) for found, word in zip(ahead, keywords, strict=True)
@@ -59,7 +59,7 @@ class StatementParser:
         return is_there
 
     def took_mark(self, mark: str) -> bool:
-        """Take a symbol; return whether it was next."""
+        """Consume a symbol if it is next; return whether it was."""
         is_there = self.next.is_mark(mark)
         self._place += is_there
         return is_there
@@ -80,7 +80,7 @@ class StatementParser:
             raise self.error(expected)
 
     def error(self, expected: str, *, back: bool = False) -> StatementSyntaxError:
-        """Return the error that says what was expected here, or at what was taken last."""
+        """Return the error that says what was expected here, or at the last lexeme consumed."""
         found = self._lexemes[max(0, self._place - 1)] if back else self.next
         near = "end of input" if found.kind == "end" else f"'{found.written}'"
         return StatementSyntaxError(
@@ -105,7 +105,7 @@ class StatementParser:
         return self.checked(self.multipart("the name of a table"))
 
     def checked(self, parts: tuple[str, ...]) -> TableRef:
-        """Return the table of a name that was taken, or raise if it has too many parts."""
+        """Return the table for a name, or raise if it has too many parts."""
         if len(parts) > _MOST_PARTS:
             raise IllegalTableNameError(table=str(TableRef(parts)))
         return TableRef(parts)
@@ -119,7 +119,7 @@ class StatementParser:
         return self.table()
 
     def text(self, expected: str = "a text in quotes") -> str:
-        """Take a text; texts side by side are one."""
+        """Take a text; adjacent texts are joined."""
         if self.next.kind != "text":
             raise self.error(expected)
         found = self.take().value
@@ -191,12 +191,12 @@ class StatementParser:
         return self._statement[start:end]
 
     def in_brackets(self) -> str:
-        """Take brackets and what they hold, and return that as written."""
+        """Take brackets and their content, and return the content as written."""
         found = self._bracketed()
         return self._statement[found[0].start : found[-1].end]
 
     def joined_in_brackets(self) -> str:
-        """Take brackets and what they hold, and return that with one blank between lexemes."""
+        """Take brackets and their content, and return the content with single spaces."""
         return " ".join(found.written for found in self._bracketed())
 
     def _bracketed(self) -> list[Lexeme]:

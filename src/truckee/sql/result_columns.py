@@ -1,4 +1,4 @@
-"""The columns of what each statement returns, which Spark wants to know before it is run."""
+"""The result columns of each statement, which Spark needs before the statement runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from truckee.sql.statements import (
 
 
 def result_columns(statement: Statement) -> str:
-    """Return the columns of a statement's result as DDL; the empty text if it has none."""
+    """Return the columns of a statement's result as DDL, empty if it has none."""
     match statement:
         case VacuumStatement():
             return "path string"

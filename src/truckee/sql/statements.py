@@ -1,4 +1,4 @@
-"""Statements of Delta as values, and the columns of what each of them returns."""
+"""Statements of Delta as values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class TableRef(Struct, frozen=True):
-    """What a statement calls a table: the parts of a name, or a path that stood in quotes."""
+    """How a statement names a table: by the parts of a name, or by a path in quotes."""
 
     parts: tuple[str, ...] = ()
     path: str | None = None
@@ -20,7 +20,7 @@ class TableRef(Struct, frozen=True):
 
 
 class TimeTravel(Struct, frozen=True, kw_only=True):
-    """A version, or a time as text; the latest version without either."""
+    """A version, or a time as text; without either, the latest version."""
 
     version: int | None = None
     timestamp: str | None = None

@@ -11,7 +11,7 @@ from truckee.storage.base import Storage
 
 
 def table_storage(spark: SparkSession, table: TableRef) -> Storage:
-    """Return where a table lies; raises TableNotFoundError for a name that nothing has."""
+    """Return the location of a table; raises TableNotFoundError for an unknown name."""
     if table.path is not None:
         return session_storage(spark, table.path)
     return session_storage(spark, delta_location(spark, str(table)))
