@@ -135,7 +135,7 @@ def test_spark_is_asked_beyond_a_size_and_for_other_conditions(
 ) -> None:
     code, rows, err = run(capsys, "head", str(table.root), "--where", "length(name) > 1")
     assert (code, rows[1:]) == (0, [["2", "<b>", "1.0E10"]])
-    assert err.startswith("Spark is asked, which knows more conditions: the condition ")
+    assert err.startswith("Spark is used, it knows more conditions: the condition ")
 
     monkeypatch.setenv("TRUCKEE_ARROW_BYTES", "10")
     code, rows, err = run(capsys, "head", str(table.root), "--where", "id = 1")

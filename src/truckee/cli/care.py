@@ -1,6 +1,6 @@
-"""The verbs that keep a table in order: vacuum, restore, clone, doctor. No JVM.
+"""The commands that maintain a table: vacuum, restore, clone, doctor. No JVM.
 
-Data goes to stdout, words to stderr. Before anything is deleted on a terminal, there is a question.
+Data goes to stdout, messages to stderr. On a terminal, the user is asked before files are deleted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DryRun = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")]
 AtVersion = Annotated[
-    int | None, typer.Option("--version", min=0, metavar="N", help="The version that is meant.")
+    int | None, typer.Option("--version", min=0, metavar="N", help="The version to use.")
 ]
 AtTimestamp = Annotated[
     str | None,
@@ -40,7 +40,7 @@ def vacuum(
     ] = None,
     dry_run: _DryRun = False,
     lite: Annotated[
-        bool, typer.Option("--lite", help="Take candidates from the log, and list nothing.")
+        bool, typer.Option("--lite", help="Take candidates from the log, without listing files.")
     ] = False,
     protect: Annotated[
         list[str] | None,
@@ -125,7 +125,7 @@ def _vacuum_record(plan: VacuumPlan) -> dict[str, Any]:
 
 @contextmanager
 def _progress() -> Iterator[Progress | None]:
-    """Give what draws how far a deletion has come, on a terminal."""
+    """Yield a function that shows the progress of a deletion, on a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -144,7 +144,7 @@ def restore(
     dry_run: _DryRun = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a table what it was at a version or a time, in a new version.
+    """Restore a table to a version or a time, in a new version.
 
     Example: truckee restore /data/orders --version 12
     """
@@ -172,7 +172,7 @@ def clone(
     path: TablePath,
     target: Annotated[str, typer.Argument(metavar="TARGET", help="The folder of the new table.")],
     shallow: Annotated[
-        bool, typer.Option("--shallow", help="Share the files of the source, and copy none.")
+        bool, typer.Option("--shallow", help="Share files with the source, do not copy them.")
     ] = False,
     version: AtVersion = None,
     timestamp: AtTimestamp = None,
@@ -187,7 +187,7 @@ def clone(
 ) -> None:
     """Make a new table with the rows of another one.
 
-    A copy that was stopped goes on where it was when it is started again.
+    A copy that was interrupted continues where it stopped when it is started again.
 
     Example: truckee clone /data/orders /data/orders-copy --shallow
     """
@@ -213,7 +213,7 @@ def clone(
 
 
 def doctor(path: TablePath, as_json: AsJson = False) -> None:
-    """Tell what a table needs: files missing or left over, small files, its log, its features.
+    """Report what a table needs: missing or leftover files, small files, its log, its features.
 
     Exits with 1 if rows cannot be read.
 

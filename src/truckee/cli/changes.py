@@ -1,6 +1,6 @@
 """`truckee changes`: rows inserted, updated and deleted, or how many of each.
 
-Counting needs no data file as long as the log can tell. Rows are read without a JVM where there is
+Counting reads no data file if the log has the counts. Rows are read without a JVM if there is
 little to read, else by Spark.
 """
 
@@ -48,7 +48,7 @@ From = Annotated[
 ]
 To = Annotated[
     str | None,
-    typer.Option("--to", metavar="B", help="The last version or timestamp; else the latest."),
+    typer.Option("--to", metavar="B", help="The last version or timestamp; default: the latest."),
 ]
 _Where = Annotated[
     str | None,
@@ -74,11 +74,11 @@ _Feed = Annotated[
     ),
 ]
 _Net = Annotated[
-    bool, typer.Option("--net", help="Show what the whole range made of each row, and no more.")
+    bool, typer.Option("--net", help="Show only the overall change of each row in the range.")
 ]
 _Updates = Annotated[
     bool | None,
-    typer.Option("--updates/--no-updates", help="Show updates as such, or as delete and insert."),
+    typer.Option("--updates/--no-updates", help="Show updates, or deletes and inserts for them."),
 ]
 _Keys = Annotated[
     str | None,
@@ -124,8 +124,8 @@ def changes(
 ) -> None:
     """Show the rows that were inserted, updated and deleted, oldest first.
 
-    Both ends are included. A number is a version, all else a timestamp. Where the feed was off,
-    --feed auto tells the changes from the table's files; --net shows one row's changes as one.
+    Both ends are included. A number is a version, anything else a timestamp. If the feed was off,
+    --feed auto derives the changes from the table's files. --net combines the changes of each row.
 
     Example: truckee changes /data/orders --from 3 --to 5 --where "country = 'PT'"
     """
@@ -190,7 +190,7 @@ def _print_counts(counts: list[_Count], limit: int | None, *, as_json: bool) -> 
 def _counts(
     feed: ChangeFeed | ShapedFeed, where: str | None, engine: RowEngine | None
 ) -> list[_Count]:
-    """Return the counts in order of version; rows are read only where the log leaves it open."""
+    """Return the counts in order of version; rows are read only if the log lacks the counts."""
     from truckee.changes.shaped_feed import ShapedFeed
     from truckee.changes.summary import summary
     from truckee.cli.arrow_changes import counted_changes
@@ -228,7 +228,7 @@ def _leaves_open(count: ChangeCount) -> bool:
 def _counted_by_spark(
     feed: ChangeFeed | ShapedFeed, where: str | None, versions: set[int] | None = None
 ) -> Iterator[_Count]:
-    """Yield the counts of some versions, of all unless told otherwise."""
+    """Yield the counts of some versions, by default of all."""
     from truckee.cli.spark import spark_session
 
     with spark_session() as (spark, status):
@@ -309,7 +309,7 @@ def _say_if_cut(count: int, most: int, limit: int | None) -> None:
 
 
 def print_changes(columns: list[str], rows: list[Any]) -> None:
-    """Print rows of a feed, coloured by type: version and type stand first."""
+    """Print rows of a feed, coloured by type; version and type come first."""
     *names, _, _, timestamp = columns
     print_table(
         ("#_commit_version", "_change_type", *names, timestamp),
@@ -335,7 +335,7 @@ def _frame(spark: Any, feed: ChangeFeed | ShapedFeed, where: str | None) -> Data
 def in_order(rows: DataFrame) -> DataFrame:
     """Return changes by version, then by the first column, which often is the key.
 
-    So the two images of an updated row stand together, the one before first.
+    So the two images of an updated row are together, the preimage first.
     """
     first = rows.schema[0]
     keys = [] if first.dataType.typeName() in _NESTED else [quoted_column(first.name)]

@@ -43,8 +43,8 @@ _COMMANDS = (
 Order = tuple[int, str, str, str]
 _PROPERTIES = {"delta.enableChangeDataFeed": "true", "delta.enableDeletionVectors": "true"}
 
-# Of all changes of an order in a batch, the last one says how it is now. A row that was deleted
-# and inserted in one version is there.
+# The last change of an order in a batch gives its current state. A row that was deleted and
+# inserted in one version exists.
 _LAST_CHANGES = """
     SELECT * FROM (
         SELECT *, row_number() OVER (
@@ -56,9 +56,9 @@ _LAST_CHANGES = """
 
 
 def demo(folder: Folder = Path("truckee-demo")) -> None:
-    """Make a small table, change it, show its feed, and keep a second table up to date by it.
+    """Make a small table, change it, show its feed, and use the feed to update a second table.
 
-    The tables stay for you to look at.
+    The tables are kept for you to look at.
 
     Example: truckee demo --folder /tmp/demo
     """
@@ -95,7 +95,7 @@ def demo(folder: Folder = Path("truckee-demo")) -> None:
 
 
 def _free(folder: Path) -> Path:
-    """Return the folder, or one with a number, so that nothing that is there is touched."""
+    """Return the folder, or one with a number added, so that nothing existing is touched."""
     names = (folder if n == 1 else folder.with_name(f"{folder.name}-{n}") for n in count(1))
     return next(name for name in names if not name.exists())
 
@@ -130,7 +130,7 @@ def _change(spark: SparkSession, path: str) -> None:
 
 
 def _stream(spark: SparkSession, source: str, target: str, checkpoint: str) -> None:
-    """Run a stream over all changes there are, each batch of which is merged into the target."""
+    """Run a stream over all existing changes, and merge each batch into the target."""
     from truckee.readwriter import readStream
     from truckee.table import DeltaTable
 
@@ -158,7 +158,7 @@ def _compared(rows: list[Any], copied: list[Any]) -> list[tuple[Any, ...]]:
 
 
 def _program() -> str:
-    """Return how this program is called: by its name, or by its path where the name is unknown."""
+    """Return how to call this program: by its name, or by its path if it is not on the PATH."""
     if shutil.which("truckee"):
         return "truckee"
     path = Path(sys.argv[0])

@@ -33,7 +33,7 @@ _Limit = Annotated[
 ]
 _Start = Annotated[str, typer.Argument(metavar="A", help="A version, or a timestamp (UTC).")]
 _End = Annotated[
-    str | None, typer.Argument(metavar="B", help="Another one; else the latest version.")
+    str | None, typer.Argument(metavar="B", help="Another one; default: the latest version.")
 ]
 _Keys = Annotated[
     str | None,
@@ -65,8 +65,9 @@ def diff(
 ) -> None:
     """Show the rows that differ between two versions, in either order.
 
-    The change data feed need not be on. Updates are shown as such where the table tracks rows, or
-    --keys says what identifies one. A number is a version, all else a timestamp.
+    The change data feed need not be on. Updates are shown as updates if the table tracks rows, or
+    if --keys names the columns that identify a row. A number is a version, anything else a
+    timestamp.
 
     Example: truckee diff /data/orders 3 9 --keys id
     """
@@ -101,7 +102,7 @@ def diff(
 
 
 def version_or_time(text: str) -> int | str:
-    """Return what a text stands for: a version if it is a number, else a timestamp."""
+    """Return the version or time of a text: a version if it is a number, else a timestamp."""
     return int(text) if text.isdecimal() else text
 
 
@@ -166,7 +167,7 @@ def _print_rows(rows: pa.Table, limit: int | None, *, as_json: bool) -> None:
 
 
 def print_images(names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> None:
-    """Print rows that have their change type first; changed cells are coloured, and told."""
+    """Print rows that have their change type first; changed cells are coloured and listed."""
     changed = list(changed_places(rows))
     has_updates = any(changed)
     table = []
@@ -183,7 +184,7 @@ def print_images(names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> 
 
 
 def changed_places(rows: Sequence[Sequence[str | None]]) -> Iterator[set[int]]:
-    """Yield for each row the places in which it differs from the other image of its update."""
+    """Yield for each row the positions where it differs from the other image of its update."""
     for place, row in enumerate(rows):
         step = {"update_preimage": 1, "update_postimage": -1}.get(row[0] or "", 0)
         if not step or not 0 <= place + step < len(rows):

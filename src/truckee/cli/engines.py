@@ -1,4 +1,4 @@
-"""Which engine answers: Arrow in this process where there is little to read, else Spark."""
+"""Which engine reads the rows: Arrow in this process if there is little to read, else Spark."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from truckee.errors.conditions import ConditionError
 
 ARROW_BYTES = "TRUCKEE_ARROW_BYTES"
-"""The environment variable that says up to how many bytes Spark is not started for."""
+"""The environment variable for the number of bytes up to which Arrow reads, without Spark."""
 
 _DEFAULT_BYTES = 256 << 20
 
@@ -34,7 +34,7 @@ EngineChoice = Annotated[
     RowEngine | None,
     typer.Option(
         "--engine",
-        help="What reads the rows; else arrow up to 256 MB of files, then spark "
+        help="What reads the rows; default: arrow up to 256 MB of files, then spark "
         f"({ARROW_BYTES} sets the bytes).",
     ),
 ]
@@ -43,9 +43,9 @@ EngineChoice = Annotated[
 def answered_by_arrow(
     engine: RowEngine | None, size_in_bytes: int, answer: Callable[[], Answer]
 ) -> Answer | None:
-    """Return the answer without a JVM, or None where Spark is to be asked, with a word why.
+    """Return the answer without a JVM, or None if Spark is needed; a message says why.
 
-    A condition that only Spark understands raises if Arrow was asked for.
+    A condition that only Spark understands raises if Arrow was requested.
     """
     from truckee.errors.conditions import ConditionSyntaxError, UnsupportedConditionError
 
@@ -66,7 +66,7 @@ def answered_by_arrow(
 
 
 def _asks_spark(error: ConditionError) -> str:
-    return f"Spark is asked, which knows more conditions: {error.sentence().partition(chr(10))[0]}"
+    return f"Spark is used, it knows more conditions: {error.sentence().partition(chr(10))[0]}"
 
 
 def _limit() -> int:

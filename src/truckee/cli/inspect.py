@@ -1,4 +1,4 @@
-"""The verbs that look at a table and change nothing: history, detail, log, files. No JVM."""
+"""The commands that only look at a table: history, detail, log, files. No JVM."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ Version = Annotated[
 _Limit = Annotated[
     int | None, typer.Option("--limit", min=1, metavar="N", help="Only the last N commits.")
 ]
-Long = Annotated[bool, typer.Option("--long", help="Show all that each commit says of itself.")]
+Long = Annotated[bool, typer.Option("--long", help="Show all that each commit records.")]
 Verify = Annotated[bool, typer.Option("--verify", help="Fail if the version's checksum disagrees.")]
 
 
 def history(
     path: TablePath, limit: _Limit = None, long: Long = False, as_json: AsJson = False
 ) -> None:
-    """Show who did what to a table, newest first, one commit a line.
+    """Show who did what to a table, newest first, one line for each commit.
 
     Example: truckee history /data/orders --limit 10
     """
@@ -76,7 +76,7 @@ def history(
 
 
 def _print_commit(entry: HistoryEntry) -> None:
-    """Print a commit as a block of lines, without what it does not say."""
+    """Print a commit as a block of lines, without empty fields."""
     record = _history_record(entry)
     print(f"version {record.pop('version')}")
     record["timestamp"] = shown_time(entry.timestamp_ms)
@@ -167,7 +167,7 @@ def _columns(snapshot: Snapshot) -> list[dict[str, Any]]:
 
 
 def _check(snapshot: Snapshot, *, must_agree: bool) -> None:
-    """Compare a snapshot with its checksum; a difference is an error only if asked for."""
+    """Compare a snapshot with its checksum; a difference is an error only with `--verify`."""
     from truckee.errors.log import ChecksumMismatchError, CorruptLogFileError
     from truckee.log.checksum import verify_checksum
 

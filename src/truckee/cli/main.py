@@ -1,7 +1,7 @@
-"""The command line: arguments -> one call, data on stdout, words on stderr.
+"""The command line: arguments -> one call, data on stdout, messages on stderr.
 
-Each family of verbs is a module of its own. A verb imports what it runs when it runs, so that
-looking at a log starts no JVM and waits for nothing that it does not need.
+Each family of commands has its own module. A command imports what it needs when it runs, so
+commands that only read the log start fast and need no JVM.
 """
 
 from __future__ import annotations
@@ -45,11 +45,10 @@ _ANYWHERE = (_DEBUG, _UTC)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command, and return what the process should exit with.
+    """Run one command, and return the exit code of the process.
 
-    0 is success, 1 a `DeltaError` (told in one sentence), 2 arguments that make no sense, 3 what
-    Spark refused or nobody foresaw. `--debug` shows the traceback of either; it and `--utc` may
-    stand anywhere.
+    0 is success, 1 a `DeltaError` (shown in one sentence), 2 invalid arguments, 3 an error of Spark
+    or an unexpected error. `--debug` shows the traceback; `--debug` and `--utc` may be anywhere.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     in_utc.set(_UTC in given)
@@ -63,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words(f"error: {error}")
         return 1
     except BrokenPipeError:
-        # Whoever read our output has seen enough. Python would complain once more at exit.
+        # The reader of our output has closed the pipe. Python would complain again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except Exception as error:
         if _DEBUG in given:

@@ -1,4 +1,4 @@
-"""`truckee optimize`: files are compacted, put in order or purged by Spark."""
+"""`truckee optimize`: Spark compacts, Z-orders, clusters or purges files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def optimize(
     dry_run: _DryRun = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write small files together into larger ones; the rows stay as they are.
+    """Combine small files into larger ones; the rows do not change.
 
     A clustered table is clustered by its clustering columns.
 
@@ -85,7 +85,7 @@ def _columns(text: str) -> tuple[str, ...]:
     try:
         paths = parse_column_names(text)
     except ValueError:
-        problem = f"{text!r} is no list of column names"
+        problem = f"{text!r} is not a list of column names"
         raise typer.BadParameter(problem, param_hint="--zorder-by") from None
     return tuple(".".join(f"`{part.replace('`', '``')}`" for part in path) for path in paths)
 

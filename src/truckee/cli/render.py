@@ -1,4 +1,4 @@
-"""Results -> text or JSON on stdout; words for people on stderr."""
+"""Results -> text or JSON on stdout; messages on stderr."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def print_json(value: Any) -> None:
 
 
 def print_json_array(values: Iterable[Any]) -> None:
-    """Print an array with one element a line, each as soon as it is there."""
+    """Print an array with one element on each line, each as soon as it is available."""
     print_json_texts(msgspec.json.encode(value).decode() for value in values)
 
 
 def print_json_texts(texts: Iterable[str]) -> None:
-    """Print an array of what is JSON already."""
+    """Print an array of elements that are already JSON."""
     before = "["
     for text in texts:
         print(f"{before}\n{printable_json(text)}", end="")
@@ -48,11 +48,10 @@ def print_table(
     marked: Iterable[Collection[int]] | None = None,
     cut: str | None = None,
 ) -> None:
-    """Print rows below a line of column names; columns named with a `#` before stand right.
+    """Print rows below a line of column names; a `#` before a name aligns the column right.
 
-    `styles` colour the rows, one each, where stdout shows colours; `marked` are the places of cells
-    that stand out in them. The column `cut` is cut short
-    where a row would need a second line of the terminal.
+    If stdout shows colours, `styles` has a colour for each row, and `marked` the positions of cells
+    to highlight. The column `cut` is shortened if a row would not fit on one line of the terminal.
     """
     from rich.console import Console
     from rich.table import Table
@@ -76,7 +75,7 @@ def print_table(
             for place, value in enumerate(row)
         )
         table.add_row(*cells, style=style)
-    # A pipe has no width: nothing is wrapped there, so that one row stays one line.
+    # A pipe has no width, so nothing is wrapped: one row is one line.
     width = None if sys.stdout.isatty() else _PIPE_WIDTH
     Console(width=width, highlight=False, markup=False, soft_wrap=False).print(table)
 
@@ -102,12 +101,12 @@ def cell(value: Any) -> str:
 
 
 def quoted_column(column: str) -> str:
-    """Return a column's name as SQL takes it, whatever is in it."""
+    """Return a column's name quoted for SQL, whatever characters it has."""
     return "`" + column.replace("`", "``") + "`"
 
 
 def moment(timestamp_ms: int | None) -> str | None:
-    """Return a timestamp as UTC text, as it is printed everywhere."""
+    """Return a timestamp as UTC text, the form that is printed everywhere."""
     return None if timestamp_ms is None else utc_text(timestamp_ms)
 
 
@@ -124,5 +123,5 @@ def shown_time(timestamp_ms: int | None) -> str | None:
 
 
 def words(text: str) -> None:
-    """Tell people something that is not data."""
+    """Print a message, which is not data, on stderr."""
     print(printable(text, keep="\n"), file=sys.stderr)

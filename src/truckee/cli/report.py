@@ -22,7 +22,7 @@ Commits = Annotated[
 def report(path: TablePath, output: Output = Path("report.html"), commits: Commits = 500) -> None:
     """Write a page of HTML that shows a table: its commits, files, vectors and feed.
 
-    The page needs nothing but itself: no script, nothing from the network.
+    The page is self-contained: no script, nothing from the network.
 
     Example: truckee report /data/orders -o orders.html
     """

@@ -31,7 +31,7 @@ _Keys = Annotated[
 ]
 _Since = Annotated[
     str | None,
-    typer.Option("--from", metavar="A", help="Since this version or timestamp; else the first."),
+    typer.Option("--from", metavar="A", help="From this version or time on; default: the first."),
 ]
 _Columns = Annotated[
     str | None, typer.Option("--columns", metavar="NAMES", help="Only these columns: id,name.")
@@ -47,7 +47,7 @@ def rows(
     engine: EngineChoice = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show every image of some rows: when it came and went, by whom, and what was changed.
+    """Show every version of some rows: when each appeared and ended, by whom, and what changed.
 
     The change data feed need not be on.
 
@@ -61,7 +61,7 @@ def rows(
     start = None if since is None else version_or_time(since)
     timelines = requested_timelines(open_storage(path), start)
     names = None if keys is None else [key.strip() for key in keys.split(",")]
-    # What is read follows the rows that are asked for, and little is known of that beforehand.
+    # How much is read depends on the rows, which are not known yet.
     found = answered_by_arrow(engine, 0, lambda: history_rows(timelines, where, names).to_arrow())
     if found is None:
         found = _history_of_spark(timelines, where, names)
@@ -120,7 +120,7 @@ def head(
     engine: EngineChoice = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the first rows of a table, of its latest version unless told otherwise.
+    """Show the first rows of a table, by default of its latest version.
 
     Example: truckee head /data/orders --where "country = 'PT'" --columns id,country
     """

@@ -18,18 +18,18 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     # A command has a status line of its own.
     "spark.ui.showConsoleProgress": "false",
-    # The JVM lives for one command: what Java's second compiler makes would come too late for it.
+    # The JVM runs one command only, too short for Java's second compiler to pay off.
     "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1",
 }
 
 
 @contextmanager
 def spark_session() -> Iterator[tuple[SparkSession, Status]]:
-    """Give a local session, and a status line on stderr that says what is being done.
+    """Yield a local session, and a status line on stderr that says what is being done.
 
-    Times are UTC, as everywhere on the command line. Meanwhile descriptor 2 leads to a temporary
-    file: the JVM inherits it, and what it says of its modules and native libraries is of no use
-    to those who asked for rows. It is shown if Spark does not start.
+    Times are UTC, as everywhere on the command line. Meanwhile descriptor 2 is a temporary file.
+    The JVM inherits it, and its messages about modules and native libraries do not help users. They
+    are shown if Spark does not start.
     """
     from rich.console import Console
 
@@ -49,14 +49,14 @@ def _started() -> SparkSession:
     from truckee.spark.session.session import session
 
     with warnings.catch_warnings():
-        # PySpark has opinions on the versions of libraries that are not used here.
+        # PySpark warns about versions of libraries that are not used here.
         warnings.simplefilter("ignore")
         return session("truckee", **_SETTINGS)
 
 
 @contextmanager
 def _stderr_aside() -> Iterator[tuple[TextIO, IO[bytes]]]:
-    """Give the real stderr, and the file that descriptor 2 leads to until the end."""
+    """Yield the real stderr, and the file that descriptor 2 refers to meanwhile."""
     sys.stderr.flush()
     real = os.dup(2)
     with tempfile.TemporaryFile() as aside, os.fdopen(real, "w", buffering=1) as terminal:

@@ -25,7 +25,7 @@ RowLimit = Annotated[
 
 
 def sql(statement: Statement, limit: RowLimit = None, as_json: AsJson = False) -> None:
-    """Run a statement of SQL by Spark, and show the rows that it returns.
+    """Run a SQL statement with Spark, and show the rows that it returns.
 
     Example: truckee sql 'SELECT count(*) FROM delta.`/data/orders`'
     """
