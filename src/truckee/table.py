@@ -200,10 +200,9 @@ class DeltaTable:
     ) -> DataFrame:
         """Return the rows that were inserted, updated and deleted, both ends included.
 
-        Without an end, the range ends at the version that is the latest when a query runs. If rows
-        are compared or columns are followed, it ends at the version that is the latest now.
-        `options` are the other options of a feed, such as `changeFeed`, `deduplicationMode`,
-        `computeUpdates` and `keys`.
+        Without an end, the range ends at the latest version when a query runs, or, if rows are
+        compared or columns are followed, at the latest version now. `options` are those of a feed,
+        such as `changeFeed`, `deduplicationMode`, `computeUpdates` and `keys`.
         """
         given = given_options(
             options,
@@ -226,9 +225,8 @@ class DeltaTable:
     ) -> DataFrame:
         """Return the rows that differ between two versions, with the type of their change.
 
-        `start` and `end` are versions or timestamps in either order; None is the latest version.
-        The feed need not be on. Row ids or `keys` pair the images of updates. If `other`, a clone,
-        is given, `end` is a version of it.
+        `start` and `end` are versions or timestamps in any order; None is the latest. The feed need
+        not be on. Row ids or `keys` pair updates. With `other`, a clone, `end` is a version of it.
         """
         theirs = None if other is None else other._storage
         return diff_frame(self._spark, self._storage, (start, end), keys, theirs)
