@@ -71,8 +71,9 @@ def _step(values: Sequence[Bar], width: int) -> float:
 
 
 def _svg(width: int, height: int, label: str, parts: Iterable[str]) -> str:
+    css_class = ' class="wide"' if width == WIDE else ""
     return (
-        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}">'
+        f'<svg{css_class} viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}">'
         + "".join(parts)
         + "</svg>"
     )
