@@ -11,6 +11,7 @@ from truckee.cli.diff import changed_places, version_or_time
 from truckee.cli.engines import EngineChoice, answered_by_arrow
 from truckee.cli.inspect import AsJson, TablePath, Version
 from truckee.cli.render import print_json_texts, print_table
+from truckee.cli.row_options import Keys, Where
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,16 +19,8 @@ if TYPE_CHECKING:
     from truckee.changes.row_timelines import RowTimelines
     from truckee.log.snapshot import Snapshot
 
-_Where = Annotated[
-    str | None,
-    typer.Option("--where", metavar="SQL", help="Only rows that this condition is true of."),
-]
 _Condition = Annotated[
-    str, typer.Option("--where", metavar="SQL", help="The rows that this condition is true of.")
-]
-_Keys = Annotated[
-    str | None,
-    typer.Option("--keys", metavar="COLUMNS", help="The columns that identify a row: id,day."),
+    str, typer.Option("--where", metavar="SQL", help="The rows for which this condition is true.")
 ]
 _Since = Annotated[
     str | None,
@@ -42,7 +35,7 @@ _Number = Annotated[int, typer.Option("--limit", min=1, metavar="N", help="At mo
 def rows(
     path: TablePath,
     where: _Condition,
-    keys: _Keys = None,
+    keys: Keys = None,
     since: _Since = None,
     engine: EngineChoice = None,
     as_json: AsJson = False,
@@ -113,7 +106,7 @@ def _print_history(found: pa.Table, count: int) -> None:
 
 def head(
     path: TablePath,
-    where: _Where = None,
+    where: Where = None,
     columns: _Columns = None,
     version: Version = None,
     limit: _Number = 10,
@@ -154,7 +147,7 @@ def _head_of_spark(
     snapshot: Snapshot, where: str | None, columns: list[str] | None, limit: int
 ) -> pa.Table:
     from truckee.cli.spark import spark_session
-    from truckee.spark.columns import column
+    from truckee.spark.jvm.projection import column
     from truckee.spark.read.frames import snapshot_frame
 
     with spark_session() as (spark, status):

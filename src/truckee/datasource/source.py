@@ -52,7 +52,7 @@ from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
 from truckee.protocol.schema import StructType as TableSchema
 from truckee.protocol.schema import type_text
 from truckee.scan.scan_file import ScanFile
-from truckee.spark.types import from_spark, shown_schema
+from truckee.spark.schema_conversion import from_spark, shown_schema
 from truckee.streaming.offset import StreamOffset, parse_offset
 from truckee.streaming.table_stream import StreamRead, TableStream, open_stream
 

@@ -21,7 +21,7 @@ from truckee.options.text import Options
 from truckee.options.unknown import warn_of_unknown
 from truckee.protocol.actions import AddFile
 from truckee.protocol.schema import VOID, nested_fields
-from truckee.spark.types import from_spark
+from truckee.spark.schema_conversion import from_spark
 from truckee.streaming.write_commit import (
     STREAM_OPERATION,
     commit_arrow_files,

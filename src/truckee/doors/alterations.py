@@ -23,7 +23,7 @@ from truckee.doors.tables import table_storage_of
 from truckee.errors.sql import StatementNotAllowedError
 from truckee.log.snapshot import load_snapshot
 from truckee.protocol.schema import find_column
-from truckee.spark.columns import quoted
+from truckee.spark.jvm.projection import quoted
 from truckee.spark.session.doors import Question
 from truckee.storage.base import Storage
 

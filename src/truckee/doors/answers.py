@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from truckee.doors import alterations, changed_rows, definitions, feeds, shown, source, tables
+from truckee.doors import (
+    alterations,
+    definitions,
+    dml,
+    feeds,
+    show_statements,
+    source,
+    tables,
+)
 from truckee.errors.sql import StatementNotAllowedError
 from truckee.spark.session.catalog_tables import java_frame
 from truckee.spark.session.doors import Question
@@ -52,7 +60,7 @@ _ANSWERS: Mapping[str, Callable[[Question], Any]] = {
     "exists": tables.exists,
     "check path": tables.check_path,
     "refuse": _refuse,
-    "defaults": changed_rows.default_texts,
+    "defaults": dml.default_texts,
     "changes from": feeds.changes_from,
     "create like": definitions.create_like_another,
     "load": tables.load,
@@ -62,16 +70,16 @@ _ANSWERS: Mapping[str, Callable[[Question], Any]] = {
     "alter": alterations.alter,
     "drop": _by_path("DROP TABLE"),
     "rename": _by_path("ALTER TABLE ... RENAME TO"),
-    "show": shown.show,
-    "shown": shown.shown,
-    "InsertIntoStatement": changed_rows.insert,
-    "AppendData": changed_rows.insert,
-    "OverwriteByExpression": changed_rows.insert,
-    "OverwritePartitionsDynamic": changed_rows.insert,
-    "DeleteFromTable": changed_rows.delete_rows_of,
-    "UpdateTable": changed_rows.update_rows_of,
-    "MergeIntoTable": changed_rows.merge_rows_of,
-    "truncate": changed_rows.truncate,
+    "show": show_statements.show,
+    "shown": show_statements.shown,
+    "InsertIntoStatement": dml.insert,
+    "AppendData": dml.insert,
+    "OverwriteByExpression": dml.insert,
+    "OverwritePartitionsDynamic": dml.insert,
+    "DeleteFromTable": dml.delete_rows_of,
+    "UpdateTable": dml.update_rows_of,
+    "MergeIntoTable": dml.merge_rows_of,
+    "truncate": dml.truncate,
     "read": source.read_by_path,
     "write": source.write_by_path,
     "stream schema": source.stream_schema,

@@ -36,10 +36,10 @@ from truckee.protocol.column_metadata import (
 )
 from truckee.protocol.schema import StructField, StructType
 from truckee.spark.dml.statements import like_spec, write_options_of
+from truckee.spark.schema_conversion import from_spark
 from truckee.spark.session.catalog import named_table
 from truckee.spark.session.doors import Question
 from truckee.spark.session.settings import session_settings, session_storage
-from truckee.spark.types import from_spark
 from truckee.spark.write.char_columns import declared_field
 
 _RESERVED = frozenset(

@@ -16,10 +16,10 @@ from truckee.options.unknown import warn_of_unknown
 from truckee.protocol.property_kinds import parse_column_names
 from truckee.readwriter import load_path
 from truckee.spark.read.stream_source import java_source
+from truckee.spark.schema_conversion import to_java
 from truckee.spark.session.catalog_tables import no_relation, relation_of
 from truckee.spark.session.doors import Question
 from truckee.spark.session.settings import session_settings, session_storage
-from truckee.spark.types import to_java
 from truckee.streaming.fast_lane import open_lane
 from truckee.streaming.sink import write_batch
 

@@ -14,8 +14,9 @@ from truckee.options.feed import Bound, is_feed_read
 from truckee.options.text import Options
 from truckee.protocol.features import supported_features
 from truckee.readwriter import load_path
-from truckee.spark.columns import quoted
+from truckee.spark.jvm.projection import quoted
 from truckee.spark.read.frames import snapshot_frame
+from truckee.spark.schema_conversion import shown_schema
 from truckee.spark.session.catalog_tables import (
     catalog_table,
     entry_location,
@@ -23,7 +24,6 @@ from truckee.spark.session.catalog_tables import (
 )
 from truckee.spark.session.doors import Question
 from truckee.spark.session.settings import session_storage, session_zone
-from truckee.spark.types import shown_schema
 from truckee.storage.base import Storage
 
 

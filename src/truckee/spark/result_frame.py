@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pyspark.sql import DataFrame
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 _MOST_ROWS = 100
@@ -25,3 +27,11 @@ class ResultFrame(ClassicDataFrame):
 def result_frame(rows: DataFrame) -> DataFrame:
     """Return rows that are already computed as a DataFrame that a notebook shows."""
     return ResultFrame(rows._jdf, rows.sparkSession)
+
+
+def metrics_frame(
+    spark: SparkSession, affected: Mapping[str, int], columns: Sequence[str]
+) -> DataFrame:
+    """Return one row with these columns of `affected`, 0 for those that are missing."""
+    table = pa.table({name: pa.array([affected.get(name, 0)], pa.int64()) for name in columns})
+    return result_frame(spark.createDataFrame(table))

@@ -18,8 +18,8 @@ from truckee.spark.read.relations import scan_frame
 from truckee.spark.read.scan import Scan
 from truckee.spark.read.shaped_frames import as_declared, shaped_frame
 from truckee.spark.read.stream_source import StreamSource, streaming_frame, worked_out
+from truckee.spark.schema_conversion import shown_schema
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
-from truckee.spark.types import shown_schema
 from truckee.storage.base import Storage
 from truckee.streaming.offset import StreamOffset, parse_offset
 from truckee.streaming.table_stream import StreamRead, TableStream, open_stream

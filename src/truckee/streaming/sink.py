@@ -21,9 +21,9 @@ from truckee.options.text import Options
 from truckee.options.unknown import warn_of_unknown
 from truckee.protocol.schema import VOID, nested_fields
 from truckee.spark.read.stream_source import ending_with_its_error
+from truckee.spark.schema_conversion import from_spark
 from truckee.spark.session.arguments import PathLike, checked_path
 from truckee.spark.session.settings import session_settings, session_storage
-from truckee.spark.types import from_spark
 from truckee.spark.write.incoming_rows import rows_to_write
 from truckee.spark.write.writer import write_files
 from truckee.streaming.write_commit import (

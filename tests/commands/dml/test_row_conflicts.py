@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from dml_tables import FEED, VECTORS, Table, create_table, numbers
 from truckee.commands.dml.command import commit_rows, run_command
 from truckee.commands.dml.delete import delete, delete_plan
-from truckee.commands.dml.plan import DmlPlan
+from truckee.commands.dml.outcome import DmlPlan
 from truckee.commands.dml.settings import DmlSettings
 from truckee.commands.dml.update import update, update_plan
 from truckee.commands.merge.builder import merge_builder

@@ -37,7 +37,7 @@ from dml_model import (
 from dml_tables import FEED, VECTORS, Table, create_table
 from truckee.commands.dml.command import commit_rows, run_command
 from truckee.commands.dml.delete import delete_plan
-from truckee.commands.dml.plan import DmlPlan
+from truckee.commands.dml.outcome import DmlPlan
 from truckee.commands.dml.settings import DmlSettings
 from truckee.commands.dml.update import update_plan
 from truckee.commands.merge.clauses import Clause, ClauseKind, Does

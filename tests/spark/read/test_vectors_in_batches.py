@@ -20,7 +20,7 @@ from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import write_deletion_vectors
 from truckee.protocol.actions import AddFile
 from truckee.protocol.schema import parse_schema
-from truckee.spark.types import to_spark
+from truckee.spark.schema_conversion import to_spark
 
 COUNT = 9000
 VALUES = random.Random(3)

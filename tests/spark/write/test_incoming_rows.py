@@ -17,7 +17,7 @@ from truckee.protocol.schema import (
     parse_schema,
     simple_schema,
 )
-from truckee.spark.types import to_spark
+from truckee.spark.schema_conversion import to_spark
 from truckee.spark.write.incoming_rows import rows_to_write
 
 LONG = PrimitiveType("long")

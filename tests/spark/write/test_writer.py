@@ -21,7 +21,7 @@ from truckee.protocol.actions import Metadata, Protocol
 from truckee.protocol.paths import decode_path
 from truckee.protocol.schema import StructType, parse_schema, simple_schema
 from truckee.protocol.table_configuration import TableConfiguration
-from truckee.spark.types import from_spark
+from truckee.spark.schema_conversion import from_spark
 from truckee.spark.write.job_files import delete_by_token
 from truckee.spark.write.writer import FileOptions, WrittenFiles, write_files
 from truckee.storage import LocalStorage

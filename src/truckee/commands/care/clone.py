@@ -18,7 +18,6 @@ from pyspark.sql import DataFrame, SparkSession
 from truckee.care.clone_plan import ClonedFiles, cloned_metadata, deep_files, shallow_files
 from truckee.care.presence import absent, needed_paths
 from truckee.commands.care.restore import write_checkpoint_after
-from truckee.commands.results import metrics_frame
 from truckee.commands.schema.clustering import no_clustering
 from truckee.commands.table_plan import existing_table
 from truckee.errors.arguments import ArgumentValueError
@@ -45,6 +44,7 @@ from truckee.protocol.features import (
 from truckee.protocol.paths import decode_path, is_absolute
 from truckee.protocol.properties import validated_properties
 from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
+from truckee.spark.result_frame import metrics_frame
 from truckee.spark.session.hadoop_storage import HadoopStorage
 from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.session.python_workers import workers_have_truckee

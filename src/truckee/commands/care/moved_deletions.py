@@ -33,10 +33,9 @@ from truckee.protocol.actions import AddFile
 from truckee.protocol.paths import decode_path
 from truckee.protocol.predicates import Predicate
 from truckee.scan.scan_file import ALL_ROWS, RowSelection, ScanFile
-from truckee.spark.columns import quoted
 from truckee.spark.dml.row_bitmaps import is_in, row_bitmaps
 from truckee.spark.dml.target import Target
-from truckee.spark.jvm.projection import selected
+from truckee.spark.jvm.projection import quoted, selected
 from truckee.spark.read.frames import snapshot_scan
 from truckee.spark.read.relations import FILE, ROW, scan_frame
 from truckee.spark.session.job_descriptions import described_jobs

@@ -42,7 +42,7 @@ from truckee.spark.dml.target import Target
 from truckee.spark.read.partition_conditions import files_of_partitions
 from truckee.spark.read.row_id_columns import check_row_ids
 from truckee.spark.session.settings import session_zone
-from truckee.spark.write.conditions import unresolved_text
+from truckee.spark.write.condition_checks import unresolved_text
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,6 @@ from pyspark.sql import DataFrame, SparkSession
 from truckee.care.presence import absent, needed_paths
 from truckee.care.restore_plan import RestorePlan, plan_restore
 from truckee.commands.removed_files import file_removals
-from truckee.commands.results import metrics_frame
 from truckee.commands.schema.clustering import no_clustering
 from truckee.commands.schema.identity_marks import with_identity_marks
 from truckee.errors.arguments import ArgumentValueError
@@ -51,6 +50,7 @@ from truckee.protocol.features import check_writable, supported_features, upgrad
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import parse_schema
 from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
+from truckee.spark.result_frame import metrics_frame
 from truckee.spark.session.settings import session_settings, session_zone
 from truckee.storage.base import Storage
 

@@ -25,9 +25,8 @@ from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.paths import decode_path
 from truckee.protocol.schema import FieldChain
-from truckee.spark.columns import column
 from truckee.spark.dml.target import Target
-from truckee.spark.jvm.projection import Given, selected
+from truckee.spark.jvm.projection import Given, column, selected
 from truckee.spark.read.row_id_columns import by_file
 from truckee.spark.write.curve_columns import CurveColumn, CurveTables, file_numbers
 from truckee.spark.write.writer import FileOptions, WrittenFiles

@@ -48,10 +48,10 @@ from truckee.protocol.schema import (
     StructType,
     find_column,
 )
-from truckee.spark.columns import quoted
-from truckee.spark.types import from_spark
+from truckee.spark.jvm.projection import quoted
+from truckee.spark.schema_conversion import from_spark
 from truckee.spark.write.char_columns import declared_field
-from truckee.spark.write.conditions import parse_expression
+from truckee.spark.write.condition_checks import parse_expression
 from truckee.spark.write.table_sql import check_default
 from truckee.storage.base import Storage
 

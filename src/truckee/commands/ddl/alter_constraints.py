@@ -22,8 +22,8 @@ from truckee.protocol.properties import CONSTRAINT_PREFIX
 from truckee.protocol.schema import PrimitiveType, StructType, type_text
 from truckee.spark.read.frames import snapshot_frame
 from truckee.spark.session.job_descriptions import described_jobs
-from truckee.spark.write.conditions import parse_expression
-from truckee.spark.write.plain_session import COLUMN_SETTINGS, on_session
+from truckee.spark.write.condition_checks import parse_expression
+from truckee.spark.write.session_copy import COLUMN_SETTINGS, on_session
 from truckee.spark.write.table_sql import check_rule
 from truckee.storage.base import Storage
 

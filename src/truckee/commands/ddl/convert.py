@@ -24,11 +24,11 @@ from truckee.log.running import running
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType
 from truckee.spark.read.parquet_folder import parquet_folder_schema
+from truckee.spark.schema_conversion import from_spark
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.catalog import drop_entry, named_table
 from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
-from truckee.spark.types import from_spark
 from truckee.storage.base import FileInfo, Storage
 
 _PATH_IDENTIFIER = re.compile(r"parquet\.`(?P<path>.+)`", re.IGNORECASE | re.DOTALL)

@@ -19,7 +19,7 @@ from truckee.protocol.column_metadata import (
     IDENTITY_STEP_KEY,
 )
 from truckee.protocol.schema import StructField, find_column
-from truckee.spark.columns import column as column_of
+from truckee.spark.jvm.projection import column as column_of
 from truckee.spark.read.frames import snapshot_frame
 from truckee.storage.base import Storage
 

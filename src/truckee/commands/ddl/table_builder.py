@@ -29,8 +29,8 @@ from truckee.protocol.column_metadata import (
 from truckee.protocol.property_kinds import parse_column_names
 from truckee.protocol.schema import StructField, StructType
 from truckee.spark.jvm.jvm_errors import unlogged
+from truckee.spark.schema_conversion import from_spark
 from truckee.spark.session.arguments import PathLike, checked_path
-from truckee.spark.types import from_spark
 from truckee.spark.write.char_columns import declared_field
 from truckee.storage.base import Storage
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pyspark.sql import SparkSession
 
 from truckee.commands.after_commit import rows_committed
-from truckee.commands.dml.plan import DmlPlan
+from truckee.commands.dml.outcome import DmlPlan
 from truckee.commands.dml.row_conflicts import changes_after
 from truckee.commands.dml.settings import DmlSettings
 from truckee.errors.base import DeltaError

@@ -23,11 +23,9 @@ from truckee.commands.dml.arguments import check_condition_type
 from truckee.commands.dml.command import run_command
 from truckee.commands.dml.file_fates import Fates, check_num_written, fates, write_rows
 from truckee.commands.dml.matched_files import num_live, num_touched, touched_files
-from truckee.commands.dml.outcome import RowChanges, no_changes, row_changes
-from truckee.commands.dml.plan import DmlPlan, rows_matching
+from truckee.commands.dml.outcome import DmlPlan, RowChanges, no_changes, row_changes, rows_matching
 from truckee.commands.dml.settings import DmlSettings, dml_settings
 from truckee.commands.removed_files import num_rows
-from truckee.commands.results import metrics_frame
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
@@ -37,6 +35,7 @@ from truckee.spark.dml.row_bitmaps import row_bitmaps
 from truckee.spark.dml.target import Reading, Target
 from truckee.spark.jvm.projection import Given, selected
 from truckee.spark.read.partition_conditions import files_of_partitions
+from truckee.spark.result_frame import metrics_frame
 from truckee.spark.session.settings import session_settings
 from truckee.spark.write.writer import WrittenFiles
 from truckee.storage.base import Storage

@@ -1,22 +1,23 @@
-"""What a command does to the files of a table, before it is committed.
+"""What a command does to the files of a table, and the command before it is committed.
 
 rows found  ->  whole files removed | rows marked | files rewritten   ->  actions
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
+from pyspark.sql import Column, DataFrame
 
 from truckee.commands.dml.file_fates import Fates
 from truckee.commands.dml.marked_files import MarkedFile, discard_vectors, marked_files
 from truckee.commands.dml.matched_files import TouchedFile
 from truckee.commands.removed_files import file_removals
 from truckee.log.snapshot import Snapshot
-from truckee.protocol.actions import Action, AddFile
+from truckee.protocol.actions import Action, AddFile, Metadata
 from truckee.protocol.predicates import Predicate
 from truckee.spark.dml.target import Reading, Target
 from truckee.spark.write.writer import WrittenFiles
@@ -105,3 +106,33 @@ def no_changes(snapshot: Snapshot, predicate: Predicate) -> RowChanges:
 def no_files(snapshot: Snapshot) -> pa.Table:
     """Return an empty table of files, with the columns of a snapshot's files."""
     return snapshot.files_table().slice(0, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DmlPlan:
+    """A DELETE, UPDATE or MERGE that is ready to be committed.
+
+    `affected` are the numbers for the caller, `metrics` those for the commit. `matching` filters
+    any rows of the table for those that the command's outcome depends on. `metadata` is that of the
+    table after the commit, None if it does not change.
+    """
+
+    operation: str
+    parameters: Mapping[str, Any]
+    changes: RowChanges
+    metrics: Callable[[RowChanges], Mapping[str, object]]
+    affected: Mapping[str, int]
+    matching: Callable[[DataFrame], DataFrame]
+    metadata: Metadata | None = None
+
+
+def rows_matching(
+    condition: str | Column | None, alias: str | None
+) -> Callable[[DataFrame], DataFrame]:
+    """Return a function that filters rows of a table for those a condition is true of."""
+
+    def matching(rows: DataFrame) -> DataFrame:
+        named = rows if alias is None else rows.alias(alias)
+        return named if condition is None else named.where(condition)
+
+    return matching

@@ -35,8 +35,7 @@ from truckee.changes.row_diff import changed_rows
 from truckee.commands.dml.later_commits import FileChange, file_changes
 from truckee.commands.dml.marked_files import marked_files, superseded, vector_rows
 from truckee.commands.dml.matched_files import TouchedFile
-from truckee.commands.dml.outcome import RowChanges
-from truckee.commands.dml.plan import DmlPlan
+from truckee.commands.dml.outcome import DmlPlan, RowChanges
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.log.commits import Commit, read_commits
 from truckee.log.conflicts import Candidate, Conflict, IsolationLevel, Reads, conflict_with
@@ -52,8 +51,8 @@ from truckee.protocol.paths import decode_path
 from truckee.protocol.predicates import ALWAYS_TRUE
 from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.pruning import prune
-from truckee.spark.columns import quoted
 from truckee.spark.dml.target import Target
+from truckee.spark.jvm.projection import quoted
 from truckee.spark.read.relations import FILE
 from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.session.settings import session_zone

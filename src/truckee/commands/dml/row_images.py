@@ -24,9 +24,8 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from truckee.changes.columns import CHANGE_TYPE
 from truckee.protocol.column_metadata import GENERATION_EXPRESSION_KEY
 from truckee.protocol.schema import StructType as TableSchema
-from truckee.spark.columns import bare_schema, column, quoted
-from truckee.spark.jvm.projection import Given, Item, Named, Sql, selected
-from truckee.spark.types import to_spark
+from truckee.spark.jvm.projection import Given, Item, Named, Sql, column, quoted, selected
+from truckee.spark.schema_conversion import bare_schema, to_spark
 from truckee.spark.write.table_sql import generated_value
 
 _OLD = "__truckee_old_"

@@ -23,12 +23,10 @@ from truckee.commands.dml.assignments import Assignment, assignments, new_values
 from truckee.commands.dml.command import run_command
 from truckee.commands.dml.file_fates import Fates, check_num_written, fates, write_rows
 from truckee.commands.dml.matched_files import num_live, num_touched, touched_files
-from truckee.commands.dml.outcome import RowChanges, no_changes, row_changes
-from truckee.commands.dml.plan import DmlPlan, rows_matching
+from truckee.commands.dml.outcome import DmlPlan, RowChanges, no_changes, row_changes, rows_matching
 from truckee.commands.dml.row_images import NewValues, updated_rows
 from truckee.commands.dml.settings import DmlSettings, dml_settings
 from truckee.commands.removed_files import num_rows
-from truckee.commands.results import metrics_frame
 from truckee.errors.arguments import NoAssignmentsError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
@@ -39,6 +37,7 @@ from truckee.spark.dml.row_bitmaps import is_of_files, row_bitmaps
 from truckee.spark.dml.target import Reading, Target
 from truckee.spark.read.partition_conditions import files_of_partitions
 from truckee.spark.read.row_id_columns import check_row_ids
+from truckee.spark.result_frame import metrics_frame
 from truckee.spark.session.settings import session_settings
 from truckee.spark.write.writer import WrittenFiles
 from truckee.storage.base import Storage

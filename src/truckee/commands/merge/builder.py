@@ -10,14 +10,14 @@ from pyspark.sql import Column, DataFrame, SparkSession
 
 from truckee.commands.dml.arguments import check_condition_type, check_values
 from truckee.commands.dml.command import run_command
-from truckee.commands.dml.plan import DmlPlan
+from truckee.commands.dml.outcome import DmlPlan
 from truckee.commands.dml.settings import dml_settings
 from truckee.commands.merge.clauses import Clause, ClauseKind, Does
 from truckee.commands.merge.merge import Merge, check_merge, merge_plan
-from truckee.commands.results import metrics_frame
 from truckee.errors.arguments import ArgumentValueError, NoAssignmentsError
 from truckee.log.snapshot import Snapshot
 from truckee.spark.dml.frame_columns import ShownColumns
+from truckee.spark.result_frame import metrics_frame
 from truckee.spark.session.arguments import checked_frame
 from truckee.spark.session.settings import session_settings
 from truckee.storage.base import Storage

@@ -17,8 +17,7 @@ from pyspark.sql import functions as F
 
 from truckee.commands.dml.file_fates import fates
 from truckee.commands.dml.matched_files import touched_files
-from truckee.commands.dml.outcome import RowChanges, row_changes
-from truckee.commands.dml.plan import DmlPlan
+from truckee.commands.dml.outcome import DmlPlan, RowChanges, row_changes
 from truckee.commands.dml.settings import DmlSettings
 from truckee.commands.merge.clauses import Clause, ClauseKind, Does, check_clauses
 from truckee.commands.merge.matched_rows import MergeRows, ResolvedMerge, merge_rows
@@ -32,7 +31,7 @@ from truckee.log.snapshot import Snapshot
 from truckee.spark.dml.merge_source import Source, prepared_source
 from truckee.spark.dml.target import Target
 from truckee.spark.read.row_id_columns import check_row_ids
-from truckee.spark.types import from_spark
+from truckee.spark.schema_conversion import from_spark
 
 _ROWS = "numTargetRows"
 

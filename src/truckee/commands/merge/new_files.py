@@ -38,10 +38,10 @@ from truckee.protocol.column_metadata import (
 )
 from truckee.protocol.paths import decode_path
 from truckee.scan.footer_statistics import read_footers
-from truckee.spark.columns import column
 from truckee.spark.dml.expressions import are_of, true_only
 from truckee.spark.dml.merge_source import NUMBER, Source
 from truckee.spark.dml.row_bitmaps import FileRows, is_in, is_number_in, is_of_files, union_of_rows
+from truckee.spark.jvm.projection import column
 from truckee.spark.write.identity import Identity, identity_of, identity_values
 from truckee.spark.write.table_sql import default_value
 from truckee.spark.write.writer import WrittenFiles

@@ -45,7 +45,6 @@ from truckee.protocol.schema import (
     StructType,
     find_column,
 )
-from truckee.spark.columns import quoted
 from truckee.spark.dml.expressions import (
     Expression,
     Value,
@@ -55,8 +54,9 @@ from truckee.spark.dml.expressions import (
 )
 from truckee.spark.dml.target import Target
 from truckee.spark.jvm.jvm_errors import unlogged
+from truckee.spark.jvm.projection import quoted
 from truckee.spark.read.relations import FILE, ROW
-from truckee.spark.types import from_spark
+from truckee.spark.schema_conversion import from_spark
 from truckee.spark.write.identity import identity_of
 
 _HIDDEN = (FILE, ROW)

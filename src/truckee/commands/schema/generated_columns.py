@@ -12,7 +12,7 @@ from truckee.protocol.column_metadata import (
     IDENTITY_STEP_KEY,
 )
 from truckee.protocol.schema import PrimitiveType, StructField, StructType, type_text
-from truckee.spark.write.conditions import parse_expression
+from truckee.spark.write.condition_checks import parse_expression
 from truckee.spark.write.table_sql import check_default, check_generation
 
 

@@ -30,9 +30,9 @@ from truckee.log.running import running
 from truckee.log.snapshot import Snapshot
 from truckee.log.transaction import Transaction
 from truckee.protocol.actions import RemoveFile
+from truckee.spark.schema_conversion import from_spark
 from truckee.spark.session.settings import session_settings
-from truckee.spark.types import from_spark
-from truckee.spark.write.conditions import check_condition
+from truckee.spark.write.condition_checks import check_condition
 from truckee.spark.write.constraints import replace_where_rule
 from truckee.spark.write.incoming_rows import RowsToWrite, rows_to_write
 from truckee.spark.write.writer import WrittenFiles, write_files

@@ -30,7 +30,7 @@ from truckee.errors.dml import (
 from truckee.protocol.schema import DataType
 from truckee.spark.jvm.bridge import java_class, java_half, to_column
 from truckee.spark.jvm.jvm_errors import unlogged
-from truckee.spark.types import from_spark
+from truckee.spark.schema_conversion import from_spark
 
 _CATALYST = "org.apache.spark.sql.catalyst"
 _AGGREGATES = ("INVALID_WHERE_CONDITION", "UNSUPPORTED_EXPR_FOR_OPERATOR", "MISSING_AGGREGATION")

@@ -14,9 +14,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from truckee.errors.dml import AmbiguousColumnError
-from truckee.spark.columns import quoted
 from truckee.spark.dml.expressions import as_written
 from truckee.spark.jvm.bridge import scala_seq, to_column, to_expression
+from truckee.spark.jvm.projection import quoted
 
 _KEPT = 32
 

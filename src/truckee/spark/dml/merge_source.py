@@ -19,8 +19,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from truckee.spark.jvm.bridge import to_column
+from truckee.spark.schema_conversion import to_java
 from truckee.spark.session.job_descriptions import described_jobs
-from truckee.spark.types import to_java
 
 NUMBER = "__truckee_source_row"
 """The column with the number of each row of a source that is kept."""

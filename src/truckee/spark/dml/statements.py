@@ -10,8 +10,8 @@ from py4j.protocol import Py4JError
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
-from truckee.spark.columns import quoted
 from truckee.spark.jvm.bridge import to_column
+from truckee.spark.jvm.projection import quoted
 
 _WHERE = "Where"
 _UPDATES, _DELETES, _INSERTS = "Update", "Delete", "Insert"

@@ -27,7 +27,6 @@ from truckee.protocol.schema import StructType
 from truckee.scan.pruning import prune
 from truckee.scan.scan_file import ScanFile
 from truckee.scan.snapshot_scan import scan_files_of
-from truckee.spark.columns import bare_schema, quoted
 from truckee.spark.dml.expressions import (
     Expression,
     Value,
@@ -35,7 +34,7 @@ from truckee.spark.dml.expressions import (
     resolved_condition,
     resolved_value,
 )
-from truckee.spark.jvm.projection import Given, Item, Named
+from truckee.spark.jvm.projection import Given, Item, Named, quoted
 from truckee.spark.read.catalyst_predicates import predicate_of
 from truckee.spark.read.frames import snapshot_scan
 from truckee.spark.read.relations import FILE, ROW, scan_frame
@@ -46,8 +45,8 @@ from truckee.spark.read.row_id_columns import (
     without_row_id_stats,
 )
 from truckee.spark.read.scan import Scan
+from truckee.spark.schema_conversion import bare_schema, to_spark
 from truckee.spark.session.settings import session_zone
-from truckee.spark.types import to_spark
 
 
 @dataclass(frozen=True)

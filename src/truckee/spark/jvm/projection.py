@@ -12,10 +12,20 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType
 
-from truckee.spark.columns import quoted
 from truckee.spark.jvm.bridge import java_array, java_half
+
+
+def column(name: str) -> Column:
+    """Return the top-level column of exactly this name, whatever characters it has."""
+    return sf.col(quoted(name))
+
+
+def quoted(name: str) -> str:
+    """Return a column's name quoted for SQL, whatever characters it has."""
+    return f"`{name.replace('`', '``')}`"
 
 
 class Named(NamedTuple):

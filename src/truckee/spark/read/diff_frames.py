@@ -26,12 +26,12 @@ from truckee.protocol.table_configuration import TableConfiguration
 from truckee.report.diff_page import MOST_ROWS_SHOWN, DiffView, diff_fragment
 from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.scan_file import ScanFile
-from truckee.spark.columns import column
+from truckee.spark.jvm.projection import column
 from truckee.spark.read.relations import ROW, scan_frame
 from truckee.spark.read.row_pairing import is_after, paired_rows, uncancelled_rows
 from truckee.spark.read.scan import Scan
+from truckee.spark.schema_conversion import shown_schema
 from truckee.spark.session.settings import session_zone
-from truckee.spark.types import shown_schema
 from truckee.storage.base import Storage
 
 _ROW_ID = "__truckee_row_id"

@@ -18,7 +18,7 @@ from truckee.protocol.paths import commit_path
 from truckee.protocol.predicates import Predicate
 from truckee.scan.scan_file import ScanFile
 from truckee.scan.snapshot_scan import scan_files
-from truckee.spark.columns import column
+from truckee.spark.jvm.projection import column
 from truckee.spark.read.relations import scan_frame
 from truckee.spark.read.scan import Scan
 from truckee.spark.session.settings import session_zone

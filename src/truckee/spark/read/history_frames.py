@@ -27,12 +27,12 @@ from truckee.changes.history_request import (
 from truckee.changes.row_timelines import FILE_NUMBER, RowTimelines
 from truckee.changes.snapshot_diff import DiffRead
 from truckee.protocol.schema import PrimitiveType, StructField, StructType
-from truckee.spark.columns import column
+from truckee.spark.jvm.projection import column
 from truckee.spark.read.diff_frames import pruned_files
 from truckee.spark.read.relations import ROW, scan_frame
 from truckee.spark.read.scan import Scan
+from truckee.spark.schema_conversion import shown_schema
 from truckee.spark.session.settings import session_zone
-from truckee.spark.types import shown_schema
 from truckee.storage.base import Storage
 
 _LONG = PrimitiveType("long")

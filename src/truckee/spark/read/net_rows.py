@@ -31,7 +31,7 @@ from truckee.changes.columns import (
     UPDATE_POSTIMAGE,
     UPDATE_PREIMAGE,
 )
-from truckee.spark.columns import column
+from truckee.spark.jvm.projection import column
 from truckee.spark.read.row_pairing import comparable_column, is_after, is_plain, refusal
 
 IS_COMPARED = "__truckee_is_compared"

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from truckee.protocol.schema import StructType
 from truckee.spark.jvm.jvm_errors import unlogged
-from truckee.spark.types import from_spark
+from truckee.spark.schema_conversion import from_spark
 
 _CLASS_OF_ERROR = re.compile(r"^[\w.$]+Exception: ")
 

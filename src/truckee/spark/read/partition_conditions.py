@@ -9,8 +9,8 @@ from pyspark.sql import functions as F
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.schema import StructType, physical_schema
-from truckee.spark.columns import quoted
-from truckee.spark.types import to_spark
+from truckee.spark.jvm.projection import quoted
+from truckee.spark.schema_conversion import to_spark
 
 _POSITION = "__truckee_position"
 

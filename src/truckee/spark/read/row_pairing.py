@@ -38,8 +38,8 @@ from truckee.changes.columns import (
     UPDATE_PREIMAGE,
 )
 from truckee.errors.diff import KeysNotUniqueError
-from truckee.spark.columns import column
 from truckee.spark.jvm.jvm_errors import install_translation, translate_with
+from truckee.spark.jvm.projection import column
 
 _SUM = "__truckee_sum"
 _KEY = "__truckee_key_"

@@ -39,13 +39,13 @@ from truckee.changes.version_range import VersionRange
 from truckee.options.feed import FeedOptions
 from truckee.protocol.schema import StructField
 from truckee.scan.scan_file import ScanFile
-from truckee.spark.columns import bare, column, spark_type
-from truckee.spark.read.conformed import conformed
+from truckee.spark.jvm.projection import column
+from truckee.spark.read.column_conversion import conformed
 from truckee.spark.read.frames import feed_frame, feed_scan
 from truckee.spark.read.net_rows import IS_COMPARED, ROW_VERSION, net_by_identity, net_by_rows
 from truckee.spark.read.relations import ROW, scan_frame
 from truckee.spark.read.row_pairing import is_after, paired_rows, uncancelled_rows
-from truckee.spark.types import shown_schema
+from truckee.spark.schema_conversion import bare, shown_schema, spark_type
 from truckee.storage.base import Storage
 
 _ROW_ID = "__truckee_row_id"

@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 
 from truckee.spark.jvm.bridge import Callback, compiled, gateway, java_list
 from truckee.spark.jvm.jvm_errors import marked
-from truckee.spark.types import to_java
+from truckee.spark.schema_conversion import to_java
 
 
 class StreamSource(Protocol):

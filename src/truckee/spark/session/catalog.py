@@ -10,9 +10,9 @@ from pyspark.sql import SparkSession
 
 from truckee.errors.create import InvalidTableNameError
 from truckee.protocol.paths import is_absolute
-from truckee.spark.columns import quoted
 from truckee.spark.jvm.bridge import compiled, gateway, java_array
 from truckee.spark.jvm.jvm_errors import unlogged
+from truckee.spark.jvm.projection import quoted
 
 DELTA_PROVIDERS = frozenset({"delta", "truckee"})
 _SESSION_CATALOG = "spark_catalog"

@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from truckee.spark.jvm.bridge import Callback, compiled, java_array, java_list
+from truckee.spark.schema_conversion import to_java
 from truckee.spark.session.doors import session_of
-from truckee.spark.types import to_java
 
 Rows = Callable[[SparkSession, Mapping[str, str]], DataFrame]
 

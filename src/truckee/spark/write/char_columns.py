@@ -25,7 +25,7 @@ from pyspark.sql.types import (
 
 from truckee.protocol.column_metadata import CHAR_VARCHAR_KEY
 from truckee.protocol.schema import StructType as TableSchema
-from truckee.spark.columns import column
+from truckee.spark.jvm.projection import column
 from truckee.spark.write.constraints import Rule, RuleKind
 
 _Change: TypeAlias = Callable[[Column], Column]

@@ -50,9 +50,8 @@ from truckee.protocol.schema import (
     StructType,
     nested_fields,
 )
-from truckee.spark.columns import column, quoted
 from truckee.spark.jvm.bridge import java_array, java_half
-from truckee.spark.jvm.projection import Given, Named, selected
+from truckee.spark.jvm.projection import Given, Named, column, quoted, selected
 from truckee.spark.write.table_sql import generated_value, rule_condition
 
 _MARK = "truckee-violation:"

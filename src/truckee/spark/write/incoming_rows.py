@@ -17,11 +17,10 @@ from pyspark.sql.types import DataType, UserDefinedType
 from truckee.errors.write import IdentityValueGivenError
 from truckee.protocol.column_metadata import GENERATION_EXPRESSION_KEY
 from truckee.protocol.schema import StructField, StructType
-from truckee.spark.columns import bare_schema, column
-from truckee.spark.jvm.projection import Given, Item, Named, selected
-from truckee.spark.types import to_spark
+from truckee.spark.jvm.projection import Given, Item, Named, column, selected
+from truckee.spark.schema_conversion import bare_schema, to_spark
 from truckee.spark.write.identity import Identity, identity_of, identity_values
-from truckee.spark.write.plain_session import COLUMN_SETTINGS, on_session
+from truckee.spark.write.session_copy import COLUMN_SETTINGS, on_session
 from truckee.spark.write.table_sql import default_value, generated_value
 
 

@@ -30,9 +30,9 @@ from truckee.errors.table_sql import (
 )
 from truckee.protocol.column_metadata import CURRENT_DEFAULT_KEY, GENERATION_EXPRESSION_KEY
 from truckee.protocol.schema import StructField
-from truckee.spark.columns import spark_type
 from truckee.spark.jvm.bridge import compiled
 from truckee.spark.jvm.jvm_errors import unlogged
+from truckee.spark.schema_conversion import spark_type
 
 ALLOW_ANY_FUNCTION = "spark.truckee.tableSql.allowAnyFunction"
 

@@ -36,26 +36,28 @@ from truckee.scan.footer_statistics import (
     footer_columns,
     indexed_columns,
 )
-from truckee.spark.columns import column
 from truckee.spark.jvm.jvm_errors import translate_with
+from truckee.spark.jvm.projection import column
 from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.session.settings import session_settings
 from truckee.spark.write.char_columns import text_length_rules, with_declared_lengths
 from truckee.spark.write.constraints import Rule, guarded, table_rules, violation
+from truckee.spark.write.file_layout import LaidOut, laid_out, partition_values
 from truckee.spark.write.identity import Identity
 from truckee.spark.write.job_files import (
     TRUCKEE_COMMIT,
+    TaskFile,
     check_folder_writable,
     delete_by_token,
     delete_job_files,
     end_tasks,
     is_stopped,
     job_message,
+    task_files,
+    wanted_leaves,
 )
-from truckee.spark.write.layout import LaidOut, laid_out, partition_values
-from truckee.spark.write.optimized import is_optimized, rebalanced, rebalancing_settings
-from truckee.spark.write.plain_session import FILE_SETTINGS, on_session
-from truckee.spark.write.task_footers import TaskFile, task_files, wanted_leaves
+from truckee.spark.write.optimize_write import is_optimized, rebalanced, rebalancing_settings
+from truckee.spark.write.session_copy import FILE_SETTINGS, on_session
 from truckee.storage.base import FileInfo, Storage
 
 # Parquet's own committer would leave a file beside the data.

@@ -14,7 +14,7 @@ from truckee.protocol.schema import (
     StructType,
     UserDefinedType,
 )
-from truckee.spark.columns import bare, spark_type
+from truckee.spark.schema_conversion import bare, spark_type
 
 
 def conformed(value: Column, own: DataType, mode: str, wanted: DataType) -> Column:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truckee.protocol.paths import HIVE_DEFAULT_PARTITION, hive_escape
-from truckee.spark.write.layout import partition_values
+from truckee.spark.write.file_layout import partition_values
 
 
 def test_folders_are_read_from_the_innermost_outwards() -> None:

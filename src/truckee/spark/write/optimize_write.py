@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame
 
 from truckee.errors.options import IllegalOptionError
 from truckee.options.text import Options
-from truckee.spark.columns import column
+from truckee.spark.jvm.projection import column
 
 _SETTINGS = "spark.databricks.delta.optimizeWrite."
 _DEFAULT_MIB = 512

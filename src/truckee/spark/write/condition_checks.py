@@ -17,11 +17,10 @@ from pyspark.sql.types import StructType as SparkStruct
 from truckee.errors.base import DeltaError
 from truckee.errors.write import InvalidConditionError
 from truckee.protocol.schema import DataType, PrimitiveType, StructType, type_text
-from truckee.spark.columns import bare_schema
 from truckee.spark.jvm.bridge import gateway
 from truckee.spark.jvm.jvm_errors import unlogged
-from truckee.spark.types import from_spark, to_java, to_spark
-from truckee.spark.write.plain_session import COLUMN_SETTINGS, on_session
+from truckee.spark.schema_conversion import bare_schema, from_spark, to_java, to_spark
+from truckee.spark.write.session_copy import COLUMN_SETTINGS, on_session
 
 _POSITION = "__position"
 

@@ -28,7 +28,6 @@ from truckee.protocol.column_metadata import (
     IDENTITY_STEP_KEY,
 )
 from truckee.protocol.schema import StructField, find_column
-from truckee.spark.columns import quoted, spark_type
 from truckee.spark.dml.expressions import resolved_condition
 from truckee.spark.dml.statements import (
     ClauseSpec,
@@ -41,7 +40,9 @@ from truckee.spark.dml.statements import (
     update_condition,
     update_values,
 )
+from truckee.spark.jvm.projection import quoted
 from truckee.spark.read.frames import snapshot_frame
+from truckee.spark.schema_conversion import spark_type
 from truckee.spark.session.catalog_tables import java_frame, text_list
 from truckee.spark.session.doors import Question
 from truckee.spark.session.settings import session_settings

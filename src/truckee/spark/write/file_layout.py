@@ -30,9 +30,8 @@ from truckee.protocol.schema import (
     StructType,
     physical_schema,
 )
-from truckee.spark.columns import column, spark_type, with_nulls
-from truckee.spark.jvm.projection import Given, Item, Named, Sql, selected
-from truckee.spark.types import from_spark
+from truckee.spark.jvm.projection import Given, Item, Named, Sql, column, selected
+from truckee.spark.schema_conversion import from_spark, spark_type, with_nulls
 
 # Appended to a text that could be mistaken for the folder of nulls.
 _NOT_NULL = "\x01"

@@ -14,7 +14,7 @@ from truckee.protocol.paths import decode_path
 from truckee.protocol.stats import encode_stats
 from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.footer_statistics import file_stats, indexed_columns, read_footer
-from truckee.spark.types import from_spark
+from truckee.spark.schema_conversion import from_spark
 from truckee.spark.write.writer import FileOptions, write_files
 from truckee.storage import LocalStorage
 

@@ -14,8 +14,8 @@ import truckee
 from data_tables import DataTable, mapped, marked, vector
 from plans import files_read, plan_text, rows, size_in_bytes
 from truckee.scan.scan_file import ScanFile
-from truckee.spark.read.file_index import Constant, pack
 from truckee.spark.read.file_rows import FileRead, file_url
+from truckee.spark.read.relations import Constant, pack
 
 
 @pytest.fixture
