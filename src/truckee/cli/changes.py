@@ -19,8 +19,8 @@ from truckee.cli.render import (
     print_json_texts,
     print_table,
     quoted_column,
-    words,
 )
+from truckee.cli.row_options import ROWS_IN_A_TABLE, Keys, RowLimit, Where, say_if_cut
 from truckee.errors.options import IllegalOptionError
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ CHANGE_STYLES = {
 }
 _TYPES_IN_ORDER = "'delete', 'update_preimage', 'update_postimage', 'insert'"
 _NESTED = ("struct", "array", "map", "variant")
-_ROWS_IN_A_TABLE = 1000
 
 From = Annotated[
     str,
@@ -49,16 +48,6 @@ From = Annotated[
 To = Annotated[
     str | None,
     typer.Option("--to", metavar="B", help="The last version or timestamp; default: the latest."),
-]
-_Where = Annotated[
-    str | None,
-    typer.Option("--where", metavar="SQL", help="Only rows that this condition is true of."),
-]
-_Limit = Annotated[
-    int | None,
-    typer.Option(
-        "--limit", min=1, metavar="N", help=f"At most N rows; {_ROWS_IN_A_TABLE} in a table."
-    ),
 ]
 Summary = Annotated[
     bool, typer.Option("--summary", help="Count rows by version and type of change.")
@@ -79,10 +68,6 @@ _Net = Annotated[
 _Updates = Annotated[
     bool | None,
     typer.Option("--updates/--no-updates", help="Show updates, or deletes and inserts for them."),
-]
-_Keys = Annotated[
-    str | None,
-    typer.Option("--keys", metavar="A,B", help="Columns that identify a row."),
 ]
 _DropUnchanged = Annotated[
     bool, typer.Option("--drop-unchanged", help="Leave out updates that changed nothing.")
@@ -110,13 +95,13 @@ def changes(
     path: TablePath,
     start: From,
     end: To = None,
-    where: _Where = None,
-    limit: _Limit = None,
+    where: Where = None,
+    limit: RowLimit = None,
     summary: Summary = False,
     source: _Feed = None,
     net: _Net = False,
     updates: _Updates = None,
-    keys: _Keys = None,
+    keys: Keys = None,
     drop_unchanged: _DropUnchanged = False,
     schema: _Columns = None,
     engine: EngineChoice = None,
@@ -281,9 +266,9 @@ def _print_rows_of_arrow(rows: pa.Table, limit: int | None, *, as_json: bool) ->
     if as_json:
         print_json_texts(json_texts(rows if limit is None else rows.slice(0, limit)))
         return
-    most = limit or _ROWS_IN_A_TABLE
+    most = limit or ROWS_IN_A_TABLE
     print_changes(rows.column_names, feed_texts(rows.slice(0, most)))
-    _say_if_cut(rows.num_rows, most, limit)
+    say_if_cut(rows.num_rows, most, limit, what="changes")
 
 
 def _print_rows_of_spark(
@@ -297,15 +282,10 @@ def _print_rows_of_spark(
         if as_json:
             print_json_texts(_lines(rows if limit is None else rows.limit(limit)))
             return
-        most = limit or _ROWS_IN_A_TABLE
+        most = limit or ROWS_IN_A_TABLE
         found = as_texts(rows.limit(most + 1)).collect()
     print_changes(rows.columns, found[:most])
-    _say_if_cut(len(found), most, limit)
-
-
-def _say_if_cut(count: int, most: int, limit: int | None) -> None:
-    if count > most and limit is None:
-        words(f"the first {most} changes are shown: --limit N shows more, --json shows all")
+    say_if_cut(len(found), most, limit, what="changes")
 
 
 def print_changes(columns: list[str], rows: list[Any]) -> None:

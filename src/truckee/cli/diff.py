@@ -12,6 +12,7 @@ from truckee.cli.changes import CHANGE_STYLES
 from truckee.cli.engines import EngineChoice, answered_by_arrow
 from truckee.cli.inspect import AsJson, TablePath
 from truckee.cli.render import print_json_array, print_json_texts, print_table, words
+from truckee.cli.row_options import ROWS_IN_A_TABLE, Keys, RowLimit, Where, say_if_cut
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,25 +20,9 @@ if TYPE_CHECKING:
     from truckee.changes.snapshot_diff import SnapshotDiff
     from truckee.report.diff_page import DiffView
 
-_ROWS_IN_A_TABLE = 1000
-
-_Where = Annotated[
-    str | None,
-    typer.Option("--where", metavar="SQL", help="Only rows that this condition is true of."),
-]
-_Limit = Annotated[
-    int | None,
-    typer.Option(
-        "--limit", min=1, metavar="N", help=f"At most N rows; {_ROWS_IN_A_TABLE} in a table."
-    ),
-]
 _Start = Annotated[str, typer.Argument(metavar="A", help="A version, or a timestamp (UTC).")]
 _End = Annotated[
     str | None, typer.Argument(metavar="B", help="Another one; default: the latest version.")
-]
-_Keys = Annotated[
-    str | None,
-    typer.Option("--keys", metavar="COLUMNS", help="The columns that identify a row: id,day."),
 ]
 _Other = Annotated[
     str | None,
@@ -54,10 +39,10 @@ def diff(
     path: TablePath,
     start: _Start,
     end: _End = None,
-    keys: _Keys = None,
+    keys: Keys = None,
     other: _Other = None,
-    where: _Where = None,
-    limit: _Limit = None,
+    where: Where = None,
+    limit: RowLimit = None,
     summary: _Counted = False,
     output: _Page = None,
     engine: EngineChoice = None,
@@ -119,7 +104,7 @@ def _rows_of_spark(
         rows = planned_diff_frame(spark, plan)
         status.update("comparing rows")
         rows = in_diff_order(rows if where is None else rows.where(where), plan)
-        most = limit if as_json else (limit or _ROWS_IN_A_TABLE) + 1
+        most = limit if as_json else (limit or ROWS_IN_A_TABLE) + 1
         found = (rows if most is None else rows.limit(most)).toArrow()
     return found.cast(arrow_schema(StructType((*plan.schema.fields, CHANGE_TYPE_FIELD))))
 
@@ -157,13 +142,12 @@ def _print_rows(rows: pa.Table, limit: int | None, *, as_json: bool) -> None:
     if as_json:
         print_json_texts(json_texts(rows if limit is None else rows.slice(0, limit)))
         return
-    most = limit or _ROWS_IN_A_TABLE
+    most = limit or ROWS_IN_A_TABLE
     shown = rows.slice(0, most)
     names = [name for name in rows.column_names if name != "_change_type"]
     columns = [shown["_change_type"].to_pylist(), *(column_texts(shown[name]) for name in names)]
     print_images(names, list(zip(*columns, strict=True)))
-    if rows.num_rows > most and limit is None:
-        words(f"the first {most} rows are shown: --limit N shows more, --json shows all")
+    say_if_cut(rows.num_rows, most, limit)
 
 
 def print_images(names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> None:

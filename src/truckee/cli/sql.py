@@ -7,20 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from truckee.cli.inspect import AsJson
-from truckee.cli.render import print_json_texts, print_table, words
+from truckee.cli.render import print_json_texts, print_table
+from truckee.cli.row_options import ROWS_IN_A_TABLE, RowLimit, say_if_cut
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_ROWS_SHOWN = 1000
 _NESTED = ("struct", "array", "map", "variant")
 
 Statement = Annotated[
     str, typer.Argument(metavar="STATEMENT", help="One statement, with tables as delta.`/path`.")
-]
-RowLimit = Annotated[
-    int | None,
-    typer.Option("--limit", min=1, metavar="N", help=f"At most N rows; {_ROWS_SHOWN} in a table."),
 ]
 
 
@@ -33,7 +29,7 @@ def sql(statement: Statement, limit: RowLimit = None, as_json: AsJson = False) -
     from truckee.doors.enable import enable
     from truckee.spark.jvm.jvm_errors import unlogged
 
-    most = limit or _ROWS_SHOWN
+    most = limit or ROWS_IN_A_TABLE
     with spark_session() as (spark, status), unlogged():
         enable(spark)
         status.update("running the statement")
@@ -50,8 +46,7 @@ def sql(statement: Statement, limit: RowLimit = None, as_json: AsJson = False) -
         print_json_texts(())
     elif names:
         print_table(names, ([_shown(value) for value in row] for row in found[:most]))
-    if len(found) > most and limit is None:
-        words(f"the first {most} rows are shown: --limit N shows more, --json shows all")
+    say_if_cut(len(found), most, limit)
 
 
 def _shown(value: str | None) -> str:
