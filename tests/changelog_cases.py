@@ -3,15 +3,15 @@
 An event is written `I 1:Alice@2#2`: what happened, id, name, version, and the version in which the
 row last changed, if that matters. Each case has ids of its own. At every version, the files of all
 rows that some case deletes are removed, and those that it inserts are added; rows have ids of row
-tracking that are the ids of the case.
+tracking that are the ids of the case. Columns of other types are made from the name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from msgspec.structs import replace
@@ -27,6 +27,20 @@ TRACKED = {
     "delta.rowTracking.materializedRowCommitVersionColumnName": ROW_VERSION,
 }
 PRESERVED = CommitInfo(operation="TEST", tags={"delta.rowTracking.preserved": "true"})
+OTHER_TYPES: dict[str, Callable[[str], Any]] = {
+    "score": lambda name: len(name) / 4,
+    "is_short": lambda name: len(name) < 4,
+    "bytes": lambda name: name.encode()[::-1],
+}
+"""The columns that P19 has beside those of P9, each made from the name of a row."""
+COLUMNS = (
+    "case string",
+    "id long",
+    "name string",
+    "score double",
+    "is_short boolean",
+    "bytes binary",
+)
 _EVENT = re.compile(r"([IDU+-]+) (\d+):(\w*)@(\d+)(?:#(\w+))?")
 _KINDS = {"I": "insert", "D": "delete", "U-": "update_preimage", "U+": "update_postimage"}
 
@@ -86,6 +100,28 @@ UPDATES = {
     ),
 }
 
+# Updates are not computed.
+APART = {
+    "P10": Case(UPDATES["P9"].given, "I 1:Alice@1, I 2:Bob@1, D 2:Bob@2, I 2:Robert@2"),
+}
+
+# Nothing is dropped.
+KEPT = {
+    "P2": Case("I 1:Alice@1#1, D 2:Bob@2#1, I 2:Bob@2#1", "I 1:Alice@1, D 2:Bob@2, I 2:Bob@2"),
+}
+
+# A row is identified by its id and its name.
+BY_ID_AND_NAME = {
+    "P6": Case("D 1:Alice@2#1, I 1:Bob@2#2", "D 1:Alice@2, I 1:Bob@2"),
+    "P7": Case("D 1:Alice@2#1, I 1:Alice@2#1, D 1:Bob@2#1, I 1:Bob@2#1", ""),
+}
+
+# Several rows of one version have the same id.
+NOT_UNIQUE = {
+    "P14 inserted twice": Case("D 1:Alice@2#1, I 1:Bob@2#2, I 1:Carl@2#2", ""),
+    "P14 deleted twice": Case("D 1:Alice@2#1, D 1:Bob@2#1, I 1:Carl@2#2", ""),
+}
+
 # With row ids alone: an update that changes nothing is one, and so is one of unknown version.
 BY_ID = {
     "P3": Case(
@@ -119,12 +155,21 @@ NET = {
         "D 1:A@2, I 1:B@5, D 2:C@3, I 2:E@3, I 3:F@4, D 3:F@6",
         "U- 1:A@2, U+ 1:B@5, U- 2:C@3, U+ 2:E@3",
     ),
+    # Spark has these for streams.
+    "come and gone": Case("I 1:A@1, D 1:A@2, I 2:B@3", "I 2:B@3"),
+    "updated twice": Case(
+        "D 1:Alice@1, I 1:Bob@1, D 1:Bob@2, I 1:Robert@2", "U- 1:Alice@1, U+ 1:Robert@2"
+    ),
+    "updated and gone": Case("D 1:Alice@1, I 1:Bob@1, D 1:Bob@2, I 2:C@3", "D 1:Alice@1, I 2:C@3"),
+    "P1 and one more": Case(UPDATES["P1"].given + ", I 3:C@3#3", "I 2:Bob@1, I 3:C@3"),
     "A to B to A": Case("D 1:A@2, I 1:B@2, D 1:B@4, I 1:A@4", "U- 1:A@2, U+ 1:A@4"),
 }
 CUT = Case("I 1:A@2, D 1:A@5, I 1:A2@5, D 1:A2@8", "U- 1:A@5, U+ 1:A2@5")
 """N12, of which the range 3..6 is seen."""
 
-CASES = {**UPDATES, **BY_ID, **NET, "N12": CUT}
+CASES = {**UPDATES, **APART, **KEPT, **BY_ID, **NET, "N12": CUT}
+"""What is told apart by id, and is in one table."""
+_ALL = {**CASES, **BY_ID_AND_NAME, **NOT_UNIQUE}
 
 
 def events(text: str) -> list[Event]:
@@ -148,12 +193,12 @@ def _row_version(text: str, otherwise: str) -> int | None:
 
 def number(case: str, row: int) -> int:
     """Return the id that a row of a case has in the table of all cases."""
-    return 100 * list(CASES).index(case) + row
+    return 100 * list(_ALL).index(case) + row
 
 
 def cases_table(path: Path, cases: Sequence[str] = tuple(CASES)) -> DataTable:
     """Return a table of cases; its feed starts at version 1 and was off."""
-    table = DataTable(path, "case string", "id long", "name string", properties=TRACKED)
+    table = DataTable(path, *COLUMNS, properties=TRACKED)
     deleted = {v: _file(table, cases, "delete", v) for v in range(1, LAST + 1)}
     table.commit(PRESERVED, *(replace(f, data_change=False) for f in deleted.values() if f))
     for version in range(1, LAST + 1):
@@ -163,22 +208,45 @@ def cases_table(path: Path, cases: Sequence[str] = tuple(CASES)) -> DataTable:
     return table
 
 
+def recorded_table(path: Path, text: str) -> DataTable:
+    """Return a table whose feed was on: each version has the events as a change file."""
+    table = DataTable(path, *COLUMNS)
+    for version in range(1, LAST + 1):
+        rows = [("", event) for event in events(text) if event.version == version]
+        kinds = pa.array([event.kind for _, event in rows], pa.string())
+        told = _data(rows).append_column("_change_type", kinds)
+        table.commit(table.change_file(f"_change_data/{version}.parquet", told))
+    return table
+
+
 def _file(table: DataTable, cases: Sequence[str], kind: str, version: int) -> AddFile | None:
     rows = [
         (case, event)
         for case in cases
-        for event in events(CASES[case].given)
+        for event in events(_ALL[case].given)
         if event.kind == kind and event.version == version
     ]
     if not rows:
         return None
-    data = pa.table(
+    data = _data(rows)
+    data = data.append_column(ROW_ID, pa.array([_row_id(*row) for row in rows], pa.int64()))
+    versions = pa.array([event.row_version for _, event in rows], pa.int64())
+    data = data.append_column(ROW_VERSION, versions)
+    return replace(table.file(f"{kind}-{version}.parquet", data), base_row_id=10_000 * version)
+
+
+def _data(rows: Sequence[tuple[str, Event]]) -> pa.Table:
+    names = [event.name for _, event in rows]
+    return pa.table(
         {
-            "case": [case for case, _ in rows],
-            "id": [number(case, event.id) for case, event in rows],
-            "name": [event.name for _, event in rows],
-            ROW_ID: pa.array([number(case, event.id) for case, event in rows], pa.int64()),
-            ROW_VERSION: pa.array([event.row_version for _, event in rows], pa.int64()),
+            "case": pa.array([case for case, _ in rows], pa.string()),
+            "id": pa.array([number(c, e.id) if c else e.id for c, e in rows], pa.int64()),
+            "name": pa.array(names, pa.string()),
+            **{column: pa.array([of(n) for n in names]) for column, of in OTHER_TYPES.items()},
         }
     )
-    return replace(table.file(f"{kind}-{version}.parquet", data), base_row_id=10_000 * version)
+
+
+def _row_id(case: str, event: Event) -> int:
+    same = number(case, event.id)
+    return same + ord(event.name[0]) if case in BY_ID_AND_NAME else same

@@ -23,13 +23,13 @@ from truckee.changes.columns import (
 )
 from truckee.changes.diff_columns import BASE_ROW_ID
 from truckee.changes.missing_diff_files import missing_diff_files
+from truckee.changes.row_identity import ROW_ID
 from truckee.changes.snapshot_diff import DiffRead, SnapshotDiff
 from truckee.errors.alter import ColumnNotFoundError
 from truckee.log.columns import typed_child
 from truckee.protocol.schema import StructType
 from truckee.report.diff_page import diff_fragment
 
-_ROW_ID = "__truckee_row_id"
 _SINGLE = typed_child([INSERT, DELETE], pa.string())
 
 
@@ -128,7 +128,7 @@ def _compared(plan: SnapshotDiff) -> pa.Table:
 def _compared_by_ids(pool: pa.Table, plan: SnapshotDiff) -> pa.Table:
     """Return rows paired by id; what has no partner is compared as a whole."""
     columns = plan.schema.names
-    paired = paired_pool(pool, columns, [_ROW_ID], plan.sides)
+    paired = paired_pool(pool, columns, [ROW_ID], plan.sides)
     single = pc.is_in(paired[CHANGE_TYPE], value_set=_SINGLE)
     left = uncancelled_pool(paired.filter(single), columns)
     return pa.concat_tables([paired.filter(pc.invert(single)), left])
@@ -146,7 +146,7 @@ def _pool(plan: SnapshotDiff, read: DiffRead) -> pa.Table:
         return rows.select(names)
     counted = pc.add(rows[BASE_ROW_ID], rows[ROW_POSITION])
     ids = pc.coalesce(rows[read.columns.row_id], counted)
-    return rows.select(names).append_column(_ROW_ID, ids)
+    return rows.select(names).append_column(ROW_ID, ids)
 
 
 def _read(plan: SnapshotDiff, read: DiffRead) -> ArrowRows:

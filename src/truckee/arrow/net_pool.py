@@ -21,6 +21,7 @@ from truckee.changes.columns import (
     UPDATE_POSTIMAGE,
     UPDATE_PREIMAGE,
 )
+from truckee.changes.row_identity import not_unique_error
 from truckee.errors.diff import KeysNotUniqueError
 
 _SIDES = {False: "deleted by one version", True: "inserted by one version"}
@@ -191,8 +192,8 @@ def _not_unique(
         if key == keys[place] and after[p] is after[place] and versions[p] == versions[place]
     ]
     [row] = pool.select([*identity, COMMIT_VERSION]).slice(place, 1).to_pylist()
-    return KeysNotUniqueError(
-        keys=tuple(identity),
+    return not_unique_error(
+        identity,
         where=_SIDES[after[place]],
         example=msgspec.json.encode(row, enc_hook=str).decode(),
         count=len(same),

@@ -20,7 +20,7 @@ from truckee.changes.columns import (
     UPDATE_POSTIMAGE,
     UPDATE_PREIMAGE,
 )
-from truckee.errors.diff import KeysNotUniqueError
+from truckee.changes.row_identity import not_unique_error
 from truckee.log.columns import typed_child
 
 AFTER = typed_child([INSERT, UPDATE_POSTIMAGE], pa.string())
@@ -102,8 +102,8 @@ def _check_unique(
         return
     first = many.slice(0, 1).to_pylist()[0]
     [row] = pool.select(list(identity)).slice(first[f"{side}_min"], 1).to_pylist()
-    raise KeysNotUniqueError(
-        keys=tuple(identity),
+    raise not_unique_error(
+        identity,
         where=where,
         example=msgspec.json.encode(row, enc_hook=str).decode(),
         count=first[f"{side}_count"],

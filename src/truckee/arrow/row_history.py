@@ -19,12 +19,11 @@ from truckee.changes.history_request import (
     identifying_columns,
     missing_history_files,
 )
+from truckee.changes.row_identity import ROW_ID
 from truckee.changes.row_timelines import FILE_NUMBER, RowTimelines, file_number
 from truckee.changes.snapshot_diff import DiffRead
 from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.scan_file import ScanFile
-
-ROW_ID = "__truckee_row_id"
 
 
 def history_rows(

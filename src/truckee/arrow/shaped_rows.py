@@ -39,13 +39,14 @@ from truckee.changes.columns import (
 )
 from truckee.changes.missing_files import missing_file_error
 from truckee.changes.row_id_read import FEED_BASE_ROW_ID, FEED_ROW_VERSION
+from truckee.changes.row_identity import ROW_ID
 from truckee.changes.shaped_feed import FeedPart, RowIdentity, ShapedFeed
 from truckee.changes.shaped_open import key_path
 from truckee.errors.alter import ColumnNotFoundError
 from truckee.protocol.schema import StructType
 
-_ROW_ID = "__truckee_row_id"
 _ROW_VERSION = "__truckee_row_version"
+_UPDATE_KINDS = pa.array([UPDATE_PREIMAGE, UPDATE_POSTIMAGE])
 _IS_COMPARED = "__truckee_is_compared"
 _FEED = tuple(field.name for field in FEED_FIELDS)
 
@@ -109,19 +110,23 @@ class _Tables:
             yield self._paired_by_id(self._pool(self._feed.identified, ids=True))
 
     def _compared(self, pool: pa.Table) -> pa.Table:
-        rows = group_numbers(pool, self._columns)
         if self._feed.pairs_by_keys:
+            # Updates that a change file tells stay what they are.
+            is_told = pc.is_in(pool[CHANGE_TYPE], value_set=_UPDATE_KINDS)
+            told, pool = pool.filter(is_told), pool.filter(pc.invert(is_told))
             names, keyed = self._keyed(pool)
             is_compared = [self._shape.drops_carryovers] * pool.num_rows
-            compared = ComparedBy(rows, None, is_compared)
-            return taken(pool, paired_images(keyed, names, compared, as_updates=True))
+            compared = ComparedBy(group_numbers(pool, self._columns), None, is_compared)
+            chosen = paired_images(keyed, names, compared, as_updates=True)
+            return pa.concat_tables([told, taken(pool, chosen)])
+        rows = group_numbers(pool, self._columns)
         return taken(pool, uncancelled(pool, rows, pool[COMMIT_VERSION].to_pylist()))
 
     def _paired_by_id(self, pool: pa.Table) -> pa.Table:
         versions = pool[_ROW_VERSION].to_pylist()
         compared = ComparedBy([0] * pool.num_rows, versions, [True] * pool.num_rows)
         as_updates = self._shape.compute_updates is not False
-        chosen = paired_images(pool, [_ROW_ID], compared, as_updates=True)
+        chosen = paired_images(pool, [ROW_ID], compared, as_updates=True)
         found = taken(pool, chosen)
         if self._feed.distrusted:
             found = self._without_moved(found)
@@ -167,7 +172,7 @@ class _Tables:
         rows = group_numbers(pool, self._columns)
         versions = pool[_ROW_VERSION].to_pylist()
         compared = ComparedBy(rows, versions, [True] * pool.num_rows)
-        net = taken(pool, self._net(pool, [_ROW_ID], compared)).select([*self._columns, *_FEED])
+        net = taken(pool, self._net(pool, [ROW_ID], compared)).select([*self._columns, *_FEED])
         if not self._feed.distrusted:
             return net
         is_alone = pc.is_in(net[CHANGE_TYPE], value_set=pa.array([INSERT, DELETE]))
@@ -199,8 +204,7 @@ class _Tables:
         """Return the rows without updates whose two images are equal."""
         if not self._shape.drop_unchanged:
             return rows
-        kinds = pa.array([UPDATE_PREIMAGE, UPDATE_POSTIMAGE])
-        is_update = pc.is_in(rows[CHANGE_TYPE], value_set=kinds)
+        is_update = pc.is_in(rows[CHANGE_TYPE], value_set=_UPDATE_KINDS)
         pool = rows.filter(is_update)
         numbers = group_numbers(pool, self._columns)
         if self._shape.keys:
@@ -230,7 +234,7 @@ class _Tables:
         held = part.held_ids
         assert held is not None
         counted = pc.add(read[FEED_BASE_ROW_ID], read[ROW_POSITION])
-        rows = rows.append_column(_ROW_ID, pc.coalesce(read[held.row_id], counted))
+        rows = rows.append_column(ROW_ID, pc.coalesce(read[held.row_id], counted))
         version = pc.coalesce(read[held.row_version], read[FEED_ROW_VERSION])
         return rows.append_column(_ROW_VERSION, version)
 

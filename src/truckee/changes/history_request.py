@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from truckee.changes.diff_request import VersionOrTime, known_keys, version_at
 from truckee.changes.missing_files import missing_paths
 from truckee.changes.row_timelines import RowTimelines, row_timelines
 from truckee.conditions.literals import ConstantValue
-from truckee.conditions.typed import ColumnValue, Comparing, Every, Test, typed_condition
+from truckee.conditions.pruning import condition_predicate
+from truckee.conditions.typed import (
+    ColumnValue,
+    Comparing,
+    Every,
+    Lacking,
+    Listed,
+    Operand,
+    Some,
+    Test,
+    typed_condition,
+)
 from truckee.errors.base import DeltaError
 from truckee.errors.diff import HistoryFileNotFoundError, TooManyRowsError
+from truckee.protocol.schema import PrimitiveType
+from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.scan_file import ScanFile
 from truckee.storage.base import Storage
 
 MOST_ROWS = 200_000
+_LITTLE_BYTES = 64 << 20
+_WHOLE_NUMBERS = frozenset({"byte", "short", "integer", "long"})
 
 
 def requested_timelines(
@@ -53,6 +68,56 @@ def _fixed_columns(test: Test) -> Sequence[str]:
         case Comparing("=", ConstantValue(), ColumnValue(path)) if len(path) == 1:
             return [path[0]]
     return []
+
+
+def is_little_to_read(timelines: RowTimelines, condition: str, keys: Sequence[str] | None) -> bool:
+    """Return whether a history can be read from few bytes, by any engine with the same result.
+
+    So it is if the condition compares whole numbers or texts with constants: for others, settings
+    of a session may decide what is true. Where rows are followed by their ids, every file is asked.
+    """
+    try:
+        test = typed_condition(condition, timelines.schema)
+    except DeltaError:
+        return False
+    if not _is_plain(test):
+        return False
+    files: Iterable[ScanFile] = (file for read in timelines.reads for file in read.files)
+    if not timelines.has_row_ids or keys is not None:
+        predicate = condition_predicate(test)
+        newest = timelines.newest.configuration
+        files = (
+            file
+            for read in timelines.reads
+            for file in pruned_scan_files(read.files, read.columns.of(newest), predicate)
+        )
+    return sum(file.size for file in files) <= _LITTLE_BYTES
+
+
+def _is_plain(test: Test) -> bool:
+    match test:
+        case Every(tests) | Some(tests):
+            return all(map(_is_plain, tests))
+        case Comparing(_, left, right):
+            kinds = {_kind(left), _kind(right)}
+            return len(kinds) == 1 and None not in kinds
+        case Listed(column, values):
+            return {_kind(column)} == {_kind(value) for value in values} - {None}
+        case Lacking(ColumnValue()):
+            return True
+    return False
+
+
+def _kind(operand: Operand) -> str | None:
+    """Return "number" or "text" for what is compared alike everywhere, None for anything else."""
+    if not isinstance(operand, ColumnValue | ConstantValue):
+        return None
+    match operand.type:
+        case PrimitiveType(name) if name in _WHOLE_NUMBERS:
+            return "number"
+        case PrimitiveType("string"):
+            return "text"
+    return None
 
 
 def check_row_count(condition: str, count: int) -> None:

@@ -196,6 +196,8 @@ class _Planner:
             is_asked = self.shape.deduplication not in (None, Deduplication.NONE)
             is_paired = bool(self.shape.keys and self.shape.compute_updates)
             is_compared = (is_asked or is_paired) and is_two_sided(diff)
+            # Some writers tell an update as a deleted and an inserted row of a change file.
+            is_compared |= is_paired and net_by is None and bool(diff.change_files)
             self._add(self.compared if is_compared else self.told, diff, places)
             self._note(diff, _RECORDED)
             return

@@ -2,6 +2,7 @@
 
 DeltaError
   KeysNotUniqueError        several rows of one version have the same keys
+    RowIdsNotUniqueError    several rows of one version have the same row id
   NoKeysError               keys were given, and there are none among them
   UnrelatedTablesError      two tables that share no file
   DiffSchemaError           a column has types that no one type can hold
@@ -37,6 +38,20 @@ class KeysNotUniqueError(DeltaError):
             f"{self.example}\n"
             "hint: name more columns as keys, or none; with row tracking, ids pair rows by "
             "themselves"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class RowIdsNotUniqueError(KeysNotUniqueError):
+    """Several rows have the same row id, which row tracking rules out: the table is broken."""
+
+    code: ClassVar[str] = "DELTA_ROW_IDS_NOT_UNIQUE"
+
+    def __str__(self) -> str:
+        return (
+            f"row ids do not identify a row, although row tracking is on: {self.count} rows "
+            f"{self.where} have {self.example}\n"
+            "hint: name the columns that identify a row as keys, so that row ids are not used"
         )
 
 

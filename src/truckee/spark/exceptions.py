@@ -157,6 +157,7 @@ _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
         errors.NullBoundaryError,
         errors.RetentionMismatchError,
         errors.RetentionTooShortError,
+        errors.RowIdsNotUniqueError,
         errors.SchemaLogNeedsDataLossCheckError,
         errors.SchemaLogOfBatchReadError,
         errors.StartAfterLatestError,

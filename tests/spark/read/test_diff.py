@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from diff_tables import Table
+from plans import bytes_listed, files_read, records_read
+from session_settings import set_as
 from staging import metadata
 from truckee import DeltaTable
 from truckee.errors import (
@@ -66,3 +70,63 @@ def test_a_filter_on_a_diff_leaves_out_files(spark: SparkSession, table: Table) 
     found = DeltaTable.forPath(spark, str(table.root)).diff(0, 1).where("id < 3").collect()
 
     assert [tuple(row) for row in found] == [(1, "a", "delete")]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["id = 2", "2 = id AND name IN ('b', 'x')", "name = 'b' OR id IS NULL", "abs(id) = 2"],
+)
+def test_a_history_is_the_same_whoever_reads_the_files(
+    spark: SparkSession, table: Table, monkeypatch: pytest.MonkeyPatch, condition: str
+) -> None:
+    opened = DeltaTable.forPath(spark, str(table.root))
+    history = lambda: opened.row_history(condition, ["id"]).collect()  # noqa: E731
+    by_driver = history()
+    jobs_of_driver = records_read(spark, lambda: opened.row_history(condition, ["id"]))
+
+    monkeypatch.setattr("truckee.changes.history_request._LITTLE_BYTES", 0)
+    by_spark = history()
+    jobs_of_spark = records_read(spark, lambda: opened.row_history(condition, ["id"]))
+
+    assert [tuple(row)[:4] for row in by_spark] == [(2, "b", "insert", 0)]
+    assert by_driver == by_spark
+    assert jobs_of_spark > 0
+    assert (jobs_of_driver == 0) == (condition != "abs(id) = 2")
+
+
+def test_spark_decides_what_a_condition_means_that_settings_have_a_say_in(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    made = Table(tmp_path / "t")
+    made.history.stage(metadata("id long", "at timestamp"))
+    at = [datetime(2024, 1, 1, hour, tzinfo=timezone.utc) for hour in (0, 12)]
+    made.add("a", {"id": [1, 2], "at": at}).then()
+    opened = DeltaTable.forPath(spark, str(made.root))
+
+    with set_as(spark, {"spark.sql.session.timeZone": "Asia/Kolkata"}):
+        noon = opened.row_history("at = '2024-01-01 17:30:00'").collect()
+    with set_as(spark, {"spark.sql.caseSensitive": "true"}), pytest.raises(AnalysisException):
+        opened.row_history("ID = 1")
+
+    assert [row.id for row in noon] == [2]
+
+
+def test_what_both_versions_have_is_not_read(spark: SparkSession, tmp_path: Path) -> None:
+    """Bytes follow the files that differ: a file of each side, and one whose vector changed."""
+    made = Table(tmp_path / "t")
+    made.history.stage(metadata("id long", "name string"))
+    for number in range(6):
+        ids = list(range(1000 * number, 1000 * number + 1000))
+        made.add(f"f{number}", {"id": ids, "name": [f"name {i}" for i in ids]})
+    made.then()
+    made.history.delete("f1", rows=[3]).remove("f2")
+    made.add("g", {"id": [1, 2], "name": ["x", "y"]}).then()
+
+    with set_as(spark, {"spark.sql.adaptive.enabled": "false"}):  # Which hides the scans.
+        found = DeltaTable.forPath(spark, str(made.root)).diff(0, 1)
+        files, sizes = files_read(found), bytes_listed(found)
+
+    differing = [made.root / name for name in ("f1", "f2", "g")]
+    assert sum(files) == len(differing)
+    assert sum(sizes) == sum(path.stat().st_size for path in differing)
+    assert found.count() == 1 + 1000 + 2

@@ -19,6 +19,7 @@ from truckee.changes.columns import CHANGE_TYPE, CHANGE_TYPE_FIELD, DELETE, INSE
 from truckee.changes.diff_columns import BASE_ROW_ID
 from truckee.changes.diff_request import VersionOrTime, requested_diff
 from truckee.changes.missing_diff_files import missing_diff_files
+from truckee.changes.row_identity import ROW_ID
 from truckee.changes.snapshot_diff import DiffRead, SnapshotDiff
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import StructType
@@ -34,7 +35,6 @@ from truckee.spark.schema_conversion import shown_schema
 from truckee.spark.session.settings import session_zone
 from truckee.storage.base import Storage
 
-_ROW_ID = "__truckee_row_id"
 _TYPES_IN_ORDER = ("delete", "update_preimage", "update_postimage", "insert")
 
 
@@ -123,7 +123,7 @@ def _compared_by_ids(rows: DataFrame, plan: SnapshotDiff) -> DataFrame:
     A row that was deleted and inserted again has a different id.
     """
     columns = plan.schema.names
-    paired = paired_rows(rows, columns, identity=[_ROW_ID], where=plan.sides)
+    paired = paired_rows(rows, columns, identity=[ROW_ID], where=plan.sides)
     kind = column(CHANGE_TYPE)
     single = kind.isin(INSERT, DELETE)
     # One pass over the pairs separates the two images of updates, and all other rows.
@@ -144,7 +144,7 @@ def _read(spark: SparkSession, plan: SnapshotDiff, read: DiffRead) -> DataFrame:
     if plan.has_row_ids:
         assert read.columns.row_id is not None
         counted = column(BASE_ROW_ID) + column(ROW)
-        names.append(F.coalesce(column(read.columns.row_id), counted).alias(_ROW_ID))
+        names.append(F.coalesce(column(read.columns.row_id), counted).alias(ROW_ID))
     return frame.select(*names)
 
 

@@ -1,6 +1,7 @@
-"""The history of rows, found by Spark: each file that may hold them is read once.
+"""The history of rows as a DataFrame: each file that may hold them is read once.
 
-The result is small, so the driver works out from it and from the vectors when each row existed.
+If there is little to read, the driver reads it without a job; otherwise Spark does. The result is
+small, so the driver works out from it and from the vectors when each row existed.
 """
 
 from __future__ import annotations
@@ -14,16 +15,18 @@ from pyspark.sql import functions as F
 from truckee.arrow.columns import arrow_schema
 from truckee.arrow.file_columns import ROW_POSITION
 from truckee.arrow.row_events import history_schema, row_events
-from truckee.arrow.row_history import ROW_ID
+from truckee.arrow.row_history import history_rows
 from truckee.changes.diff_columns import BASE_ROW_ID
 from truckee.changes.diff_request import VersionOrTime
 from truckee.changes.history_request import (
     MOST_ROWS,
     check_row_count,
     identifying_columns,
+    is_little_to_read,
     missing_history_files,
     requested_timelines,
 )
+from truckee.changes.row_identity import ROW_ID
 from truckee.changes.row_timelines import FILE_NUMBER, RowTimelines
 from truckee.changes.snapshot_diff import DiffRead
 from truckee.protocol.schema import PrimitiveType, StructField, StructType
@@ -60,19 +63,27 @@ def history_of_rows(
 
     The search runs immediately. Raises `HistoryFileNotFoundError` and `TooManyRowsError`.
     """
+    if not _is_case_sensitive(spark) and is_little_to_read(timelines, condition, keys):
+        return _shown(spark, timelines, history_rows(timelines, condition, keys).to_arrow())
     identity = identifying_columns(timelines, condition, keys)
     by_id = timelines.has_row_ids and keys is None
     frames = [_placed(spark, timelines, read) for read in timelines.reads]
     rows = _collected(timelines, [frame.where(F.expr(condition)) for frame in frames])
-    shown = shown_schema(history_schema(timelines))
     check_row_count(condition, rows.num_rows)
-    if not rows.num_rows:
-        return spark.createDataFrame([], shown)
-    if by_id:
+    if by_id and rows.num_rows:
         rows = _collected(timelines, [_followed(frame, rows[ROW_ID]) for frame in frames])
         check_row_count(condition, rows.num_rows)
-    events = row_events(timelines, rows, [ROW_ID] if by_id else identity)
-    return spark.createDataFrame(events, shown)
+    return _shown(spark, timelines, row_events(timelines, rows, [ROW_ID] if by_id else identity))
+
+
+def _shown(spark: SparkSession, timelines: RowTimelines, events: pa.Table) -> DataFrame:
+    schema = shown_schema(history_schema(timelines))
+    # PySpark cannot make a DataFrame of a table that has no batch.
+    return spark.createDataFrame(events if events.num_rows else [], schema)
+
+
+def _is_case_sensitive(spark: SparkSession) -> bool:
+    return spark.conf.get("spark.sql.caseSensitive") == "true"
 
 
 def _placed(spark: SparkSession, timelines: RowTimelines, read: DiffRead) -> DataFrame:

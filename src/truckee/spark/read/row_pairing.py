@@ -37,6 +37,7 @@ from truckee.changes.columns import (
     UPDATE_POSTIMAGE,
     UPDATE_PREIMAGE,
 )
+from truckee.changes.row_identity import not_unique_error
 from truckee.errors.diff import KeysNotUniqueError
 from truckee.spark.jvm.jvm_errors import install_translation, translate_with
 from truckee.spark.jvm.projection import column
@@ -204,8 +205,8 @@ def _keys_not_unique(messages: Sequence[str]) -> KeysNotUniqueError | None:
     if found is None:
         return None
     keys, where = msgspec.json.decode(bytes.fromhex(found[1]))
-    return KeysNotUniqueError(
-        keys=tuple(keys),
+    return not_unique_error(
+        keys,
         where=where,
         example=bytes.fromhex(found[3]).decode(errors="replace"),
         count=int(found[2]),

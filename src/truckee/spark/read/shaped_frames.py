@@ -27,6 +27,7 @@ from truckee.changes.columns import (
 from truckee.changes.file_index import file_indexes
 from truckee.changes.plan import ChangeFeed, ChangePlan, open_feed
 from truckee.changes.row_id_read import FEED_BASE_ROW_ID, FEED_ROW_VERSION
+from truckee.changes.row_identity import ROW_ID
 from truckee.changes.shaped_feed import (
     CHANGE_SOURCE_COLUMN,
     SCHEMA_VERSION_COLUMN,
@@ -48,7 +49,7 @@ from truckee.spark.read.row_pairing import is_after, paired_rows, uncancelled_ro
 from truckee.spark.schema_conversion import bare, shown_schema, spark_type
 from truckee.storage.base import Storage
 
-_ROW_ID = "__truckee_row_id"
+_TOLD_AS = "__truckee_told_as"
 _FEED = tuple(field.name for field in FEED_FIELDS)
 _WITHIN = (COMMIT_VERSION, COMMIT_TIMESTAMP)
 _SIDES = ("deleted by one version", "inserted by one version")
@@ -148,14 +149,21 @@ class _Frames:
     def _compared(self, pool: DataFrame) -> DataFrame:
         if self._feed.pairs_by_keys:
             names, keyed = self._keyed(pool)
-            return paired_rows(
-                keyed,
+            # Updates that a change file tells stay what they are: each image is a group of its own.
+            kind = column(CHANGE_TYPE)
+            told_as = F.when(kind.isin(INSERT, DELETE), "").otherwise(kind)
+            paired = paired_rows(
+                keyed.withColumn(_TOLD_AS, told_as),
                 self._columns,
                 identity=names,
-                within=_WITHIN,
+                within=(*_WITHIN, _TOLD_AS),
                 drop_unchanged=self._shape.drops_carryovers,
                 where=_SIDES,
-            ).select(*map(column, (*self._columns, *_FEED)))
+            )
+            shown = F.when(column(_TOLD_AS) == "", kind).otherwise(column(_TOLD_AS))
+            return paired.withColumn(CHANGE_TYPE, shown).select(
+                *map(column, (*self._columns, *_FEED))
+            )
         left = uncancelled_rows(pool, self._columns, within=_WITHIN)
         return left.select(*map(column, (*self._columns, *_FEED)))
 
@@ -163,7 +171,7 @@ class _Frames:
         paired = paired_rows(
             rows,
             self._columns,
-            identity=[_ROW_ID],
+            identity=[ROW_ID],
             within=_WITHIN,
             row_version=ROW_VERSION,
             drop_unchanged=False,
@@ -214,7 +222,7 @@ class _Frames:
         found = self._union([self._read(part, ids=True) for part in self._feed.identified])
         if found is None:
             return self._empty()
-        net = self._net(found.withColumn(IS_COMPARED, F.lit(True)), [_ROW_ID])
+        net = self._net(found.withColumn(IS_COMPARED, F.lit(True)), [ROW_ID])
         if not self._feed.distrusted:
             return net
         is_alone = column(CHANGE_TYPE).isin(INSERT, DELETE)
@@ -270,7 +278,7 @@ class _Frames:
             held = column(part.held_ids.row_id), column(part.held_ids.row_version)
             base = column(FEED_BASE_ROW_ID) + column(ROW)
             extra = [
-                F.coalesce(held[0], base).alias(_ROW_ID),
+                F.coalesce(held[0], base).alias(ROW_ID),
                 F.coalesce(held[1], column(FEED_ROW_VERSION)).alias(ROW_VERSION),
             ]
         return frame.select(*shown, *map(column, _FEED), *extra)
