@@ -10,7 +10,7 @@ from streaming.streams import batches, feed, reread, stream
 from truckee.errors.stream_offset import OffsetWentBackError
 from truckee.options.stream import stream_options
 from truckee.protocol.actions import Action
-from truckee.streaming.limits import Budget
+from truckee.streaming.batches import Budget
 from truckee.streaming.offset import BASE, StreamOffset
 from truckee.streaming.table_stream import TableStream, open_stream
 

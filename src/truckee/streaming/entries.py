@@ -5,6 +5,16 @@
 The first and last entry of a version have no file, so a version without files still advances the
 stream. Indexes are positions in a list that is the same in every run: what may differ between runs
 (limits, `excludeRegex`) is applied after numbering.
+
+How a stream of a table treats a commit that did more than append:
+
+| the commit has      | nothing set | ignoreDeletes | ignoreChanges | skipChangeCommits |
+|---------------------|-------------|---------------|---------------|-------------------|
+| adds only           | read        | read          | read          | read              |
+| removes only        | refused     | skipped       | skipped       | skipped           |
+| removes and adds    | refused     | refused       | adds are read | skipped           |
+
+Actions with `dataChange` false only move rows, so they do not count.
 """
 
 from __future__ import annotations
@@ -15,7 +25,9 @@ from enum import Enum
 from msgspec import Struct
 
 from truckee.changes.version_diff import is_merge_without_effect
+from truckee.errors.streaming import SourceRowsChangedError, SourceRowsDeletedError
 from truckee.log.commits import Commit
+from truckee.options.stream import StreamOptions
 from truckee.protocol.actions import AddCDCFile, AddFile, RemoveFile
 from truckee.streaming.offset import BASE, END, METADATA_CHANGE, POST_METADATA_CHANGE, Position
 
@@ -142,3 +154,24 @@ def change_entries(
         is_hidden=is_merge_without_effect(commit.commit_info),
         is_barrier=is_barrier,
     )
+
+
+def is_passed_over(commit: Commit, options: StreamOptions, *, table: str) -> bool:
+    """Return whether a stream of a table skips a commit.
+
+    Raises `SourceRowsChangedError` or `SourceRowsDeletedError` if it may not be read at all.
+    """
+    removed = next((remove for remove in commit.removes if remove.data_change), None)
+    if removed is None:
+        return False
+    if options.skip_change_commits:
+        return True
+    if options.ignore_changes:
+        return False
+    info = commit.commit_info
+    change = removed.path if info is None or info.operation is None else info.operation
+    if any(add.data_change for add in commit.adds):
+        raise SourceRowsChangedError(table=table, version=commit.version, change=change)
+    if not options.ignore_deletes:
+        raise SourceRowsDeletedError(table=table, version=commit.version, change=change)
+    return False

@@ -36,16 +36,20 @@ from truckee.storage import open_storage
 from truckee.storage.base import Storage
 from truckee.streaming.batches import (
     admitted,
+    budget,
     check_order,
     first_batch_start,
     last_version_of,
     offset_at,
 )
-from truckee.streaming.change_detection import is_passed_over
 from truckee.streaming.commits import StreamCommits
-from truckee.streaming.entries import VersionEntries, appended_entries, change_entries
+from truckee.streaming.entries import (
+    VersionEntries,
+    appended_entries,
+    change_entries,
+    is_passed_over,
+)
 from truckee.streaming.initial_files import initial_files
-from truckee.streaming.limits import budget
 from truckee.streaming.offset import BASE, StreamOffset
 from truckee.streaming.schema_following import FollowedSchema
 from truckee.streaming.schema_guard import check_feed_is_on, check_schema, check_table

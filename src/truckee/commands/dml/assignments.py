@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from truckee.commands.dml.arguments import check_values
 from truckee.commands.schema.evolution import merged_schema
-from truckee.errors.arguments import NoAssignmentsError
+from truckee.errors.arguments import ArgumentTypeError, NoAssignmentsError
 from truckee.errors.dml import (
     AssignmentTypeError,
     ConflictingAssignmentsError,
@@ -26,6 +25,7 @@ from truckee.errors.dml import (
 )
 from truckee.errors.merge import NestedInsertError
 from truckee.errors.write import IdentityValueGivenError, SchemaMismatchError
+from truckee.options.arguments import type_name
 from truckee.protocol.schema import (
     FieldChain,
     StructField,
@@ -190,3 +190,38 @@ def _new_struct(field: StructField, members: list[Assignment], old: Column, dept
             value = _new_struct(inner, inside, value, depth + 1)
         parts.append(value.alias(inner.name))
     return F.struct(*parts)
+
+
+EXPRESSION = "be a Spark SQL Column or a string"
+
+
+def check_condition_type(given: object, *, what: str) -> None:
+    """Raise ArgumentTypeError unless a condition is SQL, a Column or None."""
+    if given is not None and not isinstance(given, str | Column):
+        raise ArgumentTypeError(what=what, needs=EXPRESSION, found=type_name(given))
+
+
+def check_values(given: object, *, what: str) -> None:
+    """Raise unless values are given as a dict of names to SQL or Columns.
+
+    None or an empty dict raises NoAssignmentsError.
+    """
+    if given is None:
+        raise NoAssignmentsError(what=what)
+    if not isinstance(given, Mapping):
+        raise ArgumentTypeError(
+            what=f"the values of {what}", needs="be a dict", found=type_name(given)
+        )
+    for name, value in given.items():
+        if not isinstance(name, str):
+            raise ArgumentTypeError(
+                what=f"Keys of dict in {what}",
+                needs="contain only strings",
+                found=type_name(name),
+            )
+        if not isinstance(value, str | Column):
+            raise ArgumentTypeError(
+                what=f"Values of dict in {what}",
+                needs="contain only Spark SQL Columns or strings",
+                found=f"{type_name(value)} for {name}",
+            )

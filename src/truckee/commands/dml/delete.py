@@ -19,7 +19,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from truckee.changes.columns import CHANGE_TYPE
-from truckee.commands.dml.arguments import check_condition_type
+from truckee.commands.dml.assignments import check_condition_type
 from truckee.commands.dml.command import run_command
 from truckee.commands.dml.file_fates import Fates, check_num_written, fates, write_rows
 from truckee.commands.dml.matched_files import num_live, num_touched, touched_files

@@ -18,8 +18,13 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from truckee.commands.dml.arguments import check_condition_type, check_values
-from truckee.commands.dml.assignments import Assignment, assignments, new_values
+from truckee.commands.dml.assignments import (
+    Assignment,
+    assignments,
+    check_condition_type,
+    check_values,
+    new_values,
+)
 from truckee.commands.dml.command import run_command
 from truckee.commands.dml.file_fates import Fates, check_num_written, fates, write_rows
 from truckee.commands.dml.matched_files import num_live, num_touched, touched_files

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
-from truckee.commands.dml.arguments import check_condition_type, check_values
+from truckee.commands.dml.assignments import check_condition_type, check_values
 from truckee.commands.dml.command import run_command
 from truckee.commands.dml.outcome import DmlPlan
 from truckee.commands.dml.settings import dml_settings
