@@ -1,34 +1,21 @@
 """Compaction, Z-order, purge, vacuum and restore of one table, by every engine that can.
 
 Every run has a table of its own: hard links to one that is never changed, under a new name, made
-outside the clock. An engine answers with how many files it has written anew.
+outside the clock. An engine answers with how many files it has rewritten.
 """
 
 from __future__ import annotations
 
-import itertools
-import os
-import shutil
 from pathlib import Path
 from typing import Any
 
-_number = itertools.count()
-_copies: dict[str, Path] = {}
+from benchmarks.dml import copy_table
+from benchmarks.dml import path_of as path_of
 
 
 def reset(context: Any, params: dict[str, Any]) -> None:
-    """Give the engine a table that nobody has changed, under a name that nobody remembers."""
-    origin = Path(params["table"])
-    copy = origin.parent / f"copy.{context.engine}.{os.getpid()}.{next(_number)}"
-    for old in origin.parent.glob(f"copy.{context.engine}.*"):
-        shutil.rmtree(old)
-    shutil.copytree(origin, copy, copy_function=os.link)
-    _copies[context.engine] = copy
-
-
-def path_of(context: Any) -> str:
-    """Return where the engine's own table is."""
-    return str(_copies[context.engine])
+    """Give the engine an unchanged table, under a name that no cache knows."""
+    copy_table(context, Path(params["table"]))
 
 
 def compact_truckee(context: Any, params: dict[str, Any]) -> int:

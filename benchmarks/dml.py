@@ -2,15 +2,15 @@
 
 The column `id` counts up through the files, so a range of it is clustered: statistics leave few
 files. The column `h` holds the same numbers in another order, so a range of it is scattered: some
-rows of every file. Both tell exactly how many rows a condition is true of.
+rows of every file. For both, it is known exactly how many rows a condition matches.
 
 Every run has a table of its own: hard links to one that is never changed, under a new name, made
-outside the clock. truckee and delta-spark mark rows; deltalake writes files anew, and so does
-truckee on a table without vectors (`truckee-rewrite`). Their table has the same data files, and a
-log that knows of no vectors.
+outside the clock. truckee and delta-spark mark rows. deltalake rewrites files, and so does truckee
+on a table without vectors (`truckee-rewrite`). Their table has the same data files, but no vectors
+in its protocol.
 
-Plain Spark shows the limit: how long it takes to find the rows, and for an UPDATE to write the new
-ones. It finds out nothing of where they are, and commits nothing.
+Plain Spark shows the limit: how long it takes to find the rows and, for an UPDATE, to write the new
+ones. It does not find out where the rows are, and commits nothing.
 """
 
 from __future__ import annotations
@@ -142,8 +142,12 @@ def write_log(
 
 
 def reset(context: Any, params: dict[str, Any]) -> None:
-    """Give the engine a table that nobody has changed, under a name that nobody remembers."""
-    origin = Path(params["plain" if context.engine in REWRITING else "table"])
+    """Give the engine an unchanged table, under a name that no cache knows."""
+    copy_table(context, Path(params["plain" if context.engine in REWRITING else "table"]))
+
+
+def copy_table(context: Any, origin: Path) -> None:
+    """Make hard links to a table the engine's own table, in place of those of the last run."""
     copy = origin.parent / f"copy.{context.engine}.{os.getpid()}.{next(_number)}"
     for old in origin.parent.glob(f"copy.{context.engine}.*"):
         shutil.rmtree(old)
