@@ -1,4 +1,4 @@
-"""What a case may say of itself, read from its module with the defaults filled in.
+"""The attributes of a case, read from its module, with defaults.
 
 Only the standard library is imported here and at the top of a case, since a case is loaded in the
 environment of every engine.

@@ -1,4 +1,4 @@
-"""The engines, each in a process of its own, spoken to through a pipe."""
+"""The engines, each in its own process, controlled through a pipe."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ RUN_LIMIT_S = 300
 
 
 class EngineError(Exception):
-    """An engine could not be started, or failed at what it was asked for."""
+    """An engine could not be started, or failed at a request."""
 
 
 class EngineMissingError(EngineError):
-    """An engine is left out of the run, for a reason that is no fault of the case."""
+    """An engine is left out of the run, for a reason outside of the case."""
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ class Runner:
 
     def _take_turns(self, workers: Mapping[str, EngineProcess], params: Params) -> None:
         for turn in range(self._warmup + self._repetitions):
-            # Whoever goes first finds the caches coldest, so that place is taken in turn.
+            # The first engine finds the coldest caches, so the engines take turns at being first.
             first = turn % max(1, len(self._engines))
             for engine in self._engines[first:] + self._engines[:first]:
                 if engine not in self._failed:
@@ -133,8 +133,7 @@ class Runner:
 
     def _compare_answers(self) -> None:
         answers = {engine: runs[0].answer for engine, runs in self._measured.items()}
-        # A run without an answer has nothing to compare: it reads rows without telling of them, or
-        # is there to show the limit alone.
+        # A run without an answer has nothing to compare: it only reads rows, or shows the limit.
         reference = next((answer for answer in answers.values() if answer is not None), None)
         for engine, answer in answers.items():
             if answer is not None and answer != reference:

@@ -74,7 +74,7 @@ class Context:
 def main() -> None:
     """Serve requests until stdin ends."""
     engine, name = sys.argv[1:]
-    # Libraries and JVMs print what they like on stdout; the answers get a channel of their own.
+    # Libraries and JVMs print to stdout, so the answers have their own channel.
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     try:
@@ -111,7 +111,7 @@ def _answer(case: Case, context: Context, request: dict[str, Any]) -> dict[str, 
 
 
 def _forget_peak() -> None:
-    # Where this is not possible the peak of the whole process is reported, which is never less.
+    # If this is not possible, the peak of the whole process is reported, which is never less.
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 

@@ -1,9 +1,8 @@
 """Writing one frame of five columns, for cases that differ in how it is partitioned.
 
-Every engine writes the same rows. Spark makes them on the way (a range and a few expressions), so
-that little but writing is measured; deltalake streams them out of a Parquet file made before.
-Whether the rows are the right ones is for the tests to say: reading them back would take longer
-than what is measured here.
+Every engine writes the same rows. Spark computes them on the fly (a range and a few expressions),
+so little but writing is measured; deltalake streams them from a Parquet file. The rows are not
+checked here, since reading them back would take longer than the write; the tests check them.
 """
 
 from __future__ import annotations

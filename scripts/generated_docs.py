@@ -134,9 +134,9 @@ def _subclasses(kind: type[DeltaError]) -> Iterator[type[DeltaError]]:
         yield from _subclasses(found)
 
 
-# What the README says beside the peers: a row, the features whose support by truckee it tells of
-# (or truckee's own word, where no feature of a table is meant), delta-spark, deltalake. The word
-# for deltalake is what it did with the test tables; that for delta-spark, what `make interop` saw.
+# The README's comparison with other libraries: a row, the features that tell truckee's support (or
+# a text, if it is not about a table feature), delta-spark, deltalake. The entry for deltalake is
+# what it did with the test tables, that for delta-spark what `make interop` showed.
 _COMPARED: tuple[tuple[str, str | tuple[str, ...], str, str], ...] = (
     ("newest PySpark", "4.3", "4.2", "needs no Spark"),
     ("JARs to match with Spark", "none", "yes", "none"),

@@ -1,7 +1,7 @@
 """The statements of Delta's SQL, as examples: the tests run each, and the documentation lists it.
 
-`{t}` stands for the table, by name or by path. Each example starts with the table of `START`. What
-it leads to is told by hand, from the protocol and from what delta-spark does.
+`{t}` stands for the table, by name or by path. Each example starts with the table of `START`. The
+expected results were written by hand, from the protocol and from what delta-spark does.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ ROWS = ((1, "a", 1), (2, "b", 1), (3, "c", 2))
 
 @dataclass(frozen=True, kw_only=True)
 class Example:
-    """A statement, and what it leads to.
+    """A statement, and its expected result.
 
-    `result` are the rows that it returns, None where they are not looked at; `rows` are those of
-    the table afterwards. `operation` and `parameters` are what the history then says, None where
-    nothing is committed. `error` is the error class of a statement that is refused.
+    `result` are the rows that it returns, None if they are not compared; `rows` are those of the
+    table afterwards. `operation` and `parameters` are what the history then says, None if nothing
+    is committed. `error` is the error class of a statement that is refused.
     """
 
     group: str

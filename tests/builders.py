@@ -1,7 +1,7 @@
-"""Histories in a line: `history().add("a").then().remove("a").storage` is a table of two versions.
+"""Histories in one line: `history().add("a").then().remove("a").storage` has two versions.
 
 Actions are staged until `then()` or `commit()` makes a version of them. Version 0 gets a protocol
-and metadata of its own accord, unless it was given some.
+and metadata by default, unless it was given some.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PROTOCOL = Protocol(
 
 
 def history(storage: Storage | None = None) -> History:
-    """Return an empty history, in memory unless told otherwise."""
+    """Return an empty history, in memory by default."""
     return History(MemoryStorage() if storage is None else storage)
 
 
@@ -51,7 +51,7 @@ def vector(*rows: int) -> DeletionVectorDescriptor:
 
 
 class History:
-    """A table that grows by one call a fact."""
+    """A table that is built with one call for each fact."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage

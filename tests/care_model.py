@@ -1,4 +1,4 @@
-"""Commands of table care, for histories that are run on a table and on a model alike."""
+"""Commands of table care, for histories that are run on a table and on a model."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ QUIET = {
 
 @dataclass(frozen=True)
 class Restore:
-    """Go back so many versions, or to the first one.
+    """Go back this many versions, or to the first one.
 
-    What the feed shows depends on how rows lie in files: the law of the feed holds, and nothing
-    more is promised.
+    What the feed shows depends on which files hold the rows: only the law of the feed is promised.
     """
 
     back: int

@@ -1,4 +1,4 @@
-"""The cases that Spark tests its changelogs with, as one table whose files hold them all.
+"""The cases of Spark's own tests of changelogs, as one table that has all of them.
 
 An event is written `I 1:Alice@2#2`: what happened, id, name, version, and the version in which the
 row last changed, if that matters. Each case has ids of its own. At every version, the files of all
@@ -56,7 +56,7 @@ class Event(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What happened to some rows, and what is to be seen of it."""
+    """What happened to some rows, and what the feed must show."""
 
     given: str
     seen: str

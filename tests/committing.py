@@ -65,7 +65,7 @@ class Nursery:
     def kill(self, *, after_commits: int, and_seconds: float) -> list[Acknowledged]:
         """Return what a process had acknowledged when SIGKILL ended it.
 
-        It comes so many seconds after so many commits, and thus in the midst of a later one.
+        It comes this many seconds after this many commits, so in the middle of a later one.
         """
         _input(self._process).write(f"{after_commits} {and_seconds}\n".encode())
         _input(self._process).flush()
@@ -75,7 +75,7 @@ class Nursery:
 
 @contextmanager
 def nursery(url: str) -> Iterator[Nursery]:
-    """Start the process that others are forked from, so that none has to load anything."""
+    """Start the process that others are forked from, so that these need not load anything."""
     process = _start("nurse", "w", url, "{}")
     try:
         yield Nursery(process)
@@ -127,7 +127,7 @@ def commit_many(name: str, url: str, options: str, numbers: Iterable[int]) -> No
 
 
 def write(name: str, url: str, options: str, commits: str) -> None:
-    """Commit so many times, after the word to go."""
+    """Commit this many times, after the signal to start."""
     _tell("ready")
     sys.stdin.readline()
     commit_many(name, url, options, range(int(commits)))

@@ -1,4 +1,4 @@
-"""What every test may ask for: one Spark session per run, and the corpus."""
+"""The fixtures of all tests: one Spark session per run, and the corpus."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 _CORPUS_TABLE = "corpus table"
 
-# The rules that every storage keeps are asserted outside of test modules.
+# The contract of every storage is asserted outside of test modules.
 pytest.register_assert_rewrite("contracts.storage")
 
-# How long an example takes depends on what else the machine does, and no law is about time.
+# How long an example takes depends on the load of the machine, and no law is about time.
 settings.register_profile("truckee", deadline=None)
 settings.load_profile("truckee")
 
-# A thousand short queries, here and in processes that tests start: code that runs once is not worth
-# Java's second compiler.
+# For a thousand short queries, here and in processes that tests start, Java's second compiler costs
+# more than it saves.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 
@@ -36,7 +36,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The one Spark session of the run, started when the first test asks for it."""
     from truckee.spark.session.session import session
 
-    # Spark's workers are to import what is tested, whichever truckee is installed beside it.
+    # Spark's workers must import the truckee under test, not one that is installed.
     found = [str(Path(truckee.__file__).parents[1]), os.environ.get("PYTHONPATH")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, found))
     workdir = tmp_path_factory.mktemp("spark")

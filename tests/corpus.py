@@ -1,7 +1,7 @@
 """The conformance corpus: Delta tables that other systems wrote, and what to expect of them.
 
-It lies beside the repository (`../shared/corpus`), or where TRUCKEE_CORPUS points. A test that is
-parametrized with `CorpusTable`s is counted in the last lines of a test run.
+It is next to the repository (`../shared/corpus`), or where TRUCKEE_CORPUS points. The last lines of
+a test run say how many `CorpusTable`s were read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 def corpus_root() -> Path:
-    """Return where the corpus is expected, whether or not it is there."""
+    """Return where the corpus is expected, whether or not it exists."""
     default = _REPOSITORY.parent / "shared" / "corpus"
     return Path(os.environ.get("TRUCKEE_CORPUS", default))
 

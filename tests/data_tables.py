@@ -5,7 +5,7 @@
     table.commit(file)
     table.commit(*marked(file, vector(1)))
 
-What a writer would refuse can be committed too: nothing is checked.
+Nothing is checked, so a test can commit what a writer would refuse.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class DataTable:
         return self.version
 
     def touch(self, version: int, at_ms: int) -> None:
-        """Let a commit be from another time."""
+        """Give a commit another time."""
         os.utime(self.path / commit_path(version), ns=(0, at_ms * 1_000_000))
 
 

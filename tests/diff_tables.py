@@ -59,5 +59,5 @@ class Table:
 
 
 def shown(rows: pa.Table) -> list[tuple[Any, ...]]:
-    """Return rows as tuples, in an order that depends on nothing else."""
+    """Return rows as tuples, in a fixed order."""
     return sorted((tuple(row.values()) for row in rows.to_pylist()), key=repr)

@@ -1,7 +1,7 @@
-"""A table in plain Python, and commands that can be run on it and on a real one alike.
+"""A table in plain Python, and commands that can be run on it and on a real table.
 
-A row is (id, v, part), of which v and part may be None. A condition is SQL beside a function that
-says the same of a row: True, False or None.
+A row is (id, v, part); v and part may be None. A condition is SQL, with a function that gives the
+same result for a row: True, False or None.
 """
 
 from __future__ import annotations
@@ -78,18 +78,18 @@ Counts = Mapping[str, int]
 
 
 class Command(Protocol):
-    """Something that changes a table; `on_table` returns what it said of its outcome."""
+    """Something that changes a table; `on_table` returns the command's own result."""
 
     def on_model(self, model: Model) -> None: ...
 
     def on_table(self, table: Table) -> dict[str, int]: ...
 
     def metrics(self, counts: Counts) -> dict[str, int]:
-        """What the commit has to say of the rows."""
+        """The metrics of rows that the commit must have."""
         ...
 
     def affected(self, counts: Counts) -> dict[str, int]:
-        """What the command has to return."""
+        """What the command must return."""
         ...
 
 
@@ -254,7 +254,7 @@ class Merge:
 
 @dataclass(frozen=True)
 class Rewrite:
-    """OPTIMIZE, Z-order or PURGE: no row changes, whatever becomes of the files."""
+    """OPTIMIZE, Z-order or PURGE: files change, but no row does."""
 
     kind: str
 
@@ -301,7 +301,7 @@ def frame(spark: SparkSession, rows: Sequence[Row]) -> DataFrame:
 
 
 def applied(rows: Sequence[Row], changes: Sequence[tuple[Any, ...]]) -> Counter[Row]:
-    """Return rows with changes applied, as a multiset; what is taken twice is there -1 times."""
+    """Return rows with changes applied, as a multiset; counts below 0 were removed too often."""
     found = Counter(rows)
     for id_, v, part, kind, *_ in changes:
         found[id_, v, part] += 1 if kind in ("insert", "update_postimage") else -1

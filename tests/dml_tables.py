@@ -1,4 +1,4 @@
-"""Small tables for tests of DELETE, UPDATE and MERGE, and what became of them."""
+"""Small tables for tests of DELETE, UPDATE and MERGE, and their state afterwards."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Table:
     def append(self, rows: DataFrame, **options: str) -> Table:
         """Append rows as one file (for each partition)."""
         writer = write(rows.coalesce(1)).mode("append").options(**options)
-        # By this table's own storage, which may be one that holds the commit up.
+        # Through this table's own storage, which may delay the commit.
         plan = replace(writer._write(str(self.path)), storage=self.storage)
         write_table(rows.coalesce(1), plan)
         return self
@@ -83,7 +83,7 @@ class Table:
         )
 
     def files_on_disk(self) -> set[str]:
-        """Everything below the table that is not the log."""
+        """Every file of the table except the log."""
         return {
             str(path.relative_to(self.path))
             for path in self.path.rglob("*")

@@ -91,8 +91,8 @@ def run(block: Block, namespace: dict[str, Any]) -> None:
     place = f"{block.page.name}:{block.line}"
     with contextlib.redirect_stdout(printed):
         if block.kind == "python":
-            # A checkpoint is Spark's, which finds relative paths from where its JVM was started:
-            # not in the test's folder, and still there when the tests run again.
+            # Spark resolves a relative checkpoint path from the folder where its JVM started.
+            # That is not the test's folder, so the checkpoint would still exist in the next run.
             code = block.code.replace('"lake/checkpoint', f'"{Path.cwd()}/lake/checkpoint')
             exec(compile(code, place, "exec"), namespace)
         for command in block.commands:

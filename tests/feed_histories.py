@@ -1,8 +1,8 @@
-"""Histories of tables, with a plain model of their rows beside them.
+"""Histories of tables, with a plain model of their rows.
 
-Files are written by pyarrow and committed by transactions, with no Spark in between, so that a
-history of a dozen commits takes some milliseconds. The model knows the rows of every version and
-the feed of every commit, told from what was done and not from what the log says.
+Files are written by pyarrow and committed by transactions, without Spark, so a history of a dozen
+commits takes some milliseconds. The model knows the rows of every version and the feed of every
+commit from what was done, not from the log.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PARTS = ("x", "a b/ü%=", None)
 
 
 class Row(NamedTuple):
-    """A row of any of these tables; `extra` is None where the table had no such column yet."""
+    """A row of any of these tables; `extra` is None if the table had no such column yet."""
 
     id: int
     part: str | None
@@ -66,7 +66,7 @@ class Shape(NamedTuple):
 
 @dataclass
 class History:
-    """A table, and what should be seen of it."""
+    """A table, with its expected rows and feed."""
 
     path: Path
     shape: Shape
@@ -188,7 +188,7 @@ class History:
         inserted: Iterable[Row] = (),
         data_change: bool = True,
     ) -> None:
-        """Commit what leads from the live files to these; nothing at all is a commit, too."""
+        """Commit the difference between the live files and these, even if there is none."""
         before = {p: self._add(p, gone) for p, gone in self.live.items() if files.get(p) != gone}
         after = {p: gone for p, gone in files.items() if self.live.get(p) != gone}
         vectors = iter(write_deletion_vectors(self.storage, [*map(RowBitmap, after.values())]))
@@ -322,10 +322,10 @@ def _stats(rows: Sequence[Row], *, is_wide: bool) -> str:
 def histories(
     draw: st.DrawFn, folder: Callable[[], Path], shape: Shape, *, commits: tuple[int, int]
 ) -> History:
-    """Histories of about so many commits, the first of them an append.
+    """Histories of about this many commits, the first of them an append.
 
-    Hypothesis seeds the generator that makes the choices: small choices, which Hypothesis itself
-    is fond of, make histories in which hardly a vector changes twice.
+    Hypothesis only seeds the generator that makes the choices. Hypothesis itself prefers small
+    values, and with these hardly any vector would change twice.
     """
     random = Random(f"{shape} {draw(st.integers(0, 2**32))}")
     history = History(folder(), shape)
@@ -363,7 +363,7 @@ def _delete_by_vector(history: History, random: Random) -> None:
 
 
 def _delete_and_restore(history: History, random: Random) -> None:
-    """Give files one vector after the other, and take some of them back."""
+    """Give files several vectors in turn, and restore some of the rows."""
     for _ in range(2):
         history.delete_by_vector(_some(random))
         history.delete_by_vector(_some(random))

@@ -1,4 +1,4 @@
-"""Rows of a DataFrame in the form that the corpus states them in."""
+"""Rows of a DataFrame in the form that the corpus uses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def checker() -> ModuleType:
 
 
 def differences(frame: DataFrame, expected: dict[str, Any], entry: dict[str, Any]) -> list[str]:
-    """Return in what the rows of a DataFrame are not those of an expectation."""
+    """Return how the rows of a DataFrame differ from the expected rows."""
     if "columns" not in entry:
         count = frame.count()
         return [] if count == entry["row_count"] else [f"{count} rows, not {entry['row_count']}"]

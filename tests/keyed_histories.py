@@ -1,8 +1,8 @@
-"""Histories of tables whose rows have a key, with what their feed has to be.
+"""Histories of tables whose rows have a key, with their expected feed.
 
-Every commit writes the one file of the table anew, and a change file beside it. The hidden columns
-of row tracking hold the id of each row and the version in which it last changed, so that the same
-history can be read as it was recorded, and derived by keys, by row ids and by whole rows.
+Every commit rewrites the only file of the table, and writes a change file. The hidden columns of
+row tracking have the id of each row and the version in which it last changed. So the same history
+can be read as it was recorded, and derived by keys, by row ids and by whole rows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What Spark did for a query, told from its plan."""
+"""What Spark did for a query, read from its plan."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def records_read(spark: SparkSession, run: Callable[[], object]) -> int:
     tracker, store = context.statusTracker(), context._jsc.sc().statusStore()
     jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
     stages = {stage for job in jobs if job is not None for stage in job.stageIds}
-    # Of a stage whose result was there already, nothing is known.
+    # Nothing is known of a stage whose result existed already.
     ran = [stage for stage in stages if tracker.getStageInfo(stage) is not None]
     return sum(int(store.lastStageAttempt(stage).inputRecords()) for stage in ran)
 

@@ -1,13 +1,13 @@
 """A real S3-compatible server on loopback: moto, in a process of its own.
 
-moto looks for the key and then stores it, so that two requests handled side by side can both win
-a conditional put. Hence requests are handled one at a time here, as if each were atomic.
+moto looks for the key and then stores it, so two parallel requests could both win a conditional
+put. So requests are handled one at a time here, as if each were atomic.
 
     with s3_server() as server:
         storage = open_storage(server.url("tables/t"), server.options)
 
-The server dies with the process that started it. It can be told to carry out the next requests and
-fail to say so, which is how a network breaks at the worst moment, or to deny them.
+The server ends with the process that started it. It can be told to carry out the next requests but
+answer with an error, as if the network broke at the worst moment, or to deny them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sessions that are set otherwise for a while."""
+"""Session settings that are changed temporarily."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 @contextmanager
 def set_as(spark: SparkSession, conf: Mapping[str, str]) -> Iterator[None]:
-    """Have settings of the session for a while."""
+    """Change settings of the session inside a block."""
     before = {name: spark.conf.get(name, None) for name in conf}
     try:
         for name, value in conf.items():

@@ -1,4 +1,4 @@
-"""Calls of the JVM into Python, all under way at the same time."""
+"""Calls of the JVM into Python that all run at the same time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from truckee.spark.jvm.bridge import Callback, gateway
 
 
 def call_at_once(spark: SparkSession, count: int) -> None:
-    """Have threads of the JVM call Python, none of which is answered before all have called."""
+    """Let threads of the JVM call Python; none is answered before all have called."""
     everyone = Barrier(count, timeout=60)
 
     def answer(_: object, __: object) -> None:

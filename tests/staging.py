@@ -44,7 +44,7 @@ def configuration(
     protocol: Protocol = BASIC,
     properties: Mapping[str, str] | None = None,
 ) -> TableConfiguration:
-    """Return what a table with these columns is."""
+    """Return the configuration of a table with these columns."""
     configured = {"delta.columnMapping.mode": mode, **(properties or {})}
     return TableConfiguration(
         Metadata(
@@ -67,7 +67,7 @@ def add(
     data_change: bool = True,
     size: int = 100,
 ) -> AddFile:
-    """Return a new file; with a vector, its bounds are wide unless told otherwise."""
+    """Return a new file; with a vector, its bounds are wide by default."""
     stats: dict[str, object] = {} if rows is None else {"numRecords": rows}
     if vector is not None or tight is not None:
         stats["tightBounds"] = tight or False
@@ -95,7 +95,7 @@ def remove(of: AddFile, *, data_change: bool = True) -> RemoveFile:
 
 
 def vector(name: str, cardinality: int = 1) -> DeletionVectorDescriptor:
-    """Return a descriptor that is told apart by its name; there are no bytes behind it."""
+    """Return a descriptor that its name identifies; the vector itself does not exist."""
     return DeletionVectorDescriptor(
         storage_type="u",
         path_or_inline_dv=name.ljust(20, "0"),
@@ -108,7 +108,7 @@ def vector(name: str, cardinality: int = 1) -> DeletionVectorDescriptor:
 def commit(
     version: int, *actions: Action, operation: str | None = "WRITE", blind: bool | None = None
 ) -> Commit:
-    """Return a commit that has won."""
+    """Return a commit that came first."""
     info = CommitInfo(operation=operation, is_blind_append=blind, txn_id="theirs")
     return Commit(version, 1_700_000_000_000 + version, (info, *actions))
 
@@ -135,7 +135,7 @@ def plan_changes(storage: Storage, options: FeedOptions) -> ChangePlan:
 
 
 def check(mine: Candidate, winner: Commit) -> None:
-    """Raise the conflict with a commit that has won, if there is one."""
+    """Raise the conflict with a commit that came first, if there is one."""
     conflict = conflict_with(mine, winner)
     if conflict is not None:
         raise conflict

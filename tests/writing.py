@@ -1,4 +1,4 @@
-"""What a write has left: rows as another engine reads them, lines of the log, files on disk."""
+"""The result of a write: rows as another engine reads them, lines of the log, files on disk."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def last_version(path: Path | str) -> int:
 
 
 def data_files(path: Path | str) -> set[str]:
-    """Return every file below a table but for its log, hidden ones included."""
+    """Return every file of a table except its log, including hidden ones."""
     root = Path(path)
     return {
         str(file.relative_to(root))
