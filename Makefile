@@ -55,6 +55,7 @@ test-long: $(READY) ## races, kills, interleavings and broken tables, longer and
 		tests/commands/dml/test_row_conflicts_serial.py tests/commands/dml/test_dml_model.py \
 		tests/spark/read/test_diff_laws.py tests/arrow/test_diff_corpus.py \
 		tests/care/test_killed_care.py tests/commands/care/test_optimize_killed.py \
+		tests/commands/care/test_care_races.py tests/commands/care/test_optimize_races.py \
 		tests/hostile/test_mutations.py tests/cluster \
 		tests/spark/jvm/test_callbacks.py tests/arrow/test_shaped_laws.py
 
