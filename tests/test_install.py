@@ -221,7 +221,7 @@ def test_a_delta_jar_is_told_in_a_sentence() -> None:
     error = DeltaJarPresentError(jar="file:/jars/delta-spark.jar")
 
     assert error.sentence() == (
-        'format("delta") cannot be taken over, since Delta\'s own JAR is on the class path: '
+        'format("delta") cannot be taken over, because Delta\'s own JAR is on the class path: '
         "file:/jars/delta-spark.jar\n"
         "hint: take delta-spark out of spark.jars, spark.jars.packages and "
         "spark.sql.extensions, or call truckee.read and truckee.write by name"

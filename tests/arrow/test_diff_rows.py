@@ -177,7 +177,8 @@ def test_keys_that_are_not_unique(table: Table) -> None:
 
     assert str(raised.value) == (
         '[DELTA_KEYS_NOT_UNIQUE] id do not identify a row: 2 rows of version 3 have {"id":4}\n'
-        "hint: name more columns as keys, or none; with row tracking, ids pair rows by themselves"
+        "hint: name more columns as keys, or none; with row tracking, row ids identify rows by "
+        "themselves"
     )
 
 
@@ -206,8 +207,8 @@ def test_files_that_were_vacuumed_name_the_versions_that_still_work(table: Table
         diff(table, 0, 2)
 
     assert str(raised.value) == (
-        "[DELTA_DIFF_FILE_NOT_FOUND] 1 file is gone that the diff of versions 0 and 2 of "
-        f"{table.root} needs, the first of them 'b'\n"
+        "[DELTA_DIFF_FILE_NOT_FOUND] 1 file is gone, but the diff of versions 0 and 2 of "
+        f"{table.root} needs them; the first is 'b'\n"
         "hint: versions from 2 on can still be compared"
     )
     # Where the file is not needed, nobody misses it.

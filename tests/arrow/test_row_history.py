@@ -93,8 +93,8 @@ def test_a_file_that_was_vacuumed_is_named_where_it_may_have_held_the_row(table:
         told(table, "id = 2")
 
     assert str(raised.value) == (
-        "[DELTA_ROW_HISTORY_FILE_NOT_FOUND] 1 file is gone that may have held such rows of "
-        f"{table.root} since version 0, the first of them 'a'\n"
+        "[DELTA_ROW_HISTORY_FILE_NOT_FOUND] 1 file is gone that may have contained such rows "
+        f"of {table.root} since version 0; the first is 'a'\n"
         "hint: ask for the history since version 2"
     )
     assert [row[2] for row in told(table, "id = 2", start=2)] == ["exists", "delete", "insert"]

@@ -260,8 +260,8 @@ def test_a_retention_below_the_tables_own_needs_the_switch(table: Folder) -> Non
         plan(table, retention_hours=1)
 
     assert raised.value.sentence() == (
-        "a retention of 1 hours is shorter than the 168 hours that the table keeps deleted files "
-        "for: readers and writers that are still at work, and time travel, may need them\n"
+        "a retention of 1 hours is shorter than the 168 hours for which the table keeps deleted "
+        "files; running readers and writers, and time travel, may need them\n"
         "hint: retain at least 168 hours, or, if nobody uses the table, set "
         "spark.databricks.delta.retentionDurationCheck.enabled to false"
     )

@@ -184,9 +184,9 @@ def test_a_range_in_which_the_feed_was_off_is_refused(
 
     shown_end = 5 if end is None else min(end, 5)
     assert raised.value.sentence() == (
-        f"no change data was recorded at version {found} of the range {start}..{shown_end}: "
-        "the change feed was off\n"
-        "hint: set the option changeFeed to auto, which tells these changes from the table's "
+        f"no change data was recorded at version {found} of the range {start}..{shown_end}: the "
+        "change feed was off\n"
+        "hint: set the option changeFeed to auto, which derives these changes from the table's "
         "files, or read a range in which delta.enableChangeDataFeed is true throughout"
     )
     assert raised.value.code == "DELTA_MISSING_CHANGE_DATA"
@@ -223,7 +223,7 @@ def test_a_gap_in_the_log_does_not_pass_in_silence() -> None:
         feed.plan()
 
     assert raised.value.sentence() == (
-        "the log of memory://t has a gap: version 2 is missing, while version 3 is there\n"
+        "the log of memory://t has a gap: version 2 is missing, but version 3 exists\n"
         "hint: restore _delta_log/00000000000000000002.json"
     )
 

@@ -125,5 +125,5 @@ def test_a_file_added_and_removed_with_no_vector_is_refused() -> None:
 
     assert raised.value.sentence() == (
         "version 4 both adds and removes 'a' with no deletion vector\n"
-        "hint: the writer of this commit is at fault; read the versions before and after it"
+        "hint: the writer of this commit made a mistake; read the versions before and after it"
     )

@@ -83,9 +83,9 @@ def test_a_range_that_ends_before_it_starts_is_refused(
         resolved(storage, start, end)
 
     assert raised.value.sentence() == (
-        f"the change feed was asked for from version {found[0]} to version {found[1]}, "
-        "which ends before it starts\n"
-        "hint: exchange start and end; both belong to the range"
+        f"the change feed was asked for from version {found[0]} to version {found[1]}, which "
+        "ends before it starts\n"
+        "hint: swap start and end; both are inclusive"
     )
     assert raised.value.code == "DELTA_INVALID_CDC_RANGE"
 

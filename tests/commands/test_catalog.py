@@ -196,9 +196,9 @@ def test_rows_are_inserted_by_position(spark: SparkSession, rows: DataFrame) -> 
     with pytest.raises(ColumnCountError) as caught:
         write(rows.select("id")).insertInto(NAME)
     assert caught.value.sentence() == (
-        f"the data has 1 columns [id], but the table {delta_location(spark, NAME)} has 3: "
-        "[id, p, s]\n"
-        "hint: select as many columns in the same order, or use saveAsTable, which goes by name"
+        f"the data has 1 columns [id], but the table {delta_location(spark, NAME)} has 3: [id, "
+        "p, s]\n"
+        "hint: select as many columns in the same order, or use saveAsTable to match by name"
     )
 
 
@@ -226,8 +226,8 @@ def test_a_table_that_is_there_gets_a_name(
     with pytest.raises(TableSchemaMismatchError) as caught:
         builder(spark).tableName(NAME).location(str(tmp_path)).addColumn("x", "int").execute()
     assert caught.value.sentence() == (
-        f"{NAME} is to be created with the columns struct<x:int>, but the table at {tmp_path} has "
-        "the columns struct<id:bigint,p:bigint,s:string>\n"
+        f"{NAME} cannot be created with the columns struct<x:int>, because the table at "
+        f"{tmp_path} has the columns struct<id:bigint,p:bigint,s:string>\n"
         "hint: leave the columns out to take those of the table"
     )
     builder(spark).tableName(NAME).location(str(tmp_path)).execute()
@@ -264,7 +264,7 @@ def test_names_that_are_none_are_refused(spark: SparkSession, rows: DataFrame) -
     with pytest.raises(InvalidTableNameError) as caught:
         write(rows).saveAsTable("a.b.c.d")
     assert caught.value.sentence() == (
-        "'a.b.c.d' is not the name of a table in Spark's session catalog\n"
+        "'a.b.c.d' is not a table name that Spark's session catalog allows\n"
         "hint: write table or database.table, with backquotes around unusual characters"
     )
     with pytest.raises(InvalidTableNameError):
@@ -282,6 +282,6 @@ def test_a_name_of_something_else_is_refused(
         write(rows).mode("append").saveAsTable(NAME)
 
     assert caught.value.sentence() == (
-        f"{NAME} is not a Delta table, but one of parquet\n"
+        f"{NAME} is not a Delta table, but a parquet table\n"
         "hint: name a table that was created USING delta"
     )

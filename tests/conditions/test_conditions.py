@@ -74,8 +74,8 @@ def test_text_that_is_no_condition_is_told_with_its_place() -> None:
         typed_condition("i > AND flag", SCHEMA)
 
     assert str(raised.value).partition("\n")[0] == (
-        "[PARSE_SYNTAX_ERROR] the condition 'i > AND flag' cannot be read: a column or a value is "
-        "expected before 'AND flag'"
+        "[PARSE_SYNTAX_ERROR] the condition 'i > AND flag' cannot be parsed: expected a column "
+        "or a value before 'AND flag'"
     )
 
 

@@ -168,7 +168,7 @@ def test_a_batch_read_with_a_schema_log_is_refused(
 
     assert raised.value.code == "DELTA_ILLEGAL_OPTION"
     assert raised.value.sentence() == (
-        f"option {option} is set, but a batch read does not follow a schema log\n"
+        f"option {option} is set, but a batch read does not use a schema log\n"
         f"hint: leave out {option}, or read with readStream"
     )
 

@@ -368,7 +368,7 @@ def test_an_unknown_storage_type_names_file_and_version() -> None:
     assert raised.value.sentence() == (
         "the deletion vector of data file 'a.parquet' at version 7 has the unknown storage type "
         "'z'; expected 'u', 'i', 'p' or 'r'\n"
-        "hint: the table was written by something newer; look for a newer truckee"
+        "hint: the table was written by a newer engine; upgrade truckee"
     )
 
 
@@ -405,10 +405,10 @@ def test_a_vector_beyond_the_rows_of_its_file_is_refused() -> None:
         check_row_indexes(RowBitmap([0, 9]), 9, of=of)
 
     assert raised.value.sentence() == (
-        "the deletion vector of data file 'a.parquet' at version 7 marks row 9, "
-        "but the file has 9 rows, the first of them row 0\n"
-        "hint: the vector belongs to another file, or the file was replaced; "
-        "restore the file that the vector was written for"
+        "the deletion vector of data file 'a.parquet' at version 7 marks row 9, but the file "
+        "has 9 rows, counted from 0\n"
+        "hint: the vector belongs to another file, or the file was replaced; restore the file "
+        "that the vector was written for"
     )
     assert raised.value.code == "DELTA_DELETION_VECTOR_INVALID_ROW_INDEX"
 

@@ -418,8 +418,8 @@ def test_a_sidecar_that_is_gone_is_named_and_never_passes_as_empty() -> None:
         load_snapshot(storage).files_table()
 
     assert raised.value.sentence() == (
-        "_delta_log/_sidecars/s.parquet of memory://t is gone, though the log needs it\n"
-        "hint: a clean-up may have run meanwhile; open the table again"
+        "_delta_log/_sidecars/s.parquet of memory://t is gone, but the log needs it\n"
+        "hint: a log cleanup may have deleted it meanwhile; open the table again"
     )
 
 

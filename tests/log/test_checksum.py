@@ -125,7 +125,7 @@ def test_a_checksum_that_cannot_be_read_is_no_missing_one() -> None:
         verify_checksum(found)
 
     assert raised.value.sentence() == (
-        "_delta_log/00000000000000000000.crc of memory://t cannot be read: "
-        "Input data was truncated\n"
-        "hint: the file may be half-written; restore it from a copy"
+        "_delta_log/00000000000000000000.crc of memory://t cannot be read: Input "
+        "data was truncated\n"
+        "hint: the file may be incomplete; restore it from a copy"
     )

@@ -107,7 +107,7 @@ def test_half_written_json_names_its_file_and_line() -> None:
     assert raised.value.sentence() == (
         "line 3 of _delta_log/00000000000000000000.json of memory://t cannot be read: "
         "Input data was truncated\n"
-        "hint: the file may be half-written; restore it from a copy"
+        "hint: the file may be incomplete; restore it from a copy"
     )
 
 
@@ -122,7 +122,7 @@ def test_a_field_of_the_wrong_type_names_its_file_and_line() -> None:
     assert raised.value.sentence() == (
         "line 3 of _delta_log/00000000000000000000.json of memory://t cannot be read: "
         "Expected `int`, got `str` - at `$.add.size`\n"
-        "hint: the file may be half-written; restore it from a copy"
+        "hint: the file may be incomplete; restore it from a copy"
     )
 
 
@@ -182,7 +182,7 @@ def test_a_broken_commit_info_is_no_missing_one() -> None:
 
     assert raised.value.sentence() == (
         "x of memory://t cannot be read: Input data was truncated\n"
-        "hint: the file may be half-written; restore it from a copy"
+        "hint: the file may be incomplete; restore it from a copy"
     )
 
 
@@ -211,8 +211,8 @@ def test_a_file_that_vanished_is_named() -> None:
         list(read_in_order(storage, ["a", "b"]))
 
     assert raised.value.sentence() == (
-        "b of s3://bucket/t is gone, though the log needs it\n"
-        "hint: a clean-up may have run meanwhile; open the table again"
+        "b of s3://bucket/t is gone, but the log needs it\n"
+        "hint: a log cleanup may have deleted it meanwhile; open the table again"
     )
 
 
@@ -224,6 +224,7 @@ def test_an_empty_file_is_damaged() -> None:
         list(read_in_order(storage, ["_delta_log/00000000000000000003.json"]))
 
     assert raised.value.sentence() == (
-        "_delta_log/00000000000000000003.json of memory://t cannot be read: it is empty\n"
-        "hint: the file may be half-written; restore it from a copy"
+        "_delta_log/00000000000000000003.json of memory://t cannot be read: it is "
+        "empty\n"
+        "hint: the file may be incomplete; restore it from a copy"
     )

@@ -346,8 +346,8 @@ def test_transaction_of_an_application_that_was_read_is_a_conflict() -> None:
     assert error.sentence() == (
         "version 5 (STREAMING UPDATE) recorded a transaction of application 'app', which this "
         "transaction depends on\n"
-        "hint: see that no two writers, or two runs of one streaming query, share an application "
-        "id or a checkpoint location"
+        "hint: make sure that no two writers, or two runs of one streaming query, share an "
+        "application id or a checkpoint location"
     )
 
 

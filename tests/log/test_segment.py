@@ -203,7 +203,7 @@ def test_a_hint_without_a_log_says_what_is_missing() -> None:
         log_segment(storage)
 
     assert raised.value.sentence() == (
-        "_last_checkpoint of memory://t names a checkpoint of version 10, but the log holds "
+        "_last_checkpoint of memory://t names a checkpoint of version 10, but the log has "
         "neither that checkpoint nor any commit\n"
         "hint: restore the files of _delta_log from a copy"
     )
@@ -214,7 +214,7 @@ def test_a_gap_names_the_version_that_is_missing() -> None:
         log_segment(log(*commits((0, 1, 3))))
 
     assert raised.value.sentence() == (
-        "the log of memory://t has a gap: version 2 is missing, while version 3 is there\n"
+        "the log of memory://t has a gap: version 2 is missing, but version 3 exists\n"
         "hint: restore _delta_log/00000000000000000002.json"
     )
     assert raised.value.code == "DELTA_VERSIONS_NOT_CONTIGUOUS"
@@ -245,8 +245,8 @@ def test_a_log_without_its_start_needs_a_checkpoint() -> None:
         log_segment(log(*commits((3, 4))))
 
     assert raised.value.sentence() == (
-        "the log of memory://t starts at version 3, and no complete checkpoint stands for what "
-        "came before\n"
+        "the log of memory://t starts at version 3, and no complete checkpoint replaces the "
+        "earlier versions\n"
         "hint: restore the earlier commits or a checkpoint"
     )
 

@@ -139,7 +139,7 @@ def test_a_half_written_commit_is_never_an_empty_one() -> None:
     assert raised.value.sentence() == (
         "line 1 of _delta_log/00000000000000000001.json of memory://t cannot be read: "
         "Input data was truncated\n"
-        "hint: the file may be half-written; restore it from a copy"
+        "hint: the file may be incomplete; restore it from a copy"
     )
 
 

@@ -179,8 +179,9 @@ def test_winners_that_are_gone_from_the_log_cannot_be_followed() -> None:
 
     assert raised.value.code == "DELTA_CONCURRENT_WRITE"
     assert raised.value.sentence() == (
-        "the table was read at version 0, and version 1, which was committed since, is no longer "
-        "in the log\nhint: read the table again and repeat the operation"
+        "the table was read at version 0, but version 1, which was committed since, is no "
+        "longer in the log\n"
+        "hint: read the table again and repeat the operation"
     )
 
 
@@ -204,9 +205,9 @@ def test_writer_that_always_comes_second_gives_up_in_the_end() -> None:
     assert raised.value.code == "DELTA_MAX_COMMIT_RETRIES_EXCEEDED"
     raised.value.seconds = 0.25
     assert raised.value.sentence() == (
-        "the commit was tried 3 times, for versions 1 to 3, with 2 actions, in 0.2 s, and another "
-        "writer was faster each time\n"
-        "hint: let fewer writers commit to this table at a time, or each of them less often"
+        "the commit was tried 3 times, for versions 1 to 3, with 2 actions, in 0.2 s, and "
+        "another writer was faster each time\n"
+        "hint: use fewer concurrent writers for this table, or let each commit less often"
     )
 
 

@@ -121,8 +121,8 @@ def test_path_is_added_and_removed_once_at_most(actions: tuple[Action, ...], kin
 
     assert refused(*actions) == (
         "DELTA_DUPLICATE_ACTIONS_FOUND",
-        f"the commit has {kind} for the file '{path}'; the table memory://t takes one add and one "
-        "remove of a path at most, and both only with different deletion vectors\n"
+        f"the commit has {kind} for the file '{path}'; the table memory://t allows at most one "
+        "add and one remove of a path, and both only with different deletion vectors\n"
         "hint: stage each file once",
     )
 
@@ -192,9 +192,9 @@ def test_vector_needs_a_table_that_takes_vectors() -> None:
     for table in (metadata(), had_them):
         assert refused(*swap(), operation="DELETE", table=table) == (
             "DELTA_ADDING_DELETION_VECTORS_DISALLOWED",
-            "the file 'a' has a deletion vector, but the table memory://t takes none\n"
-            "hint: set the table property 'delta.enableDeletionVectors' to 'true', or rewrite the "
-            "file without the deleted rows",
+            "the file 'a' has a deletion vector, but the table memory://t does not enable them\n"
+            "hint: set the table property 'delta.enableDeletionVectors' to 'true', or rewrite "
+            "the file without the deleted rows",
         )
     accepted(*swap(), operation="COMPUTE STATS", table=had_them)
 

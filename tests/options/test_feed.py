@@ -77,7 +77,7 @@ def test_a_feed_needs_a_start() -> None:
         feed_options({"endingVersion": "nonsense"})
 
     assert raised.value.sentence() == (
-        "a change feed needs a start, and none was given\n"
+        "a change feed needs a start, but none was given\n"
         "hint: set startingVersion or startingTimestamp"
     )
     assert raised.value.code == "DELTA_NO_START_FOR_CDC_READ"

@@ -81,7 +81,7 @@ def test_a_missing_key_is_refused(text: str) -> None:
         shape(keys=text)
 
     assert caught.value.sentence() == (
-        f"option keys is {text!r}, in which the name of a column is missing\n"
+        f"option keys is {text!r}, which has an empty column name\n"
         "hint: write names with commas between them, such as 'country,id', or leave keys out"
     )
 

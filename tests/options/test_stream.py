@@ -160,7 +160,7 @@ def test_a_schema_log_needs_every_commit() -> None:
 
     assert raised.value.sentence() == (
         "schemaTrackingLocation is set, and failOnDataLoss is false\n"
-        "hint: leave out failOnDataLoss, since a stream that follows schemas needs all commits"
+        "hint: leave out failOnDataLoss, because a stream with a schema log needs all commits"
     )
 
 

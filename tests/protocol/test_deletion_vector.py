@@ -214,7 +214,7 @@ def test_an_unknown_storage_type_is_refused_rather_than_guessed() -> None:
 
     assert raised.value.sentence() == (
         "the deletion vector has the unknown storage type 'x'; expected 'u', 'i', 'p' or 'r'\n"
-        "hint: the table was written by something newer; look for a newer truckee"
+        "hint: the table was written by a newer engine; upgrade truckee"
     )
 
 

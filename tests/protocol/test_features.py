@@ -135,7 +135,8 @@ def test_an_error_names_what_is_refused_and_why() -> None:
         check_readable(protocol(3, 7, ("unheardOf",), "unheardOf"), "/data/t")
 
     assert caught.value.sentence() == (
-        "the table /data/t cannot be read, for it uses unheardOf (it is not known to truckee)\n"
+        "the table /data/t cannot be read, because it uses unheardOf (it is not known to "
+        "truckee)\n"
         "hint: upgrade truckee, or drop the feature with the engine that wrote the table"
     )
 
@@ -157,8 +158,9 @@ def test_an_unknown_writer_feature_is_refused() -> None:
 
     assert caught.value.code == "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"
     assert caught.value.sentence() == (
-        "the table cannot be written to, for it uses unheardOf (it is not known to truckee)\n"
-        "hint: reading it is possible; write with an engine that supports the feature"
+        "the table cannot be written to, because it uses unheardOf (it is not known to "
+        "truckee)\n"
+        "hint: it can still be read; write with an engine that supports the feature"
     )
 
 

@@ -120,7 +120,7 @@ def test_the_refusal_says_what_was_found_and_expected() -> None:
     assert caught.value.code == "DELTA_PARTITION_COLUMN_CAST_FAILED"
     assert caught.value.sentence() == (
         "partition value 'x' cannot be read as bigint\n"
-        "hint: the log names a value that does not fit the type of its partition column"
+        "hint: the value in the log does not fit the type of the partition column"
     )
 
 

@@ -191,7 +191,7 @@ def test_names_that_differ_in_case_at_most_are_refused_at_every_depth() -> None:
         check_distinct_names(schema)
 
     assert caught.value.sentence() == (
-        "column s.A is found more than once in the schema, upper and lower case being the same\n"
+        "column s.A is found more than once in the schema, ignoring case\n"
         "hint: rename one of the columns"
     )
 

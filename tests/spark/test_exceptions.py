@@ -217,7 +217,7 @@ def test_a_type_that_sql_cannot_parse_is_a_parse_exception(spark: SparkSession) 
         DeltaTable.create(spark).addColumn("a", "1")
 
     assert str(caught.value) == (
-        "[PARSE_SYNTAX_ERROR] dataType is '1', which is not a type in SQL\n"
+        "[PARSE_SYNTAX_ERROR] dataType is '1', which is not a SQL type\n"
         "hint: give a type such as 'bigint' or 'date', or one of PySpark's"
     )
 

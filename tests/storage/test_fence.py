@@ -152,8 +152,8 @@ def test_a_vector_outside_the_root_is_refused(tmp_path: Path, secret: Path) -> N
 
     path = vector.absolute_path(other.root)
     assert str(error.value) == (
-        f"[DELTA_PATH_OUTSIDE_TABLE] {path} lies outside the table {url}, and "
-        "spark.truckee.read.onlyBelowRoot forbids to read it\n"
+        f"[DELTA_PATH_OUTSIDE_TABLE] {path} is outside the table {url}, and "
+        "spark.truckee.read.onlyBelowRoot forbids reading it\n"
         "hint: if you trust its folder, for example as the source of a clone, add it to "
         "spark.truckee.read.alsoBelow"
     )

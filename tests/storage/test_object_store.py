@@ -177,9 +177,9 @@ def test_a_forked_process_is_told_so_rather_than_left_waiting(s3: S3Server) -> N
     )
 
     assert done.stdout == (
-        "[DELTA_STORAGE_USED_ACROSS_FORK] cannot read s3a://bucket/forked/a: "
-        "the process was forked while it used the store\n"
-        "hint: start processes afresh, with multiprocessing.get_context('spawn')\n"
+        "[DELTA_STORAGE_USED_ACROSS_FORK] cannot read s3a://bucket/forked/a: the process was "
+        "forked while it used the store\n"
+        "hint: start processes with multiprocessing.get_context('spawn')\n"
     )
 
 

@@ -83,7 +83,7 @@ def test_text_that_is_no_json() -> None:
     assert raised.value.code == "DELTA_INVALID_SOURCE_OFFSET_FORMAT"
     assert raised.value.sentence() == (
         "the offset 17 is not one of a Delta stream: Expected `object`, got `int`\n"
-        "hint: give the query the checkpoint that it was started with, or a new one"
+        "hint: use the checkpoint that the query was started with, or a new one"
     )
 
 
@@ -93,7 +93,7 @@ def test_offset_of_another_source() -> None:
 
     assert raised.value.sentence() == (
         'the offset {"logOffset":3} is not one of a Delta stream: it has no sourceVersion\n'
-        "hint: give the query the checkpoint that it was started with, or a new one"
+        "hint: use the checkpoint that the query was started with, or a new one"
     )
 
 
@@ -104,7 +104,7 @@ def test_offset_that_lacks_a_field() -> None:
     assert raised.value.sentence() == (
         'the offset {"sourceVersion":1,"reservoirId":"t"} is not one of a Delta stream: '
         "Object missing required field `reservoirVersion`\n"
-        "hint: give the query the checkpoint that it was started with, or a new one"
+        "hint: use the checkpoint that the query was started with, or a new one"
     )
 
 
@@ -126,7 +126,7 @@ def test_source_version_of_a_later_release() -> None:
 
     assert raised.value.code == "DELTA_INVALID_FORMAT_FROM_SOURCE_VERSION"
     assert raised.value.sentence() == (
-        "the offset has sourceVersion 4, and 3 is the newest known here\n"
+        "the offset has sourceVersion 4, but the newest known one is 3\n"
         "hint: upgrade truckee, or start the query with a new checkpoint"
     )
 
@@ -139,8 +139,8 @@ def test_checkpoint_of_another_table() -> None:
 
     assert raised.value.code == "DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE"
     assert str(pickle.loads(pickle.dumps(raised.value))) == (
-        "[DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE] "
-        "the stream has read the table with id other, but the one at /t has id t\n"
-        "hint: the table was made anew, or the checkpoint belongs to another table; start the "
+        "[DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE] the stream has read the table with id "
+        "other, but the one at /t has id t\n"
+        "hint: the table was recreated, or the checkpoint belongs to another table; start the "
         "query with a new checkpoint"
     )

@@ -124,7 +124,7 @@ def test_an_agreement_is_asked_for_once(tmp_path: Path) -> None:
 
     assert raised.value.sentence() == (
         f"version 1 of {table.storage.root} changed its columns: column x was renamed\n"
-        "hint: check that the query and its sink can do with that, then set "
+        "hint: check that the query and its sink can handle this, then set "
         "allowSourceColumnRename to 1, or to always"
     )
     assert [batch.paths for batch in follower.run(allowSourceColumnRename="always")] == [["c"]]
@@ -360,6 +360,7 @@ def test_an_entry_that_cannot_be_read(tmp_path: Path) -> None:
         follower.start()
 
     assert raised.value.sentence() == (
-        f"the entry {path} of the schema log cannot be read: it does not start with v1\n"
+        f"the entry {path} of the schema log cannot be read: it does not start with "
+        "v1\n"
         "hint: start the query with a new checkpoint and a new schema log"
     )

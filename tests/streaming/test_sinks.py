@@ -149,7 +149,7 @@ def test_a_column_without_a_type(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(NullTypeInStreamError) as raised:
         run_foreach(frame, tmp_path / "u", tmp_path / "c")
     assert raised.value.sentence() == (
-        "column nothing has no type, only nulls\nhint: cast it to the type that it should have"
+        "column nothing has no type, only nulls\nhint: cast it to the intended type"
     )
     with pytest.raises(StreamingQueryException, match="column nothing has no type, only nulls"):
         run_format(frame, tmp_path / "u", tmp_path / "d")

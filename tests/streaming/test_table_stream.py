@@ -67,10 +67,10 @@ def test_rewritten_rows_are_refused_by_name_of_the_operation() -> None:
 
     assert raised.value.code == "DELTA_SOURCE_TABLE_IGNORE_CHANGES"
     assert message(raised) == (
-        f"version 1 of {of.storage.root} changed rows that were there (UPDATE), and a stream of a "
-        "table shows appended rows only\n"
-        "hint: read its changes with readChangeFeed, leave out such commits with "
-        "skipChangeCommits, or set ignoreChanges to get rewritten rows again"
+        f"version 1 of {of.storage.root} changed existing rows (UPDATE), but a stream of a "
+        "table only shows appended rows\n"
+        "hint: read its changes with readChangeFeed, skip such commits with skipChangeCommits, "
+        "or set ignoreChanges to get rewritten rows again"
     )
 
 
@@ -82,10 +82,10 @@ def test_deleted_files_are_refused_by_their_path() -> None:
 
     assert raised.value.code == "DELTA_SOURCE_IGNORE_DELETE"
     assert message(raised) == (
-        f"version 1 of {of.storage.root} deleted rows (a), and a stream of a table shows appended "
-        "rows only\n"
-        "hint: read its changes with readChangeFeed, or set ignoreDeletes or skipChangeCommits to "
-        "pass over such commits"
+        f"version 1 of {of.storage.root} deleted rows (a), but a stream of a table only shows "
+        "appended rows\n"
+        "hint: read its changes with readChangeFeed, or set ignoreDeletes or skipChangeCommits "
+        "to skip such commits"
     )
 
 
@@ -221,10 +221,10 @@ def test_commits_that_were_cleaned_up() -> None:
 
     assert raised.value.code == "DELTA_MISSING_FILES_UNEXPECTED_VERSION"
     assert message(raised) == (
-        f"the stream expected version 1 of {made.storage.root} next, but the log goes on with "
+        f"the stream expected version 1 of {made.storage.root} next, but the log continues with "
         "version 3: the commits between were cleaned up\n"
-        "hint: start the query with a new checkpoint, or set failOnDataLoss to false to go on "
-        "without them"
+        "hint: start the query with a new checkpoint, or set failOnDataLoss to false to skip "
+        "them"
     )
 
 

@@ -2,7 +2,7 @@
 
 One module holds the errors of one part of the path, and opens with its branch of the tree:
 
-    what is asked for    arguments  options  conditions  sql
+    requests             arguments  options  conditions  sql
     storage              storage
     protocol             protocol  columns  table_sql
     log                  log  commit  transaction
@@ -16,8 +16,8 @@ One module holds the errors of one part of the path, and opens with its branch o
       care               optimize  vacuum  restore  clone
     streaming            streaming  stream_offset  stream_schema
 
-`base` has the root, `sql_states` the SQLSTATE of each error class, `printable` what makes any text
-safe for a terminal. A module that is new here is imported below, and its classes are exported.
+`base` has the root, `sql_states` the SQLSTATE of each error class, and `printable` makes any text
+safe for a terminal. Import a new module below, so that its classes are exported.
 """
 
 from truckee.errors.alter import *

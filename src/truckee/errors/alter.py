@@ -1,28 +1,28 @@
-"""Changes of a table's columns, constraints, properties and features that are refused.
+"""Refused changes of a table's columns, constraints, properties and features.
 
 DeltaError
-├── ConstraintExistsError           a constraint of this name is there
+├── ConstraintExistsError           a constraint of this name exists
 ├── ConstraintNotFoundError         there is no constraint of this name
-├── ConstraintNotBooleanError       its expression is not true or false
+├── ConstraintNotBooleanError       its expression is not boolean
 ├── ConstraintAlreadyViolatedError  rows of the table break it
-├── ConstraintPropertyError         constraints are not set as properties
-├── PropertyNotFoundError           a property to be unset is not set
-├── ColumnMappingModeChangeError    a mode that a table cannot be brought to
+├── ConstraintPropertyError         constraints cannot be set as properties
+├── PropertyNotFoundError           the property to unset is not set
+├── ColumnMappingModeChangeError    a mode that the table cannot change to
 ├── RowTrackingBackfillError        rows that have no ids yet
 ├── ColumnMappingRequiredError      rename and drop need column mapping
 ├── ColumnNotFoundError             a column that the table does not have
-├── ColumnExistsError               a column that the table has
+├── ColumnExistsError               a column that the table already has
 ├── DependentColumnError            something else depends on the column
 ├── ColumnChangeError               a change that data files do not allow
 ├── ColumnsNotReplaceableError      a list of columns that data files do not allow
-├── HistoryTruncationError          history is cut off for features of readers only
-├── CheckpointProtectionDropError   history has to be cut off to drop this one
+├── HistoryTruncationError          history needs truncation only for reader features
+├── CheckpointProtectionDropError   history must be truncated to drop this feature
 ├── FeatureRetentionError           a version that needs the feature is too young to be deleted
-├── HistoricalVersionsError         the same, and nothing is left to do but wait
+├── HistoricalVersionsError         the same, on a later attempt
 ├── CheckpointProtectionWaitError   protected versions are too young to be deleted
 └── FeatureDropError                a feature that cannot be dropped
-    ├── UnknownFeatureDropError     one that is not known here
-    └── AbsentFeatureDropError      one that the table does not have
+    ├── UnknownFeatureDropError     a feature that truckee does not know
+    └── AbsentFeatureDropError      a feature that the table does not have
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from truckee.errors.base import DeltaError
 
 @dataclass(eq=False, kw_only=True)
 class ConstraintExistsError(DeltaError):
-    """A constraint of this name is there already."""
+    """A constraint of this name already exists."""
 
     code: ClassVar[str] = "DELTA_CONSTRAINT_ALREADY_EXISTS"
     name: str
@@ -43,7 +43,7 @@ class ConstraintExistsError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"there is a constraint {self.name} already: {self.expression}\n"
+            f"constraint {self.name} already exists: {self.expression}\n"
             "hint: drop it first, or choose another name"
         )
 
@@ -59,7 +59,7 @@ class ConstraintNotFoundError(DeltaError):
     def __str__(self) -> str:
         return (
             f"there is no constraint {self.name} among [{', '.join(self.known)}]\n"
-            "hint: pass ifExists to drop it only if it is there"
+            "hint: pass ifExists to drop it only if it exists"
         )
 
 
@@ -81,7 +81,7 @@ class ConstraintNotBooleanError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class ConstraintAlreadyViolatedError(DeltaError):
-    """Rows that the table has already would break a new constraint."""
+    """Existing rows of the table violate a new constraint."""
 
     code: ClassVar[str] = "DELTA_NEW_CHECK_CONSTRAINT_VIOLATION"
     name: str
@@ -90,29 +90,29 @@ class ConstraintAlreadyViolatedError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"constraint {self.name} ({self.expression}) does not hold for {self.rows} rows that "
-            "the table has\nhint: delete or update these rows first; null does not satisfy it "
+            f"constraint {self.name} ({self.expression}) does not hold for {self.rows} existing "
+            "rows of the table\nhint: delete or update these rows first; null does not satisfy it "
             "either"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class ConstraintPropertyError(DeltaError):
-    """A constraint was to be set or unset as a property, with no look at the rows."""
+    """A constraint was set or unset as a property, which would skip the check of the rows."""
 
     code: ClassVar[str] = "DELTA_ADD_CONSTRAINTS"
     key: str
 
     def __str__(self) -> str:
         return (
-            f"{self.key} is a constraint, and not set or unset as a property\n"
-            "hint: use addConstraint and dropConstraint, which look at the rows"
+            f"{self.key} is a constraint, which cannot be set or unset as a property\n"
+            "hint: use addConstraint and dropConstraint, which check the rows"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class PropertyNotFoundError(DeltaError):
-    """A property was to be unset that is not set."""
+    """The property to unset is not set."""
 
     code: ClassVar[str] = "DELTA_UNSET_NON_EXISTENT_PROPERTY"
     key: str
@@ -121,13 +121,13 @@ class PropertyNotFoundError(DeltaError):
     def __str__(self) -> str:
         return (
             f"the table {self.table} has no property {self.key}\n"
-            "hint: pass ifExists to unset it only if it is there"
+            "hint: pass ifExists to unset it only if it is set"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class ColumnMappingModeChangeError(DeltaError):
-    """A change of the column mapping mode that data files do not allow."""
+    """The data files do not allow this change of the column mapping mode."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE"
     old: str
@@ -142,7 +142,7 @@ class ColumnMappingModeChangeError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class RowTrackingBackfillError(DeltaError):
-    """Row tracking was to be switched on for a table whose rows have no ids."""
+    """Row tracking cannot be switched on, because existing rows have no ids."""
 
     code: ClassVar[str] = "DELTA_ROW_TRACKING_BACKFILL_REQUIRED"
     table: str
@@ -152,13 +152,13 @@ class RowTrackingBackfillError(DeltaError):
         return (
             f"row tracking cannot be switched on: the rows of {self.files} files of the table "
             f"{self.table} have no ids yet\n"
-            "hint: switch it on when the table is created, or write its rows anew"
+            "hint: switch it on when the table is created, or rewrite its rows"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class ColumnMappingRequiredError(DeltaError):
-    """Columns can only be renamed or dropped where data files do not know their names."""
+    """Columns can be renamed or dropped only with column mapping."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_RENAME_COLUMN"
     action: str
@@ -172,14 +172,14 @@ class ColumnMappingRequiredError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class DropNeedsColumnMappingError(ColumnMappingRequiredError):
-    """A column was to be dropped, and data files know it by its name."""
+    """A column can be dropped only with column mapping."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_DROP_COLUMN"
 
 
 @dataclass(eq=False, kw_only=True)
 class ColumnNotFoundError(DeltaError):
-    """A column that the table does not have."""
+    """The table does not have this column."""
 
     code: ClassVar[str] = "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA"
     column: str
@@ -194,21 +194,21 @@ class ColumnNotFoundError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class ColumnExistsError(DeltaError):
-    """A column was to be added or renamed to a name that is taken."""
+    """A column would be added, or renamed, to a name that is taken."""
 
     code: ClassVar[str] = "DELTA_DUPLICATE_COLUMNS_FOUND"
     column: str
 
     def __str__(self) -> str:
         return (
-            f"the table has a column {self.column} already\n"
-            "hint: choose another name; names that differ in case only are the same"
+            f"the table already has a column {self.column}\n"
+            "hint: choose another name; names are not case-sensitive"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class DependentColumnError(DeltaError):
-    """A column was to be renamed, dropped or changed that something else depends on."""
+    """A column cannot be renamed, dropped or changed, because something depends on it."""
 
     code: ClassVar[str] = "DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE"
     action: str
@@ -217,14 +217,14 @@ class DependentColumnError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"column {self.column} cannot be {self.action}, for it is used by "
+            f"column {self.column} cannot be {self.action}, because it is used by "
             f"{', '.join(self.dependents)}\nhint: drop what depends on the column first"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class ColumnChangeError(DeltaError):
-    """A column cannot become what it was to become."""
+    """This change of a column is not possible."""
 
     code: ClassVar[str] = "DELTA_ALTER_TABLE_CHANGE_COL_NOT_SUPPORTED"
     column: str
@@ -251,21 +251,21 @@ class ColumnsNotReplaceableError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class HistoryTruncationError(DeltaError):
-    """History need not be cut off to drop this feature."""
+    """History need not be truncated to drop this feature."""
 
     code: ClassVar[str] = "DELTA_FEATURE_DROP_HISTORY_TRUNCATION_NOT_ALLOWED"
     feature: str
 
     def __str__(self) -> str:
         return (
-            f"the feature {self.feature} asks nothing of readers, so that history need not be "
+            f"the feature {self.feature} does not affect readers, so history need not be "
             "truncated\nhint: drop it without truncateHistory"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class CheckpointProtectionDropError(DeltaError):
-    """Older versions depend on the protection of checkpoints."""
+    """Older versions of the table depend on checkpoint protection."""
 
     code: ClassVar[str] = (
         "DELTA_FEATURE_CAN_ONLY_DROP_CHECKPOINT_PROTECTION_WITH_HISTORY_TRUNCATION"
@@ -326,7 +326,7 @@ class CheckpointProtectionWaitError(DeltaError):
         return (
             "the feature checkpointProtection cannot be dropped yet: it protects the versions "
             f"before {self.before}, and the log still has version {self.earliest}\n"
-            f"hint: history is kept for {self.hours} hours; try again when they are over"
+            f"hint: history is kept for {self.hours} hours; try again after that"
         )
 
 
@@ -345,13 +345,13 @@ class FeatureDropError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class UnknownFeatureDropError(FeatureDropError):
-    """A feature that is not known here."""
+    """truckee does not know the feature to drop."""
 
     code: ClassVar[str] = "DELTA_FEATURE_DROP_UNSUPPORTED_CLIENT_FEATURE"
 
 
 @dataclass(eq=False, kw_only=True)
 class AbsentFeatureDropError(FeatureDropError):
-    """A feature that the table does not have."""
+    """The table does not have the feature to drop."""
 
     code: ClassVar[str] = "DELTA_FEATURE_DROP_FEATURE_NOT_PRESENT"

@@ -1,8 +1,8 @@
-"""Arguments of calls that make no sense, told at the call: TypeError and ValueError, as in Python.
+"""Arguments that are refused at the call, as TypeError or ValueError as usual in Python.
 
 DeltaError
-├── ArgumentTypeError     (TypeError)   a value of a type that means nothing there
-├── ArgumentValueError    (ValueError)  a value that means nothing there
+├── ArgumentTypeError     (TypeError)   a value of a wrong type
+├── ArgumentValueError    (ValueError)  a value that is not allowed
 └── NoAssignmentsError    (ValueError)  an update that sets nothing
 """
 
@@ -16,7 +16,7 @@ from truckee.errors.base import DeltaError
 
 @dataclass(eq=False, kw_only=True)
 class ArgumentTypeError(DeltaError, TypeError):
-    """An argument of a type that means nothing here; `needs` follows the word must."""
+    """An argument has a wrong type; `needs` completes the sentence "it must ..."."""
 
     code: ClassVar[str] = "DELTA_INVALID_ARGUMENT"
     what: str
@@ -29,7 +29,7 @@ class ArgumentTypeError(DeltaError, TypeError):
 
 @dataclass(eq=False, kw_only=True)
 class ArgumentValueError(DeltaError, ValueError):
-    """An argument that means nothing here; `needs` follows the words needs to."""
+    """An argument has a wrong value; `needs` completes the sentence "it needs to ..."."""
 
     code: ClassVar[str] = "DELTA_ILLEGAL_ARGUMENT"
     what: str
@@ -42,7 +42,7 @@ class ArgumentValueError(DeltaError, ValueError):
 
 @dataclass(eq=False, kw_only=True)
 class NoAssignmentsError(DeltaError, ValueError):
-    """An update that says nothing of what is to be updated."""
+    """An update without any assignment."""
 
     code: ClassVar[str] = "DELTA_MISSING_SET_COLUMN"
     what: str

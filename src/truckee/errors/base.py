@@ -4,9 +4,10 @@ An error is a value: typed fields, one sentence made from them, and where it hel
 that starts with `hint:`. `code` is Delta's own error class where Delta has one, since that is
 what people search for; the text of an error starts with it.
 
-An engine may have exceptions of its own that its users catch. It gives a function that returns,
-for a class of ours, a subclass that is also one of its own, and from then on errors are instances
-of those. So a layer that knows no engine raises what users of the engine expect.
+An engine may have exceptions of its own that its users catch. The engine registers a function that
+maps a class of ours to a subclass that also inherits from the engine's exception. From then on,
+errors are instances of these subclasses. So layers that know nothing of the engine still raise what
+its users expect.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ def _rebuild(kind: type[DeltaError], values: dict[str, Any]) -> DeltaError:
 
 @dataclass(eq=False, kw_only=True)
 class DeltaError(Exception):
-    """Anything that is wrong with a table, an option or an argument, rather than with truckee."""
+    """A problem with a table, an option or an argument, rather than a bug in truckee."""
 
     code: ClassVar[str] = "DELTA_ERROR"
     plain: ClassVar[type[DeltaError] | None] = None
-    """The class that was raised, where this one was made from it for an engine."""
+    """The original class, if this class was made from it for an engine."""
 
     def __init_subclass__(cls) -> None:
-        """Let `__str__` of a class be its sentence, and put the error class before it.
+        """Use the `__str__` of a subclass as its sentence, and put the error class before it.
 
-        So no text of an error can be without the class, whoever writes it.
+        So no subclass can forget the error class in its text.
         """
         super().__init_subclass__()
         own = vars(cls).get("__str__")
@@ -42,7 +43,7 @@ class DeltaError(Exception):
             cls.__str__ = DeltaError.__str__  # type: ignore[method-assign]
 
     def __new__(cls, **_: Any) -> DeltaError:
-        """Return an error of this class, or of the subclass that the engine's users know."""
+        """Return an error of this class, or of the subclass registered by the engine."""
         kind = cls if cls.plain is not None else _engine_class(cls)
         return super().__new__(kind)
 
@@ -51,12 +52,12 @@ class DeltaError(Exception):
         return ""
 
     def __str__(self) -> str:
-        # What an error says of a table may hold anything, and is likely to be printed.
+        # The text may contain anything that was found in a table, and is often printed.
         return printable(f"[{self.code}] {self.sentence()}".rstrip(), keep="\n")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Exceptions pickle by their positional arguments, of which these have none. The engine's
-        # subclasses are made where they are needed, so the plain class is named.
+        # Exceptions pickle by their positional arguments, and these have none. The engine's
+        # subclasses are made at run time, so the pickle refers to the original class.
         kind = self.plain or type(self)
         return _rebuild, (kind, {f.name: getattr(self, f.name) for f in fields(self)})
 
@@ -65,6 +66,6 @@ _engine_class: Callable[[type[DeltaError]], type[DeltaError]] = lambda kind: kin
 
 
 def raise_as(engine_class: Callable[[type[DeltaError]], type[DeltaError]]) -> None:
-    """From now on, make errors as instances of what `engine_class` returns for their class."""
+    """From now on, create errors as instances of what `engine_class` returns for their class."""
     global _engine_class
     _engine_class = engine_class

@@ -1,17 +1,17 @@
-"""Errors of the change feed: its range, what was recorded, and what is left of it.
+"""Errors of the change feed: its range, what was recorded, and what still exists.
 
 DeltaError
   NoStartError                   neither a starting version nor a starting timestamp
   MultipleBoundariesError        one bound given both as a version and as a timestamp
-  NullBoundaryError              a bound that is nothing
+  NullBoundaryError              a bound that is NULL
   StartAfterLatestError          the range starts after the latest version
   InvalidRangeError              the range ends before it starts
-  BeyondRetentionError           the start is older than deleted files are kept for
+  BeyondRetentionError           the start is before the retention of deleted files
   ChangeDataNotRecordedError     the feed was off at some version of the range
   IncompatibleSchemaChangeError  the schema changed within the range
   IncompatibleDataSchemaError    the schema at the start is not the one to read with
   ContradictingActionsError      one commit adds and removes the same logical file
-  MissingExtendedMetadataError   a removed file without what the feed needs to know of it
+  MissingExtendedMetadataError   a removed file without the metadata that the feed needs
   ChangeDataFileNotFoundError    a file that the feed needs was deleted
 """
 
@@ -26,13 +26,13 @@ from truckee.errors.log import utc_text
 
 @dataclass(eq=False, kw_only=True)
 class NoStartError(DeltaError):
-    """A change feed has to start somewhere."""
+    """A change feed needs a start."""
 
     code: ClassVar[str] = "DELTA_NO_START_FOR_CDC_READ"
 
     def __str__(self) -> str:
         return (
-            "a change feed needs a start, and none was given\n"
+            "a change feed needs a start, but none was given\n"
             "hint: set startingVersion or startingTimestamp"
         )
 
@@ -95,13 +95,13 @@ class InvalidRangeError(DeltaError):
         return (
             f"the change feed was asked for from version {self.start} to version {self.end}, "
             "which ends before it starts\n"
-            "hint: exchange start and end; both belong to the range"
+            "hint: swap start and end; both are inclusive"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class BeyondRetentionError(DeltaError):
-    """The range starts before the time from which on deleted files are kept."""
+    """The range starts before the retention period of deleted files."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION"
     table: str
@@ -132,14 +132,14 @@ class ChangeDataNotRecordedError(DeltaError):
         return (
             f"no change data was recorded at version {self.version} "
             f"of the range {self.start}..{self.end}: the change feed was off\n"
-            "hint: set the option changeFeed to auto, which tells these changes from the table's "
+            "hint: set the option changeFeed to auto, which derives these changes from the table's "
             "files, or read a range in which delta.enableChangeDataFeed is true throughout"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class IncompatibleSchemaChangeError(DeltaError):
-    """A commit of the range changed the schema so that one schema cannot read both sides."""
+    """A commit of the range changed the schema, and no one schema can read both sides."""
 
     code: ClassVar[str] = "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE"
     start: int
@@ -160,7 +160,7 @@ class IncompatibleSchemaChangeError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class IncompatibleDataSchemaError(DeltaError):
-    """The table had another schema at the start of the range."""
+    """The schema at the start of the range is not compatible with the one to read with."""
 
     code: ClassVar[str] = "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_DATA_SCHEMA"
     start: int
@@ -179,7 +179,7 @@ class IncompatibleDataSchemaError(DeltaError):
 
 
 def _ranges_hint(start: int, ranges: tuple[tuple[int, int], ...]) -> str:
-    """Return which ranges can be read; the versions before them need a schema of their time."""
+    """Return a hint with the readable ranges; older versions need an older schema."""
     older = (
         "name a version whose schema fits with versionAsOf, and set "
         "changeDataFeed.allowTimeTravelOptionsForSchema to true"
@@ -202,13 +202,13 @@ class ContradictingActionsError(DeltaError):
     def __str__(self) -> str:
         return (
             f"version {self.version} both adds and removes '{self.path}' with no deletion vector\n"
-            "hint: the writer of this commit is at fault; read the versions before and after it"
+            "hint: the writer of this commit made a mistake; read the versions before and after it"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class MissingExtendedMetadataError(DeltaError):
-    """A removed file that lacks the partition values and the size that the feed needs."""
+    """A removed file lacks the partition values and the size that the feed needs."""
 
     code: ClassVar[str] = "DELTA_REMOVE_FILE_CDC_MISSING_EXTENDED_METADATA"
     version: int
@@ -226,8 +226,8 @@ class MissingExtendedMetadataError(DeltaError):
 class ChangeDataFileNotFoundError(DeltaError):
     """A file of the feed is gone; most likely VACUUM deleted it.
 
-    `readable_from` is the first version from which on every file is still there, None if even
-    the last version of the range lacks one.
+    `readable_from` is the first version from which every file still exists, None if even the
+    last version of the range lacks one.
     """
 
     code: ClassVar[str] = "DELTA_CHANGE_DATA_FILE_NOT_FOUND"
@@ -239,8 +239,8 @@ class ChangeDataFileNotFoundError(DeltaError):
 
     def __str__(self) -> str:
         gone = (
-            f"'{self.path}' is gone, which the change feed of {self.table} "
-            f"needs for version {self.version}"
+            f"the file '{self.path}' is gone, but the change feed of {self.table} "
+            f"needs it for version {self.version}"
         )
         if self.readable_from is None:
             return f"{gone}\nhint: no version up to {self.end} can be read any more"

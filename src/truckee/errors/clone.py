@@ -1,12 +1,12 @@
-"""Clones and manifests that are refused before anything is written.
+"""Refused clones and manifests; nothing was written.
 
 DeltaError
 ├── NonEmptyCloneError               the target is a table with files
 ├── ClonePathError                   a target that is not an absolute path
 ├── CloneSourceError                 a source that is not a Delta table
-├── CloneTargetError                 a target with two places
-├── CloneColumnMappingError          another column mapping mode than the source has
-├── ManifestModeError                a manifest of a kind that there is none of
+├── CloneTargetError                 a target with two different paths
+├── CloneColumnMappingError          a column mapping mode other than that of the source
+├── ManifestModeError                an unknown kind of manifest
 ├── ManifestVectorsError             a manifest of files with deletion vectors
 ├── ManifestColumnMappingError       a manifest of files with column mapping
 └── ManifestPropertyError            a property that deletion vectors forbid
@@ -22,7 +22,7 @@ from truckee.errors.base import DeltaError
 
 @dataclass(eq=False, kw_only=True)
 class NonEmptyCloneError(DeltaError):
-    """The target of a clone is a table that has files."""
+    """The target of a clone is a table that already has files."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_NON_EMPTY_CLONE"
     table: str
@@ -56,7 +56,7 @@ class CloneSourceError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"the source {self.source} is not a Delta table, but one of {self.provider}\n"
+            f"the source {self.source} is not a Delta table, but a {self.provider} table\n"
             "hint: convert it with CONVERT TO DELTA first, or create the table AS SELECT"
         )
 
@@ -78,7 +78,7 @@ class CloneTargetError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class CloneColumnMappingError(DeltaError):
-    """A clone cannot have another column mapping mode than its source."""
+    """A clone must have the same column mapping mode as its source."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE"
     source: str
@@ -93,21 +93,18 @@ class CloneColumnMappingError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class ManifestModeError(DeltaError):
-    """There is no manifest of this kind."""
+    """An unknown kind of manifest."""
 
     code: ClassVar[str] = "DELTA_MODE_NOT_SUPPORTED"
     mode: str
 
     def __str__(self) -> str:
-        return (
-            f"a manifest of the kind {self.mode!r} cannot be generated\n"
-            "hint: pass symlink_format_manifest"
-        )
+        return f"there is no manifest of the kind {self.mode!r}\nhint: pass symlink_format_manifest"
 
 
 @dataclass(eq=False, kw_only=True)
 class ManifestVectorsError(DeltaError):
-    """Readers of a manifest would show rows that are deleted."""
+    """Readers of a manifest would show rows that deletion vectors delete."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_GENERATE_WITH_DELETION_VECTORS"
     table: str
@@ -116,7 +113,8 @@ class ManifestVectorsError(DeltaError):
     def __str__(self) -> str:
         return (
             f"{self.files} files of the table {self.table} have deletion vectors, which readers of "
-            "a manifest do not know\nhint: rewrite these files first: table.optimize().purge()"
+            "a manifest cannot apply\n"
+            "hint: rewrite these files first: table.optimize().purge()"
         )
 
 
@@ -129,14 +127,14 @@ class ManifestColumnMappingError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"the table {self.table} has column mapping, which readers of a manifest do not know\n"
-            "hint: let these readers read the table itself"
+            f"the table {self.table} has column mapping, which readers of a manifest cannot apply\n"
+            "hint: read the table itself instead"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class ManifestPropertyError(DeltaError):
-    """A manifest cannot be kept up to date where files have deletion vectors."""
+    """A table with deletion vectors cannot have a manifest."""
 
     code: ClassVar[str] = "DELTA_VIOLATE_TABLE_PROPERTY_VALIDATION_FAILED"
     table: str

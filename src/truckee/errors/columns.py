@@ -1,16 +1,16 @@
 """Columns that a table cannot have, or cannot be partitioned by.
 
 DeltaError
-├── InvalidColumnNamesError       characters that data files of the table cannot take
+├── InvalidColumnNamesError       characters that need column mapping
 ├── UnsupportedTypesError         types that a table cannot hold
 ├── NoColumnsError                a table without columns
-├── PartitionColumnNotFoundError  a partition column that is no column
-├── PartitionColumnTypeError      a partition column whose values have no text
-├── AllColumnsPartitionedError    nothing is left for the data files
-├── ClusteringColumnError         a clustering column that is no column, or has no statistics
-├── ClusteringOfPartitionedTableError  a partitioned table is not clustered
-├── NotAnIdentityColumnError      SYNC IDENTITY of another column
-├── InvalidIdentityColumnError    an identity column of a wrong type or step
+├── PartitionColumnNotFoundError  a partition column that is not a column of the table
+├── PartitionColumnTypeError      a partition column of a type that is not allowed
+├── AllColumnsPartitionedError    no column is left for the data files
+├── ClusteringColumnError         a column that is missing or has no statistics
+├── ClusteringOfPartitionedTableError  a partitioned table cannot be clustered
+├── NotAnIdentityColumnError      SYNC IDENTITY of a column that is not one
+├── InvalidIdentityColumnError    a wrong type or step
 └── InvalidGeneratedColumnError   an expression that cannot generate a column
 """
 
@@ -31,8 +31,8 @@ class InvalidColumnNamesError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"the column names [{', '.join(self.columns)}] have characters out of ' ,;{{}}()\\n\\t="
-            "', which data files do not take\n"
+            f"the column names [{', '.join(self.columns)}] contain characters out of "
+            "' ,;{}()\\n\\t=', which need column mapping\n"
             "hint: rename the columns, or set the table property 'delta.columnMapping.mode' to "
             "'name'"
         )
@@ -40,21 +40,21 @@ class InvalidColumnNamesError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class UnsupportedTypesError(DeltaError):
-    """Columns of types that a table cannot hold."""
+    """Columns of types that a table cannot store."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_DATA_TYPES"
     columns: tuple[str, ...]
 
     def __str__(self) -> str:
         return (
-            f"a table cannot hold columns of these types: {', '.join(self.columns)}\n"
+            f"a table cannot store columns of these types: {', '.join(self.columns)}\n"
             "hint: cast them to another type, or leave them out"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class NoColumnsError(DeltaError):
-    """A table was to be created without a column."""
+    """A table cannot be created without columns."""
 
     code: ClassVar[str] = "DELTA_SCHEMA_NOT_PROVIDED"
     table: str
@@ -68,7 +68,7 @@ class NoColumnsError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class PartitionColumnNotFoundError(DeltaError):
-    """A table was to be partitioned by a column that it does not have."""
+    """A partition column is not a column of the table."""
 
     code: ClassVar[str] = "DELTA_PARTITION_COLUMN_NOT_FOUND"
     column: str
@@ -83,7 +83,7 @@ class PartitionColumnNotFoundError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class PartitionColumnTypeError(DeltaError):
-    """A partition column of a type whose values have no text."""
+    """A table cannot be partitioned by a column of this type."""
 
     code: ClassVar[str] = "DELTA_INVALID_PARTITION_COLUMN_TYPE"
     column: str
@@ -91,14 +91,14 @@ class PartitionColumnTypeError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"column {self.column} is of type {self.type}, by which a table cannot be partitioned\n"
-            "hint: partition by a date, a number or a text"
+            f"column {self.column} has the type {self.type}, which a partition column cannot have\n"
+            "hint: partition by a date, a number or a string"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class AllColumnsPartitionedError(DeltaError):
-    """Every column is a partition column, or one of them twice."""
+    """Every column is a partition column, or one is named twice."""
 
     code: ClassVar[str] = "DELTA_CANNOT_USE_ALL_COLUMNS_FOR_PARTITION"
     columns: tuple[str, ...]
@@ -112,7 +112,7 @@ class AllColumnsPartitionedError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class ClusteringColumnError(DeltaError):
-    """A column by which a table cannot be clustered."""
+    """A table cannot be clustered by this column."""
 
     code: ClassVar[str] = "DELTA_CLUSTERING_COLUMN_MISSING_STATS"
     column: str
@@ -127,7 +127,7 @@ class ClusteringColumnError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class ClusteringOfPartitionedTableError(DeltaError):
-    """A partitioned table was to be clustered."""
+    """A partitioned table cannot be clustered."""
 
     code: ClassVar[str] = "DELTA_ALTER_TABLE_CLUSTER_BY_ON_PARTITIONED_TABLE_NOT_ALLOWED"
     partition_columns: tuple[str, ...]
@@ -141,7 +141,7 @@ class ClusteringOfPartitionedTableError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class NotAnIdentityColumnError(DeltaError):
-    """SYNC IDENTITY was asked for a column that numbers no rows."""
+    """SYNC IDENTITY names a column that is not an identity column."""
 
     code: ClassVar[str] = "DELTA_IDENTITY_COLUMNS_ALTER_NON_IDENTITY_COLUMN"
     column: str
@@ -155,7 +155,7 @@ class NotAnIdentityColumnError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class InvalidIdentityColumnError(DeltaError):
-    """An identity column that cannot number rows."""
+    """An identity column with a wrong type or definition."""
 
     code: ClassVar[str] = "DELTA_IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE"
     column: str
@@ -164,14 +164,14 @@ class InvalidIdentityColumnError(DeltaError):
     def __str__(self) -> str:
         return (
             f"column {self.column} cannot be an identity column: {self.reason}\n"
-            "hint: an identity column is a bigint that no partition or expression depends on, with "
+            "hint: an identity column is a bigint, not used by partitions or expressions, with "
             "a step other than 0"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class InvalidGeneratedColumnError(DeltaError):
-    """An expression that cannot generate a column."""
+    """A generated column has an expression that is not allowed."""
 
     code: ClassVar[str] = "DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH"
     column: str

@@ -1,4 +1,4 @@
-"""Actions that may not be committed to this table, whoever else is writing.
+"""Actions that must not be committed to this table, with or without other writers.
 
 DeltaError
 └── InvalidCommitError
@@ -6,15 +6,15 @@ DeltaError
     ├── AppendOnlyTableError              rows would be removed from an append-only table
     ├── DuplicateActionsError             one path is added or removed twice
     ├── DuplicateDomainMetadataError      one domain is written twice
-    ├── DomainMetadataNotSupportedError   a domain, and the table has no such feature
-    ├── MissingNumRecordsError            a deletion vector, and no count of the file's rows
-    ├── TightBoundsError                  a new deletion vector, and statistics called exact
-    ├── DeletionVectorsNotWritableError   a deletion vector, and the table has them off
-    ├── TableContainsChangeColumnsError   the feed is switched on beside columns of its names
-    ├── ReservedChangeColumnsError        columns of such names, and the feed is on
-    ├── UnexpectedChangeFilesError        change files, and no data changed
+    ├── DomainMetadataNotSupportedError   a domain, but the table lacks the feature
+    ├── MissingNumRecordsError            a deletion vector, but no count of the file's rows
+    ├── TightBoundsError                  a new deletion vector, but statistics marked as exact
+    ├── DeletionVectorsNotWritableError   a deletion vector, but the table does not enable them
+    ├── TableContainsChangeColumnsError   the feed is enabled, but columns have its names
+    ├── ReservedChangeColumnsError        new columns have its names, and the feed is on
+    ├── UnexpectedChangeFilesError        change files, but no data changed
     ├── ColumnMappingChangeWithFilesError columns renamed and files written in one commit
-    ├── RowIdsWithoutStatisticsError      row ids are needed, and the number of rows unknown
+    ├── RowIdsWithoutStatisticsError      row ids are needed, but the number of rows is unknown
     ├── ProtocolDowngradeError            the protocol would lose features
     └── MissingMetadataError              a first commit without metadata
 """
@@ -55,7 +55,7 @@ class PartitionValuesMismatchError(InvalidCommitError):
 
 @dataclass(eq=False, kw_only=True)
 class AppendOnlyTableError(InvalidCommitError):
-    """A commit that takes rows out of a table which only ever grows."""
+    """A commit would remove rows from an append-only table."""
 
     code: ClassVar[str] = "DELTA_CANNOT_MODIFY_APPEND_ONLY"
     operation: str
@@ -79,8 +79,8 @@ class DuplicateActionsError(InvalidCommitError):
 
     def __str__(self) -> str:
         return (
-            f"the commit has {self.kind} for the file '{self.path}'; the table {self.table} takes "
-            "one add and one remove of a path at most, and both only with different deletion "
+            f"the commit has {self.kind} for the file '{self.path}'; the table {self.table} allows "
+            "at most one add and one remove of a path, and both only with different deletion "
             "vectors\nhint: stage each file once"
         )
 
@@ -116,7 +116,7 @@ class DomainMetadataNotSupportedError(InvalidCommitError):
 
 @dataclass(eq=False, kw_only=True)
 class MissingNumRecordsError(InvalidCommitError):
-    """A file with a deletion vector whose statistics do not tell how many rows it has."""
+    """A file has a deletion vector, but its statistics do not say how many rows it has."""
 
     code: ClassVar[str] = "DELTA_DELETION_VECTOR_MISSING_NUM_RECORDS"
     path: str
@@ -131,7 +131,7 @@ class MissingNumRecordsError(InvalidCommitError):
 
 @dataclass(eq=False, kw_only=True)
 class TightBoundsError(InvalidCommitError):
-    """A file gets a deletion vector, but its statistics still claim to be exact."""
+    """A file gets a deletion vector, but its statistics are still marked as exact."""
 
     code: ClassVar[str] = "DELTA_ADDING_DELETION_VECTORS_WITH_TIGHT_BOUNDS_DISALLOWED"
     path: str
@@ -146,14 +146,15 @@ class TightBoundsError(InvalidCommitError):
 
 @dataclass(eq=False, kw_only=True)
 class DeletionVectorsNotWritableError(InvalidCommitError):
-    """A file gets a deletion vector in a table that does not take new ones."""
+    """A file gets a deletion vector, but the table does not enable them."""
 
     code: ClassVar[str] = "DELTA_ADDING_DELETION_VECTORS_DISALLOWED"
     path: str
 
     def __str__(self) -> str:
         return (
-            f"the file '{self.path}' has a deletion vector, but the table {self.table} takes none\n"
+            f"the file '{self.path}' has a deletion vector, but the table {self.table} does not "
+            "enable them\n"
             "hint: set the table property 'delta.enableDeletionVectors' to 'true', or rewrite the "
             "file without the deleted rows"
         )
@@ -161,7 +162,7 @@ class DeletionVectorsNotWritableError(InvalidCommitError):
 
 @dataclass(eq=False, kw_only=True)
 class TableContainsChangeColumnsError(InvalidCommitError):
-    """The change data feed is switched on, and the table has columns with the feed's names."""
+    """The change data feed is enabled, but the table has columns with the feed's names."""
 
     code: ClassVar[str] = "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS"
     columns: tuple[str, ...]
@@ -176,7 +177,7 @@ class TableContainsChangeColumnsError(InvalidCommitError):
 
 @dataclass(eq=False, kw_only=True)
 class ReservedChangeColumnsError(InvalidCommitError):
-    """A column with one of the feed's names comes to a table whose feed is on."""
+    """A new column has one of the feed's names, and the feed is enabled."""
 
     code: ClassVar[str] = "RESERVED_CDC_COLUMNS_ON_WRITE"
     columns: tuple[str, ...]
@@ -192,7 +193,7 @@ class ReservedChangeColumnsError(InvalidCommitError):
 
 @dataclass(eq=False, kw_only=True)
 class UnexpectedChangeFilesError(InvalidCommitError):
-    """Change files in a commit that says of itself that it changes no data."""
+    """A commit has change files, but is marked as changing no data."""
 
     code: ClassVar[str] = "DELTA_UNEXPECTED_CHANGE_FILES_FOUND"
     paths: tuple[str, ...]
@@ -207,7 +208,7 @@ class UnexpectedChangeFilesError(InvalidCommitError):
 
 @dataclass(eq=False, kw_only=True)
 class ColumnMappingChangeWithFilesError(InvalidCommitError):
-    """Columns get new names in the commit that also writes files, and the feed is on."""
+    """One commit changes column names and writes files while the feed is enabled."""
 
     code: ClassVar[str] = "DELTA_BLOCK_COLUMN_MAPPING_AND_CDC_OPERATION"
     operation: str
@@ -222,7 +223,7 @@ class ColumnMappingChangeWithFilesError(InvalidCommitError):
 
 @dataclass(eq=False, kw_only=True)
 class RowIdsWithoutStatisticsError(InvalidCommitError):
-    """Rows need ids, and nobody knows how many rows a new file has."""
+    """Rows need ids, but the number of rows of a new file is unknown."""
 
     code: ClassVar[str] = "DELTA_ROW_ID_ASSIGNMENT_WITHOUT_STATS"
     path: str
@@ -237,7 +238,7 @@ class RowIdsWithoutStatisticsError(InvalidCommitError):
 
 @dataclass(eq=False, kw_only=True)
 class ProtocolDowngradeError(InvalidCommitError):
-    """A new protocol that leaves out what the old one demanded."""
+    """A new protocol drops what the old one required."""
 
     code: ClassVar[str] = "DELTA_INVALID_PROTOCOL_DOWNGRADE"
     dropped: tuple[str, ...]

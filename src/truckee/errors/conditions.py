@@ -1,12 +1,12 @@
-"""Errors of conditions that are read without Spark: SQL text that is not understood, or wrong.
+"""Errors of conditions that are evaluated without Spark.
 
 DeltaError
-  ConditionError               anything that is wrong with a condition
-    ConditionSyntaxError       text that is no condition
-    UnsupportedConditionError  SQL that Spark may know, but that is not known here
-    ConditionColumnError       a column that is not there
-    ConditionTypeError         two values that SQL does not compare
-    ConditionValueError        a text that is no value of the type it is compared as
+  ConditionError               the base of these
+    ConditionSyntaxError       text that is not a condition
+    UnsupportedConditionError  SQL that only Spark can evaluate
+    ConditionColumnError       an unknown column
+    ConditionTypeError         two values that SQL cannot compare
+    ConditionValueError        text that is not a value of the column's type
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from truckee.errors.base import DeltaError
 
 @dataclass(eq=False, kw_only=True)
 class ConditionError(DeltaError):
-    """Something is wrong with a condition."""
+    """A condition is not valid."""
 
     condition: str
 
 
 @dataclass(eq=False, kw_only=True)
 class ConditionSyntaxError(ConditionError):
-    """Text that cannot be read as a condition."""
+    """The text of a condition cannot be parsed."""
 
     code: ClassVar[str] = "PARSE_SYNTAX_ERROR"
     near: str
@@ -34,7 +34,7 @@ class ConditionSyntaxError(ConditionError):
 
     def __str__(self) -> str:
         return (
-            f"the condition {self.condition!r} cannot be read: {self.expected} is expected "
+            f"the condition {self.condition!r} cannot be parsed: expected {self.expected} "
             f"{self.near}\n"
             "hint: write it as in SQL, such as \"id > 5 AND name LIKE 'a%'\""
         )
@@ -42,7 +42,7 @@ class ConditionSyntaxError(ConditionError):
 
 @dataclass(eq=False, kw_only=True)
 class UnsupportedConditionError(ConditionError):
-    """SQL that is more than comparisons, AND, OR, NOT, IN, BETWEEN, LIKE and IS NULL."""
+    """The condition uses more than comparisons, AND, OR, NOT, IN, BETWEEN, LIKE and IS NULL."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_EXPRESSION"
     what: str
@@ -56,7 +56,7 @@ class UnsupportedConditionError(ConditionError):
 
 @dataclass(eq=False, kw_only=True)
 class ConditionColumnError(ConditionError):
-    """A condition names a column that is not there."""
+    """A condition names an unknown column."""
 
     code: ClassVar[str] = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
     column: str
@@ -65,13 +65,13 @@ class ConditionColumnError(ConditionError):
     def __str__(self) -> str:
         return (
             f"the condition {self.condition!r} names {self.column}, which is not a column here\n"
-            f"hint: use one of [{', '.join(self.columns)}]; texts stand in single quotes"
+            f"hint: use one of [{', '.join(self.columns)}]; put strings in single quotes"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class ConditionTypeError(ConditionError):
-    """A condition compares values of types that SQL does not compare."""
+    """A condition compares values of types that SQL cannot compare."""
 
     code: ClassVar[str] = "DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES"
     left: str
@@ -80,13 +80,13 @@ class ConditionTypeError(ConditionError):
     def __str__(self) -> str:
         return (
             f"the condition {self.condition!r} compares {self.left} with {self.right}\n"
-            "hint: compare values of one type"
+            "hint: compare values of the same type"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class ConditionValueError(ConditionError):
-    """A condition has a text that is no value of the type that it is compared as."""
+    """A condition has a string that is not a value of the type it is compared with."""
 
     code: ClassVar[str] = "CAST_INVALID_INPUT"
     value: str

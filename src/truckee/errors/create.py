@@ -1,14 +1,14 @@
 """Tables that cannot be created, replaced, converted or found by name.
 
 DeltaError
-├── TableAlreadyExistsError     create, and there is a table
-├── TableNotFoundError          replace, or a name, and there is no table
+├── TableAlreadyExistsError     create, but there is a table
+├── TableNotFoundError          replace, or a name, but there is no table
 ├── NotATruckeeTableError       a name of something that is not a Delta table
-├── TableSchemaMismatchError    create with other columns than the table that is there
+├── TableSchemaMismatchError    create with columns that the existing table does not have
 ├── AmbiguousTablePathError     create by a path, with another one as its location
 ├── NoTableLocationError        create with neither a name nor a location
-├── InvalidTableNameError       a name that Spark's catalog does not take
-├── TypeTextError               a type that SQL does not know
+├── InvalidTableNameError       a name that Spark's catalog does not allow
+├── TypeTextError               a type name that is not SQL
 └── ConversionError             a folder that cannot be made a table
 """
 
@@ -22,7 +22,7 @@ from truckee.errors.base import DeltaError
 
 @dataclass(eq=False, kw_only=True)
 class TableAlreadyExistsError(DeltaError):
-    """A table was to be created where there is one."""
+    """The table to create already exists."""
 
     code: ClassVar[str] = "DELTA_TABLE_ALREADY_EXISTS"
     table: str
@@ -36,7 +36,7 @@ class TableAlreadyExistsError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class TableNotFoundError(DeltaError):
-    """A table was to be replaced or used by its name, and there is none."""
+    """The table to replace, or to use by name, does not exist."""
 
     code: ClassVar[str] = "DELTA_TABLE_NOT_FOUND"
     table: str
@@ -48,7 +48,7 @@ class TableNotFoundError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class NotATruckeeTableError(DeltaError):
-    """A name in Spark's catalog that stands for something else than a Delta table."""
+    """A name in Spark's catalog belongs to something other than a Delta table."""
 
     code: ClassVar[str] = "DELTA_NOT_A_DELTA_TABLE"
     table: str
@@ -56,14 +56,14 @@ class NotATruckeeTableError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"{self.table} is not a Delta table, but one of {self.provider}\n"
+            f"{self.table} is not a Delta table, but a {self.provider} table\n"
             "hint: name a table that was created USING delta"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class TableSchemaMismatchError(DeltaError):
-    """A table was to be registered with other columns than it has."""
+    """A table would be registered with columns other than its own."""
 
     code: ClassVar[str] = "DELTA_CREATE_TABLE_SCHEME_MISMATCH"
     table: str
@@ -73,15 +73,15 @@ class TableSchemaMismatchError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"{self.table} is to be created with the {self.expected}, but the table at {self.path} "
-            f"has the {self.found}\n"
+            f"{self.table} cannot be created with the {self.expected}, because the table at "
+            f"{self.path} has the {self.found}\n"
             "hint: leave the columns out to take those of the table"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class AmbiguousTablePathError(DeltaError):
-    """A table that is named by its path was to lie somewhere else."""
+    """A table is named by a path, but its location is another path."""
 
     code: ClassVar[str] = "DELTA_AMBIGUOUS_PATHS_IN_CREATE_TABLE"
     path: str
@@ -96,7 +96,7 @@ class AmbiguousTablePathError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class NoTableLocationError(DeltaError):
-    """A table was to be created nowhere."""
+    """The table to create has neither a name nor a location."""
 
     code: ClassVar[str] = "DELTA_TABLE_LOCATION_MISSING"
 
@@ -108,21 +108,21 @@ class NoTableLocationError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class InvalidTableNameError(DeltaError):
-    """A name that is not one of a table in Spark's session catalog."""
+    """A name that Spark's session catalog does not allow."""
 
     code: ClassVar[str] = "DELTA_INVALID_TABLE_NAME"
     table: str
 
     def __str__(self) -> str:
         return (
-            f"{self.table!r} is not the name of a table in Spark's session catalog\n"
+            f"{self.table!r} is not a table name that Spark's session catalog allows\n"
             "hint: write table or database.table, with backquotes around unusual characters"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class TypeTextError(DeltaError):
-    """A text that is not the name of a type in SQL."""
+    """A text is not the name of a SQL type."""
 
     code: ClassVar[str] = "PARSE_SYNTAX_ERROR"
     argument: str
@@ -130,14 +130,14 @@ class TypeTextError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"{self.argument} is {self.text!r}, which is not a type in SQL\n"
+            f"{self.argument} is {self.text!r}, which is not a SQL type\n"
             "hint: give a type such as 'bigint' or 'date', or one of PySpark's"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class ConversionError(DeltaError):
-    """Parquet files that cannot become a table."""
+    """The Parquet files cannot be converted to a table."""
 
     code: ClassVar[str] = "DELTA_CONVERSION_FAILED"
     path: str
@@ -145,4 +145,4 @@ class ConversionError(DeltaError):
     hint: str
 
     def __str__(self) -> str:
-        return f"the files in {self.path} cannot become a table: {self.reason}\nhint: {self.hint}"
+        return f"the files in {self.path} cannot be converted: {self.reason}\nhint: {self.hint}"

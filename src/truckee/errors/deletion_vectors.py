@@ -1,8 +1,8 @@
 """Errors of deletion vectors: their descriptors, their files and the bitmaps inside.
 
-DeletionVectorError                 knows the data file and the version it was found at
-|-- InvalidZ85Error                 base85 text that nobody can have written
-|-- UnknownStorageTypeError         a descriptor of a kind that is not known here
+DeletionVectorError                 has the data file and the version
+|-- InvalidZ85Error                 text that is not valid base85
+|-- UnknownStorageTypeError         an unknown storage type
 |-- InvalidDescriptorError          a descriptor that contradicts itself
 |-- MissingDeletionVectorError      the vector's file is gone
 |-- CorruptDeletionVectorError      version byte, magic or length are wrong
@@ -10,7 +10,7 @@ DeletionVectorError                 knows the data file and the version it was f
 |-- DeletionVectorChecksumMismatchError
 |-- DeletionVectorCardinalityMismatchError
 |-- InvalidRowIndexError            a vector marks rows that its data file does not have
-RowIndexOutOfRangeError             a row index that no vector can hold
+RowIndexOutOfRangeError             a row index outside the format's limits
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 RESTORE_HINT = (
-    "\nhint: the rows of this data file cannot be told apart without its vector; "
+    "\nhint: without its vector, it is not known which rows of this data file are deleted; "
     "restore the vector's file from a backup, or RESTORE the table to an earlier version"
 )
 
@@ -33,7 +33,7 @@ RESTORE_HINT = (
 class DeletionVectorError(DeltaError):
     """A deletion vector that cannot be used.
 
-    What found it rarely knows which data file it belongs to: `at` adds that on the way up.
+    The code that finds the problem rarely knows the data file: `at` adds it further up the stack.
     """
 
     code: ClassVar[str] = "DELTA_CANNOT_READ_DELETION_VECTOR"
@@ -41,13 +41,13 @@ class DeletionVectorError(DeltaError):
     version: int | None = None
 
     def at(self, data_file: str, version: int | None) -> Self:
-        """Return the same error with the data file and the version that it happened for."""
+        """Return the same error with its data file and version."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return type(self)(**{**values, "data_file": data_file, "version": version})
 
     @property
     def where(self) -> str:
-        """Which vector this is about, for the sentence of the error."""
+        """The vector in question, for the sentence of the error."""
         of = f" of data file '{self.data_file}'" if self.data_file else ""
         at = f" at version {self.version}" if self.version is not None else ""
         return f"the deletion vector{of}{at}"
@@ -55,7 +55,7 @@ class DeletionVectorError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class InvalidZ85Error(DeletionVectorError):
-    """Text that is not base85 as descriptors use it."""
+    """A descriptor has text that is not valid Z85, a form of base85."""
 
     text: str
     reason: str
@@ -66,7 +66,7 @@ class InvalidZ85Error(DeletionVectorError):
 
 @dataclass(eq=False, kw_only=True)
 class UnknownStorageTypeError(DeletionVectorError):
-    """A descriptor whose storage type is not known here; its bytes could be anywhere."""
+    """A descriptor has an unknown storage type, so its bytes cannot be found."""
 
     storage_type: str
 
@@ -74,13 +74,13 @@ class UnknownStorageTypeError(DeletionVectorError):
         return (
             f"{self.where} has the unknown storage type {self.storage_type!r}; "
             "expected 'u', 'i', 'p' or 'r'\n"
-            "hint: the table was written by something newer; look for a newer truckee"
+            "hint: the table was written by a newer engine; upgrade truckee"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class InvalidDescriptorError(DeletionVectorError):
-    """A descriptor that contradicts itself or the protocol."""
+    """A descriptor contradicts itself or the protocol."""
 
     unique_id: str
     reason: str
@@ -101,7 +101,7 @@ class MissingDeletionVectorError(DeletionVectorError):
 
 @dataclass(eq=False, kw_only=True)
 class CorruptDeletionVectorError(DeletionVectorError):
-    """Bytes that are not a deletion vector: wrong version, wrong magic, or cut short."""
+    """The bytes are not a deletion vector: wrong version, wrong magic, or truncated."""
 
     path: str
     reason: str
@@ -112,7 +112,7 @@ class CorruptDeletionVectorError(DeletionVectorError):
 
 @dataclass(eq=False, kw_only=True)
 class DeletionVectorSizeMismatchError(DeletionVectorError):
-    """The length that the file states is not that of the descriptor."""
+    """The length in the file differs from the length in the descriptor."""
 
     code: ClassVar[str] = "DELTA_DELETION_VECTOR_SIZE_MISMATCH"
     path: str
@@ -128,7 +128,7 @@ class DeletionVectorSizeMismatchError(DeletionVectorError):
 
 @dataclass(eq=False, kw_only=True)
 class DeletionVectorChecksumMismatchError(DeletionVectorError):
-    """The bytes are not those that were written."""
+    """The checksum of the bytes is not the one that was written with them."""
 
     code: ClassVar[str] = "DELTA_DELETION_VECTOR_CHECKSUM_MISMATCH"
     path: str
@@ -144,7 +144,7 @@ class DeletionVectorChecksumMismatchError(DeletionVectorError):
 
 @dataclass(eq=False, kw_only=True)
 class DeletionVectorCardinalityMismatchError(DeletionVectorError):
-    """The set of rows has another size than the descriptor says."""
+    """The number of marked rows differs from the descriptor's cardinality."""
 
     code: ClassVar[str] = "DELTA_DELETION_VECTOR_CARDINALITY_MISMATCH"
     path: str
@@ -160,7 +160,7 @@ class DeletionVectorCardinalityMismatchError(DeletionVectorError):
 
 @dataclass(eq=False, kw_only=True)
 class InvalidRowIndexError(DeletionVectorError):
-    """A vector that marks rows beyond the end of its data file."""
+    """A vector marks rows beyond the end of its data file."""
 
     code: ClassVar[str] = "DELTA_DELETION_VECTOR_INVALID_ROW_INDEX"
     row_index: int
@@ -169,7 +169,7 @@ class InvalidRowIndexError(DeletionVectorError):
     def __str__(self) -> str:
         return (
             f"{self.where} marks row {self.row_index}, "
-            f"but the file has {self.num_records} rows, the first of them row 0\n"
+            f"but the file has {self.num_records} rows, counted from 0\n"
             "hint: the vector belongs to another file, or the file was replaced; "
             "restore the file that the vector was written for"
         )
@@ -177,7 +177,7 @@ class InvalidRowIndexError(DeletionVectorError):
 
 @dataclass(eq=False, kw_only=True)
 class RowIndexOutOfRangeError(DeltaError):
-    """A row index that cannot be held: negative, or larger than the format allows."""
+    """A row index is negative, or larger than the format allows."""
 
     code: ClassVar[str] = "DELTA_DELETION_VECTOR_INVALID_ROW_INDEX"
     row_index: int

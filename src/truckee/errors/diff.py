@@ -3,12 +3,12 @@
 DeltaError
   KeysNotUniqueError        several rows of one version have the same keys
     RowIdsNotUniqueError    several rows of one version have the same row id
-  NoKeysError               keys were given, and there are none among them
+  NoKeysError               the list of keys is empty
   UnrelatedTablesError      two tables that share no file
-  DiffSchemaError           a column has types that no one type can hold
+  DiffSchemaError           the types of a column have no common type
   DiffFileNotFoundError     a file that the diff needs was deleted
   HistoryFileNotFoundError  a file that a row's history needs was deleted
-  TooManyRowsError          a history of more rows than one looks at
+  TooManyRowsError          too many rows for a row history
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from truckee.errors.base import DeltaError
 class KeysNotUniqueError(DeltaError):
     """Several rows have the same keys where one was expected.
 
-    `where` says among which rows: those of a version, or those that a version changed.
+    `where` says which rows were compared: those of a version, or those that a version changed.
     """
 
     code: ClassVar[str] = "DELTA_KEYS_NOT_UNIQUE"
@@ -36,7 +36,7 @@ class KeysNotUniqueError(DeltaError):
         return (
             f"{', '.join(self.keys)} do not identify a row: {self.count} rows {self.where} have "
             f"{self.example}\n"
-            "hint: name more columns as keys, or none; with row tracking, ids pair rows by "
+            "hint: name more columns as keys, or none; with row tracking, row ids identify rows by "
             "themselves"
         )
 
@@ -67,7 +67,7 @@ class NoKeysError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class UnrelatedTablesError(DeltaError):
-    """Two tables of which neither is a clone of the other, as far as their files tell."""
+    """Two tables share no data file, so neither is a clone of the other."""
 
     code: ClassVar[str] = "DELTA_TABLES_NOT_RELATED"
     table: str
@@ -79,7 +79,7 @@ class UnrelatedTablesError(DeltaError):
         return (
             f"{self.table} (id {self.table_id}) and {self.other} (id {self.other_id}) share no "
             "data file, so neither is a clone of the other\n"
-            "hint: to compare all their rows all the same, give the keys that identify a row"
+            "hint: to compare all their rows anyway, give the keys that identify a row"
         )
 
 
@@ -97,7 +97,7 @@ class DiffSchemaError(DeltaError):
     def __str__(self) -> str:
         return (
             f"column {self.column} is {self.type} at version {self.version} and {self.wanted} at "
-            f"version {self.wanted_version}, so rows of the two cannot be compared\n"
+            f"version {self.wanted_version}, so their rows cannot be compared\n"
             "hint: compare versions on the same side of the change"
         )
 
@@ -106,7 +106,7 @@ class DiffSchemaError(DeltaError):
 class DiffFileNotFoundError(DeltaError):
     """Files that a diff needs are gone; most likely VACUUM deleted them.
 
-    `readable_from` is the first version from which on they are not needed, None if the latest
+    `readable_from` is the first version that no longer needs them, None if the latest
     version needs them.
     """
 
@@ -121,8 +121,8 @@ class DiffFileNotFoundError(DeltaError):
     def __str__(self) -> str:
         files = "file is" if self.count == 1 else "files are"
         gone = (
-            f"{self.count} {files} gone that the diff of versions {self.start} and {self.end} of "
-            f"{self.table} needs, the first of them '{self.path}'"
+            f"{self.count} {files} gone, but the diff of versions {self.start} and {self.end} of "
+            f"{self.table} needs them; the first is '{self.path}'"
         )
         if self.readable_from is None:
             return f"{gone}\nhint: the latest version needs it too; restore it from a copy"
@@ -133,7 +133,7 @@ class DiffFileNotFoundError(DeltaError):
 class HistoryFileNotFoundError(DeltaError):
     """Files that may have held the rows are gone; most likely VACUUM deleted them.
 
-    `readable_from` is the first version from which on they are not needed, None if the latest
+    `readable_from` is the first version that no longer needs them, None if the latest
     version needs them.
     """
 
@@ -147,8 +147,8 @@ class HistoryFileNotFoundError(DeltaError):
     def __str__(self) -> str:
         files = "file is" if self.count == 1 else "files are"
         gone = (
-            f"{self.count} {files} gone that may have held such rows of {self.table} since "
-            f"version {self.first}, the first of them '{self.path}'"
+            f"{self.count} {files} gone that may have contained such rows of {self.table} since "
+            f"version {self.first}; the first is '{self.path}'"
         )
         if self.readable_from is None:
             return f"{gone}\nhint: the latest version needs it too; restore it from a copy"
@@ -157,7 +157,7 @@ class HistoryFileNotFoundError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class TooManyRowsError(DeltaError):
-    """A condition that is true of too many rows to tell the history of each."""
+    """A condition matches too many rows to show the history of each."""
 
     code: ClassVar[str] = "DELTA_ROW_HISTORY_TOO_MANY_ROWS"
     condition: str
@@ -166,7 +166,7 @@ class TooManyRowsError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"{self.condition} is true of {self.count:,} rows or copies of rows in the files of "
-            f"the table, and the history of at most {self.most:,} is told\n"
+            f"{self.condition} matches {self.count:,} rows or copies of rows in the files of the "
+            f"table, but a row history takes at most {self.most:,}\n"
             "hint: ask for fewer rows, or read the changes of a range of versions"
         )

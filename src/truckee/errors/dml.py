@@ -1,21 +1,21 @@
-"""DELETE, UPDATE and MERGE that are refused before anything is written.
+"""Refused DELETE, UPDATE and MERGE; nothing was written.
 
 DeltaError
 ├── AppendOnlyTargetError            rows of an append-only table would change
-├── InvalidExpressionError           a condition or value that Spark cannot make sense of
-│   ├── UnresolvedColumnError          it names a column that is not there
-│   ├── AmbiguousColumnError           it names a column that is there twice
-│   ├── ForeignColumnError             it holds a column of a DataFrame that takes no part
-│   ├── SubqueryNotSupportedError      it holds a query of its own
-│   ├── NonDeterministicError          it may be another one each time it is looked at
-│   └── AggregateNotSupportedError     it speaks of many rows at once
-├── AssignmentError                  a value that cannot be given to a column
+├── InvalidExpressionError           a condition or value that cannot be used
+│   ├── UnresolvedColumnError          it names an unknown column
+│   ├── AmbiguousColumnError           it names a column that exists twice
+│   ├── ForeignColumnError             it has a column of another DataFrame
+│   ├── SubqueryNotSupportedError      it has a subquery
+│   ├── NonDeterministicError          it may give another result each time
+│   └── AggregateNotSupportedError     it is about many rows at once
+├── AssignmentError                  a value that cannot be assigned to a column
 │   ├── UnknownTargetColumnError       there is no such column
 │   ├── ConflictingAssignmentsError    two values for one column
 │   ├── AssignmentTypeError            a value of another type
-│   └── IdentityUpdateError            a column that numbers rows itself
-├── RowIdsNotKeptError               rows have ids, and there is no place to write them to
-└── RowCountMismatchError            rows would appear from nowhere, or be lost
+│   └── IdentityUpdateError            an identity column
+├── RowIdsNotKeptError               rows have ids, but no column to store them
+└── RowCountMismatchError            a wrong number of rows was written
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from truckee.errors.commit import AppendOnlyTableError
 
 @dataclass(eq=False, kw_only=True)
 class AppendOnlyTargetError(AppendOnlyTableError):
-    """A command that would change rows of a table which only ever grows."""
+    """A command would change rows of an append-only table."""
 
     path: str = ""
 
@@ -42,7 +42,7 @@ class AppendOnlyTargetError(AppendOnlyTableError):
 
 @dataclass(eq=False, kw_only=True)
 class InvalidExpressionError(DeltaError):
-    """An expression that cannot be used; `what` says which one of the command it is."""
+    """An expression cannot be used; `what` says which part of the command it is."""
 
     code: ClassVar[str] = "DELTA_INVALID_EXPRESSION"
     what: str
@@ -55,7 +55,7 @@ class InvalidExpressionError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class UnresolvedColumnError(InvalidExpressionError):
-    """An expression that names a column which is not there."""
+    """An expression names an unknown column."""
 
     code: ClassVar[str] = "DELTA_MERGE_UNRESOLVED_EXPRESSION"
     column: str
@@ -70,7 +70,7 @@ class UnresolvedColumnError(InvalidExpressionError):
 
 @dataclass(eq=False, kw_only=True)
 class AmbiguousColumnError(InvalidExpressionError):
-    """An expression that names a column which is there more than once."""
+    """An expression names a column that exists more than once."""
 
     code: ClassVar[str] = "AMBIGUOUS_REFERENCE"
     column: str
@@ -78,14 +78,14 @@ class AmbiguousColumnError(InvalidExpressionError):
 
     def __str__(self) -> str:
         return (
-            f"{self.what} ({self.expression}) names {self.column}, which may be any of "
+            f"{self.what} ({self.expression}) names {self.column}, which can be any of "
             f"{self.candidates}\nhint: put the alias of the table before the name"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class ForeignColumnError(InvalidExpressionError):
-    """An expression with a Column that was taken from a DataFrame of something else."""
+    """An expression has a Column that belongs to another DataFrame."""
 
     code: ClassVar[str] = "MISSING_ATTRIBUTES"
     column: str
@@ -93,16 +93,16 @@ class ForeignColumnError(InvalidExpressionError):
 
     def __str__(self) -> str:
         return (
-            f"{self.what} ({self.expression}) holds {self.column} of a DataFrame that takes no "
-            "part in the command\n"
+            f"{self.what} ({self.expression}) has {self.column} of a DataFrame that is not part of "
+            "the command\n"
             f"hint: name one of [{', '.join(self.columns)}] by text or with functions.col, or take "
-            "it from toDF() of this very table"
+            "it from toDF() of this table"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class SubqueryNotSupportedError(InvalidExpressionError):
-    """A condition with a query of its own."""
+    """A condition has a subquery."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_SUBQUERY"
 
@@ -115,7 +115,7 @@ class SubqueryNotSupportedError(InvalidExpressionError):
 
 @dataclass(eq=False, kw_only=True)
 class NonDeterministicError(InvalidExpressionError):
-    """A condition that may come out otherwise the next time, while rows are looked at twice."""
+    """A condition is not deterministic, but is evaluated more than once."""
 
     code: ClassVar[str] = "DELTA_NON_DETERMINISTIC_FUNCTION_NOT_SUPPORTED"
 
@@ -128,7 +128,7 @@ class NonDeterministicError(InvalidExpressionError):
 
 @dataclass(eq=False, kw_only=True)
 class AggregateNotSupportedError(InvalidExpressionError):
-    """A condition on one row that speaks of many."""
+    """A condition on one row has an aggregate or window function."""
 
     code: ClassVar[str] = "DELTA_AGGREGATION_NOT_SUPPORTED"
 
@@ -142,7 +142,7 @@ class AggregateNotSupportedError(InvalidExpressionError):
 
 @dataclass(eq=False, kw_only=True)
 class AssignmentError(DeltaError):
-    """A value that cannot be given to a column; `what` says which clause gives it."""
+    """A value cannot be assigned to a column; `what` says which clause assigns it."""
 
     code: ClassVar[str] = "DELTA_INVALID_ASSIGNMENT"
     what: str
@@ -151,35 +151,35 @@ class AssignmentError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class UnknownTargetColumnError(AssignmentError):
-    """A value for a column that the table does not have."""
+    """An assignment to a column that the table does not have."""
 
     code: ClassVar[str] = "DELTA_MERGE_UNRESOLVED_EXPRESSION"
     columns: tuple[str, ...]
 
     def __str__(self) -> str:
         return (
-            f"{self.what} gives a value to {self.column}, which is not a column of the table\n"
+            f"{self.what} assigns to {self.column}, which is not a column of the table\n"
             f"hint: use one of [{', '.join(self.columns)}]"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class ConflictingAssignmentsError(AssignmentError):
-    """Two values for one column, or for a struct and a field of it."""
+    """Two assignments to one column, or to a struct and one of its fields."""
 
     code: ClassVar[str] = "DELTA_CONFLICT_SET_COLUMN"
     other: str
 
     def __str__(self) -> str:
         return (
-            f"{self.what} gives values to both {self.other} and {self.column}\n"
-            "hint: give each column one value; a struct is set as a whole or field by field"
+            f"{self.what} assigns to both {self.other} and {self.column}\n"
+            "hint: assign to each column once; a struct is set as a whole or field by field"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class AssignmentTypeError(AssignmentError):
-    """A value whose type cannot be stored in its column."""
+    """The type of a value cannot be stored in its column."""
 
     code: ClassVar[str] = "DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION"
     found: str
@@ -187,27 +187,27 @@ class AssignmentTypeError(AssignmentError):
 
     def __str__(self) -> str:
         return (
-            f"{self.what} gives {self.column} a value of type {self.found}, but the column is "
+            f"{self.what} assigns a value of type {self.found} to {self.column}, but the column is "
             f"{self.expected}\nhint: cast the value"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class IdentityUpdateError(AssignmentError):
-    """A new value for a column that numbers rows itself."""
+    """An assignment to an identity column."""
 
     code: ClassVar[str] = "DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED"
 
     def __str__(self) -> str:
         return (
-            f"{self.what} gives a value to {self.column}, which is GENERATED AS IDENTITY\n"
+            f"{self.what} assigns to {self.column}, which is GENERATED AS IDENTITY\n"
             f"hint: leave {self.column} out"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class RowIdsNotKeptError(DeltaError):
-    """Rows would have to be moved to another file, where their ids could not be written."""
+    """Rows would move to another file, and the table has no columns to store their ids in."""
 
     code: ClassVar[str] = "DELTA_ROW_TRACKING_ILLEGAL_OPERATION"
     table: str
@@ -215,15 +215,15 @@ class RowIdsNotKeptError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"{self.operation} writes rows anew, but row tracking is on for the table {self.table} "
-            "and it has no columns to keep their ids in\n"
+            f"{self.operation} rewrites rows, but row tracking is on for the table {self.table} "
+            "and it has no columns to store their ids in\n"
             "hint: switch row tracking off and on again, which gives the table such columns"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class RowCountMismatchError(DeltaError):
-    """The rows that were written are not as many as those that they stand for."""
+    """The number of written rows is not the expected one."""
 
     code: ClassVar[str] = "DELTA_NUM_RECORDS_MISMATCH"
     table: str
@@ -233,7 +233,7 @@ class RowCountMismatchError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"{self.operation} of the table {self.table} wrote {self.written} rows where "
-            f"{self.expected} were to be written; nothing was changed\n"
-            "hint: see that the conditions give the same answer each time they are asked"
+            f"{self.operation} of the table {self.table} wrote {self.written} rows, but "
+            f"{self.expected} were expected; nothing was changed\n"
+            "hint: make sure that the conditions give the same result each time they are evaluated"
         )

@@ -1,14 +1,14 @@
-"""What can be wrong with a transaction log.
+"""Errors of the transaction log.
 
 DeltaError
   NotADeltaTableError            no commit and no checkpoint where a table was expected
   LogFileNotFoundError           a file that the log names is gone
-  CorruptLogFileError            a file of the log that cannot be understood
+  CorruptLogFileError            a log file that cannot be read
   TruncatedLogError              the first commits are gone, and no checkpoint replaces them
   VersionsNotContiguousError     a commit in the middle is gone
-  VersionNotFoundError           no such version, or no longer
+  VersionNotFoundError           no such version, or not any more
   StateNotRecoverableError       no protocol or no metadata in the whole log
-  TimestampTooEarlyError         before the first commit that is left
+  TimestampTooEarlyError         before the first commit that still exists
   TimestampTooLateError          after the last commit
   ChecksumMismatchError          a version's checksum and its state disagree
 """
@@ -24,7 +24,7 @@ from truckee.errors.base import DeltaError
 
 @dataclass(eq=False, kw_only=True)
 class NotADeltaTableError(DeltaError):
-    """No commit and no checkpoint lies where a table was expected."""
+    """There is no commit and no checkpoint where a table was expected."""
 
     code: ClassVar[str] = "DELTA_MISSING_DELTA_TABLE"
     table: str
@@ -39,7 +39,7 @@ class NotADeltaTableError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class NoCommitsFoundError(DeltaError):
-    """Commits were needed, and checkpoints are all that is left."""
+    """Commits are needed, but only checkpoints are left."""
 
     code: ClassVar[str] = "DELTA_NO_COMMITS_FOUND"
     table: str
@@ -53,7 +53,7 @@ class NoCommitsFoundError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class MissingCheckpointError(DeltaError):
-    """`_last_checkpoint` names a checkpoint, and the log holds neither it nor any commit."""
+    """`_last_checkpoint` names a checkpoint, but the log has neither it nor any commit."""
 
     code: ClassVar[str] = "DELTA_MISSING_PART_FILES"
     table: str
@@ -62,7 +62,7 @@ class MissingCheckpointError(DeltaError):
     def __str__(self) -> str:
         return (
             f"_last_checkpoint of {self.table} names a checkpoint of version {self.version}, "
-            "but the log holds neither that checkpoint nor any commit"
+            "but the log has neither that checkpoint nor any commit"
             "\nhint: restore the files of _delta_log from a copy"
         )
 
@@ -77,14 +77,14 @@ class LogFileNotFoundError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"{self.path} of {self.table} is gone, though the log needs it"
-            "\nhint: a clean-up may have run meanwhile; open the table again"
+            f"{self.path} of {self.table} is gone, but the log needs it"
+            "\nhint: a log cleanup may have deleted it meanwhile; open the table again"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class CorruptLogFileError(DeltaError):
-    """A file of the log cannot be understood. `line` counts from 1; 0 where lines mean nothing."""
+    """A log file cannot be read. `line` counts from 1; 0 if the file has no lines."""
 
     code: ClassVar[str] = "DELTA_LOG_FILE_MALFORMED"
     table: str
@@ -96,13 +96,13 @@ class CorruptLogFileError(DeltaError):
         where = f"line {self.line} of {self.path}" if self.line else self.path
         return (
             f"{where} of {self.table} cannot be read: {self.reason}"
-            "\nhint: the file may be half-written; restore it from a copy"
+            "\nhint: the file may be incomplete; restore it from a copy"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class TruncatedLogError(DeltaError):
-    """The first commits are gone, and no complete checkpoint stands for them."""
+    """The first commits are gone, and no complete checkpoint replaces them."""
 
     code: ClassVar[str] = "DELTA_TRUNCATED_TRANSACTION_LOG"
     table: str
@@ -111,14 +111,14 @@ class TruncatedLogError(DeltaError):
     def __str__(self) -> str:
         return (
             f"the log of {self.table} starts at version {self.first}, and no complete checkpoint "
-            "stands for what came before"
+            "replaces the earlier versions"
             "\nhint: restore the earlier commits or a checkpoint"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class VersionsNotContiguousError(DeltaError):
-    """A commit between others is gone."""
+    """A commit in the middle of the log is gone."""
 
     code: ClassVar[str] = "DELTA_VERSIONS_NOT_CONTIGUOUS"
     table: str
@@ -128,14 +128,14 @@ class VersionsNotContiguousError(DeltaError):
     def __str__(self) -> str:
         return (
             f"the log of {self.table} has a gap: version {self.missing} is missing, "
-            f"while version {self.found} is there"
+            f"but version {self.found} exists"
             f"\nhint: restore _delta_log/{self.missing:020d}.json"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class VersionNotFoundError(DeltaError):
-    """A version was asked for that is not there, or no longer. The bounds are what can be read."""
+    """A version does not exist, or not any more. The bounds are the versions that can be read."""
 
     code: ClassVar[str] = "DELTA_VERSION_NOT_FOUND"
     table: str
@@ -152,7 +152,7 @@ class VersionNotFoundError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class StateNotRecoverableError(DeltaError):
-    """The whole log holds no protocol, or no metadata."""
+    """The whole log has no protocol, or no metadata."""
 
     code: ClassVar[str] = "DELTA_STATE_RECOVER_ERROR"
     table: str
@@ -168,7 +168,7 @@ class StateNotRecoverableError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class TimestampTooEarlyError(DeltaError):
-    """The timestamp lies before the earliest commit that can still be read."""
+    """The timestamp is before the earliest commit that can still be read."""
 
     code: ClassVar[str] = "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION"
     table: str
@@ -187,7 +187,7 @@ class TimestampTooEarlyError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class TimestampTooLateError(DeltaError):
-    """The timestamp lies after the latest commit."""
+    """The timestamp is after the latest commit."""
 
     code: ClassVar[str] = "DELTA_TIMESTAMP_GREATER_THAN_COMMIT"
     table: str
@@ -221,9 +221,9 @@ class ChecksumMismatchError(DeltaError):
 
 
 def utc_text(timestamp_ms: int) -> str:
-    """Return a timestamp as people read it: `2024-01-02T03:04:05.678Z`.
+    """Return a timestamp as ISO 8601 text: `2024-01-02T03:04:05.678Z`.
 
-    One outside of the years 1 to 9999 has no such text, and is shown in milliseconds.
+    A timestamp outside of the years 1 to 9999 is shown in milliseconds.
     """
     try:
         moment = datetime.fromtimestamp(timestamp_ms // 1000, tz=timezone.utc)

@@ -1,8 +1,8 @@
-"""A MERGE that is refused, or that found one row of the target to match several of the source.
+"""Refused MERGE commands, and target rows that match several source rows.
 
 DeltaError
 ├── MergeWithoutClauseError                   no WHEN at all
-├── ClauseOrderError                          a clause after one that takes all rows
+├── ClauseOrderError                          a clause that is never reached
 │   ├── NonLastMatchedClauseError
 │   ├── NonLastNotMatchedClauseError
 │   └── NonLastNotMatchedBySourceClauseError
@@ -22,21 +22,21 @@ from truckee.errors.dml import AssignmentError
 
 @dataclass(eq=False, kw_only=True)
 class MergeWithoutClauseError(DeltaError):
-    """A merge that says nothing of what to do."""
+    """A merge without any WHEN clause."""
 
     code: ClassVar[str] = "DELTA_MERGE_MISSING_WHEN"
 
     def __str__(self) -> str:
         return (
             "the merge has no WHEN clause\n"
-            "hint: say what to do, for example with whenMatchedUpdateAll() or "
+            "hint: add a clause, for example whenMatchedUpdateAll() or "
             "whenNotMatchedInsertAll()"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class ClauseOrderError(DeltaError):
-    """A clause without a condition, and another of its kind behind it that is never reached."""
+    """A clause without a condition makes later clauses of its kind unreachable."""
 
     code: ClassVar[str] = "DELTA_NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION"
     clause: str
@@ -69,7 +69,7 @@ class NonLastNotMatchedBySourceClauseError(ClauseOrderError):
 
 @dataclass(eq=False, kw_only=True)
 class StreamingSourceError(DeltaError):
-    """A stream as the source of a merge."""
+    """The source of a merge is a stream."""
 
     code: ClassVar[str] = "DELTA_MERGE_STREAMING_SOURCE"
 
@@ -82,22 +82,22 @@ class StreamingSourceError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class NestedInsertError(AssignmentError):
-    """An INSERT that gives a value to a part of a column."""
+    """An INSERT assigns to a field of a struct."""
 
     code: ClassVar[str] = "DELTA_NESTED_FIELD_IN_INSERT"
 
     def __str__(self) -> str:
         return (
-            f"{self.what} gives a value to {self.column}, which is a part of a column\n"
-            "hint: give the whole column a value, made with struct or named_struct"
+            f"{self.what} assigns to {self.column}, which is a field of a struct\n"
+            "hint: assign to the whole column, with struct or named_struct"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class MultipleMatchesError(DeltaError):
-    """One row of the target matches several rows of the source, and it is not clear which to take.
+    """One row of the target matches several rows of the source.
 
-    `row` shows the values of that row, those that the condition reads.
+    `row` shows the target row's values in the columns that the condition reads.
     """
 
     code: ClassVar[str] = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
@@ -110,5 +110,5 @@ class MultipleMatchesError(DeltaError):
         return (
             f"{self.matches} rows of the source match the row ({self.row}) of the table "
             f"{self.table} by {self.condition}; nothing was changed\n"
-            "hint: leave one row a key in the source, whatever the conditions of the clauses say"
+            "hint: keep only one source row per key, regardless of the clause conditions"
         )

@@ -1,11 +1,11 @@
-"""Errors of feeds that are derived, netted or follow their columns.
+"""Errors of feeds that are derived from snapshots, netted, or follow column renames.
 
 DeltaError
-  DeduplicationModeError             a deduplicationMode that there is not
+  DeduplicationModeError             an unknown deduplicationMode
   EmptyKeysError                     keys without a column
-  UpdatesNeedCarryoversDroppedError  updates asked for among rows that were only moved
-  UpdatesNeedIdentityError           updates asked for where nothing says which row is which
-  ShapedFeedNotHereError             such a feed through a door that cannot compare rows
+  UpdatesNeedCarryoversDroppedError  computeUpdates, but moved rows are not dropped
+  UpdatesNeedIdentityError           computeUpdates, but nothing identifies a row
+  ShapedFeedNotHereError             such a feed in format("truckee")
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from truckee.errors.base import DeltaError
 
 @dataclass(eq=False, kw_only=True)
 class DeduplicationModeError(DeltaError):
-    """A mode that is none of those that Spark knows."""
+    """An unknown value of deduplicationMode."""
 
     code: ClassVar[str] = "INVALID_CDC_OPTION.INVALID_DEDUPLICATION_MODE"
     mode: str
@@ -32,21 +32,21 @@ class DeduplicationModeError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class EmptyKeysError(DeltaError):
-    """A list of keys in which a name is missing."""
+    """A list of keys with an empty name."""
 
     code: ClassVar[str] = "DELTA_ILLEGAL_OPTION"
     text: str
 
     def __str__(self) -> str:
         return (
-            f"option keys is {self.text!r}, in which the name of a column is missing\n"
+            f"option keys is {self.text!r}, which has an empty column name\n"
             "hint: write names with commas between them, such as 'country,id', or leave keys out"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class UpdatesNeedCarryoversDroppedError(DeltaError):
-    """Updates cannot be told from rows that a commit moved unless the latter are dropped."""
+    """computeUpdates needs moved rows to be dropped first."""
 
     code: ClassVar[str] = "INVALID_CDC_OPTION.UPDATE_DETECTION_REQUIRES_CARRY_OVER_REMOVAL"
     source: str
@@ -54,16 +54,16 @@ class UpdatesNeedCarryoversDroppedError(DeltaError):
     def __str__(self) -> str:
         return (
             f"computeUpdates is true and deduplicationMode is none, but with changeFeed "
-            f"{self.source} rows that a commit only moved would pass as updates\n"
+            f"{self.source} rows that a commit only moved would look like updates\n"
             "hint: set deduplicationMode to dropCarryovers or netChanges"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class UpdatesNeedIdentityError(DeltaError):
-    """Nothing says which deleted row is the same as which inserted row.
+    """computeUpdates has nothing that pairs deleted rows with inserted rows.
 
-    `version` is the first at which rows have no ids to rely on, None if ids were not asked for.
+    `version` is the first one at which rows have no ids, None if ids were not asked for.
     """
 
     code: ClassVar[str] = "DELTA_UPDATES_NEED_IDENTITY"
@@ -83,7 +83,7 @@ class UpdatesNeedIdentityError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class ShapedFeedNotHereError(DeltaError):
-    """Rows cannot be compared where each task reads its own files."""
+    """`format("truckee")` does not compare rows, because each task reads its own files."""
 
     code: ClassVar[str] = "DELTA_FEED_OPTION_NOT_SUPPORTED"
     option: str

@@ -1,13 +1,13 @@
-"""OPTIMIZE and REORG that are refused before anything is written.
+"""Refused OPTIMIZE and REORG; nothing was written.
 
 DeltaError
-├── NonPartitionColumnError          a condition on a column that files are not partitioned by
-├── PartitionSubqueryError           a condition on partitions that holds a query of its own
-├── ZOrderColumnNotFoundError        Z-order by a column that is not there
+├── NonPartitionColumnError          a condition on a column that is not a partition column
+├── PartitionSubqueryError           a condition with a subquery
+├── ZOrderColumnNotFoundError        Z-order by an unknown column
 ├── ZOrderOnPartitionColumnError     Z-order by a partition column
-├── ZOrderWithoutStatisticsError     Z-order by columns that files keep no minimum and maximum of
-├── ZOrderOnClusteredTableError      Z-order of a table that has clustering columns of its own
-├── ConditionOnClusteredTableError   a condition on partitions of a table that has none
+├── ZOrderWithoutStatisticsError     Z-order by columns without statistics
+├── ZOrderOnClusteredTableError      Z-order of a table with clustering columns
+├── ConditionOnClusteredTableError   a condition on partitions of a clustered table
 └── FullOptimizeNotSupportedError    OPTIMIZE FULL of a table without clustering columns
 """
 
@@ -21,7 +21,7 @@ from truckee.errors.base import DeltaError
 
 @dataclass(eq=False, kw_only=True)
 class NonPartitionColumnError(DeltaError):
-    """A condition that is to choose partitions reads other columns too."""
+    """A condition on partitions uses other columns too."""
 
     code: ClassVar[str] = "DELTA_NON_PARTITION_COLUMN_REFERENCE"
     condition: str
@@ -39,7 +39,7 @@ class NonPartitionColumnError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class PartitionSubqueryError(DeltaError):
-    """A condition that is to choose partitions has a query of its own."""
+    """A condition on partitions has a subquery."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_SUBQUERY_IN_PARTITION_PREDICATES"
     condition: str
@@ -47,7 +47,7 @@ class PartitionSubqueryError(DeltaError):
     def __str__(self) -> str:
         return (
             f"the condition ({self.condition}) has a subquery, which is not supported here\n"
-            "hint: run the query first, and compare with the values that it gives"
+            "hint: run the query first, and compare with its result"
         )
 
 
@@ -68,7 +68,7 @@ class ZOrderColumnNotFoundError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class ZOrderOnPartitionColumnError(DeltaError):
-    """Z-order by a column whose value is the same in all rows of a file."""
+    """Z-order by a partition column, whose value is the same in all rows of a file."""
 
     code: ClassVar[str] = "DELTA_ZORDERING_ON_PARTITION_COLUMN"
     column: str
@@ -76,13 +76,13 @@ class ZOrderOnPartitionColumnError(DeltaError):
     def __str__(self) -> str:
         return (
             f"{self.column} is a partition column. Z-Ordering can only be performed on data "
-            "columns\nhint: Z-order by other columns; files are apart by this one already"
+            "columns\nhint: Z-order by other columns; files are already split by this one"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class ZOrderWithoutStatisticsError(DeltaError):
-    """Z-order by columns of which files keep no minimum and maximum, so that nobody profits."""
+    """Z-order by columns without statistics, which would not skip any file."""
 
     code: ClassVar[str] = "DELTA_ZORDERING_ON_COLUMN_WITHOUT_STATS"
     columns: tuple[str, ...]
@@ -98,21 +98,21 @@ class ZOrderWithoutStatisticsError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class ZOrderOnClusteredTableError(DeltaError):
-    """Z-order of a table that records itself what it is to be clustered by."""
+    """Z-order of a table that has clustering columns."""
 
     code: ClassVar[str] = "DELTA_CLUSTERING_WITH_ZORDER_BY"
     table: str
 
     def __str__(self) -> str:
         return (
-            f"the table {self.table} is a clustered table, and cannot be Z-ordered\n"
+            f"the table {self.table} is a clustered table, which cannot be Z-ordered\n"
             "hint: use executeCompaction(), which clusters it by its clustering columns"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class ConditionOnClusteredTableError(DeltaError):
-    """OPTIMIZE with a condition on a table that is clustered, and so has no partitions."""
+    """OPTIMIZE with a condition on a clustered table, which has no partitions."""
 
     code: ClassVar[str] = "DELTA_CLUSTERING_WITH_PARTITION_PREDICATE"
     table: str
@@ -120,8 +120,8 @@ class ConditionOnClusteredTableError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"the table {self.table} is a clustered table, and has no partitions that the "
-            f"condition ({self.condition}) could choose\nhint: leave the condition out"
+            f"the table {self.table} is a clustered table, so it has no partitions that the "
+            f"condition ({self.condition}) could select\nhint: leave the condition out"
         )
 
 
@@ -134,6 +134,6 @@ class FullOptimizeNotSupportedError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"OPTIMIZE FULL clusters a table anew, but {self.table} has no clustering columns\n"
+            f"OPTIMIZE FULL reclusters a table, but {self.table} has no clustering columns\n"
             "hint: use executeCompaction() or executeZOrderBy(...)"
         )

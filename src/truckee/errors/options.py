@@ -1,10 +1,10 @@
-"""Errors of options and arguments: text that means nothing where it was given.
+"""Errors of options: values that are not allowed, or options that exclude each other.
 
 DeltaError
-  IllegalOptionError         an option whose value is not one of those it may have
-  UnsupportedOptionError     an option that decides about rows, and is not supported
-  InvalidVersionError        a version that is no integer
-  InvalidTimestampError      a timestamp that Spark could not read either
+  IllegalOptionError         an option with a value that is not allowed
+  UnsupportedOptionError     an unsupported option that would change the result
+  InvalidVersionError        a version that is not an integer
+  InvalidTimestampError      a timestamp that cannot be parsed
   TimeTravelWithFeedError    versionAsOf or timestampAsOf beside readChangeFeed
   BothTimeTravelOptionsError versionAsOf beside timestampAsOf
 """
@@ -19,7 +19,7 @@ from truckee.errors.base import DeltaError
 
 @dataclass(eq=False, kw_only=True)
 class IllegalOptionError(DeltaError):
-    """An option has a value that it may not have."""
+    """An option has a value that is not allowed."""
 
     code: ClassVar[str] = "DELTA_ILLEGAL_OPTION"
     option: str
@@ -35,7 +35,7 @@ class IllegalOptionError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class UnsupportedOptionError(DeltaError):
-    """An option that would change which rows are written or replaced, and is not supported."""
+    """An unsupported option that would change which rows are written or replaced."""
 
     code: ClassVar[str] = "DELTA_ILLEGAL_USAGE"
     option: str
@@ -51,7 +51,7 @@ class UnsupportedOptionError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class InvalidVersionError(DeltaError):
-    """A version that is no 64-bit integer."""
+    """A version is not a 64-bit integer."""
 
     code: ClassVar[str] = "DELTA_VERSION_INVALID"
     option: str
@@ -66,7 +66,7 @@ class InvalidVersionError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class InvalidTimestampError(DeltaError):
-    """A timestamp that Spark could not cast to TIMESTAMP."""
+    """A timestamp that Spark cannot cast to TIMESTAMP."""
 
     code: ClassVar[str] = "DELTA_TIMESTAMP_INVALID"
     option: str
@@ -82,7 +82,7 @@ class InvalidTimestampError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class TimeTravelWithFeedError(DeltaError):
-    """A change feed has versions of its own, so it cannot be read as of another one."""
+    """A time travel option was given for a change feed."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_TIME_TRAVEL_VIEWS"
     option: str
@@ -96,12 +96,12 @@ class TimeTravelWithFeedError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class BothTimeTravelOptionsError(DeltaError):
-    """A read asks for a version and for a time."""
+    """A read names both a version and a timestamp."""
 
     code: ClassVar[str] = "DELTA_ONEOF_IN_TIMETRAVEL"
 
     def __str__(self) -> str:
         return (
-            "a read names a version and a timestamp, but needs one of them\n"
+            "a read names both a version and a timestamp, expected one of them\n"
             "hint: leave out versionAsOf or timestampAsOf"
         )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 
 def printable(text: str, *, keep: str = "") -> str:
-    r"""Return a text with all that a terminal does not just show spelled out, as in `\x1b`.
+    r"""Return a text with characters that could control a terminal escaped, as in `\x1b`.
 
-    Those are control characters, which may move the cursor, hide text or type commands, and marks
-    that turn the direction of text. The characters in `keep` stay.
+    These are control characters, which may move the cursor, hide text or type commands, and marks
+    that change the direction of text. The characters in `keep` stay.
     """
     if text.isprintable():
         return text
@@ -18,9 +18,9 @@ def printable(text: str, *, keep: str = "") -> str:
 
 
 def printable_json(text: str) -> str:
-    r"""Return JSON with the same characters escaped as JSON does, `\u001b`.
+    r"""Return JSON with the same characters escaped the JSON way, as in `\u001b`.
 
-    Such characters stand inside strings only, but for the line breaks of a text that is indented.
+    Such characters occur only inside strings, apart from the line breaks of indented JSON.
     """
     if text.isprintable():
         return text

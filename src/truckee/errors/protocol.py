@@ -1,4 +1,4 @@
-"""Errors about what a table demands, declares or stores: its protocol taken as values."""
+"""Errors of the protocol: features, properties, schema and values in the log."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class InvalidSchemaError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class DuplicateColumnsError(DeltaError):
-    """Two columns of one struct have names that differ in case at most."""
+    """Two columns of one struct have the same name, ignoring case."""
 
     code: ClassVar[str] = "DELTA_DUPLICATE_COLUMNS_FOUND"
     column: str
 
     def __str__(self) -> str:
         return (
-            f"column {self.column} is found more than once in the schema, upper and lower case"
-            " being the same\nhint: rename one of the columns"
+            f"column {self.column} is found more than once in the schema, ignoring case\n"
+            "hint: rename one of the columns"
         )
 
 
@@ -56,21 +56,21 @@ class InvalidTablePropertyError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class InvalidIntervalError(InvalidTablePropertyError):
-    """A table property that is a duration has a value that is none."""
+    """A table property that is a duration has a value that is not an interval."""
 
     code: ClassVar[str] = "DELTA_INVALID_INTERVAL"
 
 
 @dataclass(eq=False, kw_only=True)
 class InvalidIsolationLevelError(InvalidTablePropertyError):
-    """A table asks for an isolation level that there is not."""
+    """A table property names an unknown isolation level."""
 
     code: ClassVar[str] = "DELTA_INVALID_ISOLATION_LEVEL"
 
 
 @dataclass(eq=False, kw_only=True)
 class UnknownTablePropertyError(DeltaError):
-    """A property with the prefix `delta.`, which is Delta's own, has a name Delta does not know."""
+    """A property with Delta's prefix `delta.` has a name that Delta does not know."""
 
     code: ClassVar[str] = "DELTA_UNKNOWN_CONFIGURATION"
     key: str
@@ -84,21 +84,21 @@ class UnknownTablePropertyError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class UnsettableTablePropertyError(DeltaError):
-    """A property that writers keep themselves was set by a user."""
+    """A property that only writers may set was set by a user."""
 
     code: ClassVar[str] = "DELTA_CANNOT_MODIFY_TABLE_PROPERTY"
     key: str
 
     def __str__(self) -> str:
         return (
-            f"table property {self.key} is kept by Delta and cannot be set\n"
+            f"table property {self.key} is maintained by Delta and cannot be set\n"
             "hint: leave it out of the properties"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class RetentionMismatchError(DeltaError):
-    """The log would be cleaned up before the files that it says were deleted."""
+    """The log retention is shorter than the retention of deleted files."""
 
     code: ClassVar[str] = "DELTA_VIOLATE_TABLE_PROPERTY_VALIDATION_FAILED"
     log_retention_ms: int
@@ -114,7 +114,7 @@ class RetentionMismatchError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class UnsupportedProtocolVersionError(DeltaError):
-    """A table's protocol versions are beyond truckee, or contradict its lists of features."""
+    """The table's protocol versions are not supported, or contradict its feature lists."""
 
     code: ClassVar[str] = "DELTA_INVALID_PROTOCOL_VERSION"
     table: str
@@ -141,7 +141,7 @@ class UnsupportedProtocolVersionError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class UnsupportedReaderFeaturesError(DeltaError):
-    """A table demands features of its readers that truckee does not have."""
+    """The table requires reader features that truckee does not support."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_FEATURES_FOR_READ"
     table: str
@@ -149,14 +149,14 @@ class UnsupportedReaderFeaturesError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"{_named(self.table)} cannot be read, for it uses {_listed(self.features)}\n"
+            f"{_named(self.table)} cannot be read, because it uses {_listed(self.features)}\n"
             "hint: upgrade truckee, or drop the feature with the engine that wrote the table"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class UnsupportedWriterFeaturesError(DeltaError):
-    """A table demands features of its writers that truckee does not have."""
+    """The table requires writer features that truckee does not support."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"
     table: str
@@ -164,14 +164,14 @@ class UnsupportedWriterFeaturesError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"{_named(self.table)} cannot be written to, for it uses {_listed(self.features)}\n"
-            "hint: reading it is possible; write with an engine that supports the feature"
+            f"{_named(self.table)} cannot be written to, because it uses {_listed(self.features)}\n"
+            "hint: it can still be read; write with an engine that supports the feature"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class UnknownFeatureRequestError(DeltaError):
-    """A table property asks for a feature that is not known."""
+    """A table property asks for an unknown feature."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_FEATURES_IN_CONFIG"
     key: str
@@ -185,7 +185,7 @@ class UnknownFeatureRequestError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class FeatureStatusError(DeltaError):
-    """A feature was asked for in a way other than `supported`."""
+    """A feature was requested with a status other than `supported`."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_FEATURE_STATUS"
     feature: str
@@ -200,7 +200,7 @@ class FeatureStatusError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class ColumnDefaultsNotEnabledError(DeltaError):
-    """A column has a default, while the table does not support column defaults."""
+    """A column has a default, but the table does not support column defaults."""
 
     code: ClassVar[str] = "WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED"
 
@@ -213,7 +213,7 @@ class ColumnDefaultsNotEnabledError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class InvalidPartitionValueError(DeltaError):
-    """The text of a partition value is not of its column's type."""
+    """A partition value cannot be read as its column's type."""
 
     code: ClassVar[str] = "DELTA_PARTITION_COLUMN_CAST_FAILED"
     value: str
@@ -222,7 +222,7 @@ class InvalidPartitionValueError(DeltaError):
     def __str__(self) -> str:
         return (
             f"partition value {self.value!r} cannot be read as {self.type}\n"
-            "hint: the log names a value that does not fit the type of its partition column"
+            "hint: the value in the log does not fit the type of the partition column"
         )
 
 

@@ -1,8 +1,8 @@
-"""Restores that are refused before anything is written.
+"""Refused restores; nothing was written.
 
 DeltaError
-├── RestoreVersionError              a version that the table does not have, or no longer
-├── RestoreTimestampEarlierError     a time before the first version that can be restored
+├── RestoreVersionError              a version that does not exist, or not any more
+├── RestoreTimestampEarlierError     a time before the first restorable version
 ├── RestoreTimestampGreaterError     a time after the latest version
 └── RestoreMissingFilesError         files of the version were deleted by a vacuum
 """
@@ -18,7 +18,7 @@ from truckee.errors.log import utc_text
 
 @dataclass(eq=False, kw_only=True)
 class RestoreVersionError(DeltaError):
-    """A version that the table does not have, or no longer."""
+    """The version does not exist, or not any more."""
 
     code: ClassVar[str] = "DELTA_CANNOT_RESTORE_TABLE_VERSION"
     table: str
@@ -35,7 +35,7 @@ class RestoreVersionError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class RestoreTimestampEarlierError(DeltaError):
-    """A time before the first version that can be restored."""
+    """The time is before the first version that can be restored."""
 
     code: ClassVar[str] = "DELTA_CANNOT_RESTORE_TIMESTAMP_EARLIER"
     table: str
@@ -45,14 +45,14 @@ class RestoreTimestampEarlierError(DeltaError):
     def __str__(self) -> str:
         return (
             f"the table {self.table} cannot be restored to {utc_text(self.timestamp_ms)}: its "
-            f"earliest version is of {utc_text(self.earliest_ms)}\n"
+            f"earliest version is from {utc_text(self.earliest_ms)}\n"
             "hint: choose that time or a later one"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class RestoreTimestampGreaterError(DeltaError):
-    """A time after the latest version."""
+    """The time is after the latest version."""
 
     code: ClassVar[str] = "DELTA_CANNOT_RESTORE_TIMESTAMP_GREATER"
     table: str
@@ -62,7 +62,7 @@ class RestoreTimestampGreaterError(DeltaError):
     def __str__(self) -> str:
         return (
             f"the table {self.table} cannot be restored to {utc_text(self.timestamp_ms)}: its "
-            f"latest version is of {utc_text(self.latest_ms)}\n"
+            f"latest version is from {utc_text(self.latest_ms)}\n"
             "hint: choose that time or an earlier one"
         )
 

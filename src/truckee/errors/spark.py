@@ -1,4 +1,4 @@
-"""Errors of the engine: a Spark that cannot start, files that it cannot read."""
+"""Errors of Spark: it cannot start, or it cannot read files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from truckee.errors.base import DeltaError
 
 @dataclass(eq=False, kw_only=True)
 class UntestedSparkError(DeltaError):
-    """The running Spark is of a version that truckee was never tested on."""
+    """truckee was not tested on the version of the running Spark."""
 
     code: ClassVar[str] = "TRUCKEE_UNTESTED_SPARK"
     found: str
@@ -18,22 +18,22 @@ class UntestedSparkError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"this is Spark {self.found}, and truckee was tested on {' and '.join(self.tested)}\n"
+            f"this is Spark {self.found}, but truckee was tested on {' and '.join(self.tested)}\n"
             "hint: install one of these, or set spark.truckee.allowUntestedSpark to true to try "
-            "it all the same"
+            "it anyway"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class JavaNotFoundError(DeltaError):
-    """There is no Java on this machine that Spark could run on."""
+    """No suitable Java was found for Spark."""
 
     code: ClassVar[str] = "TRUCKEE_JAVA_NOT_FOUND"
     found: str
 
     def __str__(self) -> str:
         return (
-            f"Spark needs Java 17 or later, and {self.found}\n"
+            f"Spark needs Java 17 or later, but {self.found}\n"
             "hint: install one (Debian and Ubuntu: apt-get install openjdk-17-jre-headless) "
             "or set JAVA_HOME to it"
         )
@@ -59,7 +59,7 @@ class DataFileNotFoundError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class DataFileUnreadableError(DeltaError):
-    """A file that the table's log names cannot be read as what the log says it is."""
+    """A file that the table's log names is not the file that the log describes."""
 
     code: ClassVar[str] = "DELTA_CANNOT_READ_DATA_FILE"
     path: str
@@ -84,13 +84,13 @@ class SessionStoppedError(DeltaError):
     def __str__(self) -> str:
         return (
             "the Spark session was stopped\n"
-            "hint: start another one with truckee.session(), and open tables anew"
+            "hint: start another one with truckee.session(), and open the tables again"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class ClassesNotAddedError(DeltaError):
-    """Spark does not know truckee's Java classes, and they cannot be added to it."""
+    """truckee's Java classes cannot be added to Spark."""
 
     code: ClassVar[str] = "TRUCKEE_CLASSES_NOT_ADDED"
     reason: str
@@ -98,14 +98,14 @@ class ClassesNotAddedError(DeltaError):
     def __str__(self) -> str:
         return (
             f"truckee's Java classes cannot be added to Spark: {self.reason}\n"
-            "hint: name a folder that can be written with spark.truckee.classes.folder, or put "
+            "hint: set spark.truckee.classes.folder to a writable folder, or put "
             "the JAR on the class path and set spark.truckee.classes.onClassPath"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class WorkersWithoutTruckeeError(DeltaError):
-    """The Python of Spark's workers has no truckee, which `format("truckee")` runs there."""
+    """`format("truckee")` needs truckee in Spark's Python workers, which do not have it."""
 
     code: ClassVar[str] = "TRUCKEE_NOT_IN_WORKERS"
 
@@ -120,7 +120,7 @@ class WorkersWithoutTruckeeError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class NoCallbackConnectionError(DeltaError):
-    """Spark has to ask Python which files to read, and Python takes no more connections."""
+    """Spark cannot reach Python to ask which files to read."""
 
     code: ClassVar[str] = "TRUCKEE_NO_CALLBACK_CONNECTION"
 

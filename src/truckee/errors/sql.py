@@ -1,10 +1,10 @@
-"""Statements of Delta that cannot be read, or that are refused.
+"""Delta's SQL statements that cannot be parsed, or that are refused.
 
 DeltaError
-├── StatementSyntaxError       text that is none of Delta's statements, with the place marked
+├── StatementSyntaxError       a syntax error, with its position
 ├── IllegalTableNameError      a name of more than three parts
 ├── ConvertedTypeError         a type that a partition column of CONVERT cannot have
-└── StatementNotAllowedError   a statement that is known, and not done here
+└── StatementNotAllowedError   a statement that is not supported
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from truckee.errors.base import DeltaError
 
 @dataclass(eq=False, kw_only=True)
 class StatementSyntaxError(DeltaError):
-    """A statement of Delta has something else than its grammar expects.
+    """A syntax error in one of Delta's statements.
 
-    `position` is where, counted in characters from the start of `statement`.
+    `position` counts characters from the start of `statement`.
     """
 
     code: ClassVar[str] = "PARSE_SYNTAX_ERROR"
@@ -55,7 +55,7 @@ class IllegalTableNameError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class ConvertedTypeError(DeltaError):
-    """CONVERT was given a type that no partition column has."""
+    """CONVERT names a type that a partition column cannot have."""
 
     code: ClassVar[str] = "DELTA_PARSING_UNSUPPORTED_DATA_TYPE"
     column: str
@@ -70,7 +70,7 @@ class ConvertedTypeError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class StatementNotAllowedError(DeltaError):
-    """A statement that Delta's grammar knows, and that is not done here."""
+    """A statement of Delta's grammar that is not supported."""
 
     code: ClassVar[str] = "DELTA_OPERATION_NOT_ALLOWED"
     operation: str
@@ -82,7 +82,7 @@ class StatementNotAllowedError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class FunctionArgumentError(DeltaError):
-    """An argument of a table function that it does not take."""
+    """A table function was called with a wrong argument."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_EXPRESSION"
     function: str
@@ -91,6 +91,6 @@ class FunctionArgumentError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"{self.function} was given {self.argument}, where it takes {self.needs}\n"
+            f"{self.function} was given {self.argument}, but takes {self.needs}\n"
             f"hint: write {self.function}('table', start) or {self.function}('table', start, end)"
         )

@@ -1,17 +1,17 @@
-"""What can go wrong between truckee and the place where a table's bytes lie.
+"""Errors of storage: paths, permissions, and failed reads, writes and listings.
 
     DeltaError
-    ├── PathOutsideTableError        a file outside the root, where reads are kept below it
-    ├── NoAtomicRenameError          a commit where two writers could both win
-    └── StorageError                 a read, write or listing failed, and why
-        ├── StoragePermissionError     the store said no
-        ├── WriteOutcomeUnknownError   the file may have been written, or not
-        ├── InvalidUrlError            a path or URL that names no table
-        ├── MissingObjectStoreError    a remote URL, and obstore is not installed
+    ├── PathOutsideTableError        a file outside the table's root, which reads may not leave
+    ├── NoAtomicRenameError          a store on which two writers could write the same version
+    └── StorageError                 a read, write or listing failed
+        ├── StoragePermissionError     the store denied access
+        ├── WriteOutcomeUnknownError   it is unknown whether the file was written
+        ├── InvalidUrlError            a path or URL that cannot be a table's
+        ├── MissingObjectStoreError    a remote URL, but obstore is not installed
         └── ForkedProcessError         a remote store used on both sides of a fork
 
 A missing file is the built-in FileNotFoundError, and a file that is already there the built-in
-FileExistsError: both are answers that the log asks for, rather than failures.
+FileExistsError: the log expects both as normal answers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from truckee.errors.base import DeltaError
 
 @dataclass(eq=False, kw_only=True)
 class StorageError(DeltaError):
-    """A read, write or listing failed for a reason that lies with the store."""
+    """A read, write or listing failed in the store."""
 
     code: ClassVar[str] = "DELTA_STORAGE_FAILURE"
     action: str
@@ -37,7 +37,7 @@ class StorageError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class StoragePermissionError(StorageError):
-    """The store refused, because of who asked."""
+    """The store denied access."""
 
     code: ClassVar[str] = "DELTA_STORAGE_PERMISSION_DENIED"
 
@@ -50,7 +50,7 @@ class StoragePermissionError(StorageError):
 
 @dataclass(eq=False, kw_only=True)
 class WriteOutcomeUnknownError(StorageError):
-    """A put-if-absent broke off, and nobody can tell yet whether the file is there."""
+    """A put-if-absent was interrupted, and it is unknown whether the file was written."""
 
     code: ClassVar[str] = "DELTA_STORAGE_WRITE_OUTCOME_UNKNOWN"
 
@@ -63,7 +63,7 @@ class WriteOutcomeUnknownError(StorageError):
 
 @dataclass(eq=False, kw_only=True)
 class InvalidUrlError(StorageError):
-    """A path or URL that names no place where a table can lie."""
+    """A path or URL that cannot be the path of a table."""
 
     code: ClassVar[str] = "DELTA_INVALID_TABLE_URL"
 
@@ -76,7 +76,7 @@ class InvalidUrlError(StorageError):
 
 @dataclass(eq=False, kw_only=True)
 class MissingObjectStoreError(StorageError):
-    """A remote store was asked for, and the library that speaks to it is not installed."""
+    """A remote store is needed, but the library for it is not installed."""
 
     code: ClassVar[str] = "DELTA_MISSING_OBJECT_STORE_SUPPORT"
 
@@ -89,20 +89,20 @@ class MissingObjectStoreError(StorageError):
 
 @dataclass(eq=False, kw_only=True)
 class ForkedProcessError(StorageError):
-    """A forked process went on with a remote store that its parent had used."""
+    """A forked process used a remote store that its parent had opened."""
 
     code: ClassVar[str] = "DELTA_STORAGE_USED_ACROSS_FORK"
 
     def __str__(self) -> str:
         return (
             f"cannot {self.action} {self.path}: {self.reason}\n"
-            "hint: start processes afresh, with multiprocessing.get_context('spawn')"
+            "hint: start processes with multiprocessing.get_context('spawn')"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class PathOutsideTableError(DeltaError):
-    """A file lies outside the table's root, and reads are kept below it."""
+    """A file is outside the table's root, and the settings forbid to read such files."""
 
     code: ClassVar[str] = "DELTA_PATH_OUTSIDE_TABLE"
     table: str
@@ -112,7 +112,7 @@ class PathOutsideTableError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"{self.path} lies outside the table {self.table}, and {self.setting} forbids to read "
+            f"{self.path} is outside the table {self.table}, and {self.setting} forbids reading "
             f"it\nhint: if you trust its folder, for example as the source of a clone, add it to "
             f"{self.exceptions}"
         )
@@ -120,7 +120,7 @@ class PathOutsideTableError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class NoAtomicRenameError(DeltaError):
-    """A commit where the file system cannot create a file only if it is absent."""
+    """The file system is not known to create a file only if it is absent, which commits need."""
 
     code: ClassVar[str] = "DELTA_STORAGE_WITHOUT_ATOMIC_RENAME"
     table: str
@@ -129,8 +129,8 @@ class NoAtomicRenameError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"{self.table} cannot be written: nothing is known of {self.scheme} that would keep "
-            "two writers from committing the same version\n"
+            f"{self.table} cannot be written: {self.scheme} is not known to prevent two writers "
+            "from committing the same version\n"
             f"hint: name {self.scheme} in {self.setting} if its rename fails where the target "
             "exists, for all clients at once"
         )

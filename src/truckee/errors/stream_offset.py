@@ -1,11 +1,11 @@
-"""What can go wrong with the offsets of a stream, and with the checkpoint that keeps them.
+"""Errors of a stream's offsets, and of the checkpoint that stores them.
 
 DeltaError
   InvalidOffsetFormatError         a checkpoint's offset that cannot be read
-  InvalidOffsetVersionError        an offset in a format that never was
-  NewerOffsetError                 an offset in a format that is newer than this release
-  DifferentTableError              a checkpoint of another table, or a table that was made anew
-  OffsetWentBackError              a table that is shorter than what the stream has read of it
+  InvalidOffsetVersionError        an offset in an unknown format
+  NewerOffsetError                 an offset in a format newer than this release
+  DifferentTableError              a checkpoint of another table, or a recreated table
+  OffsetWentBackError              a table that ends before the stream's position
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from truckee.errors.base import DeltaError
 
 @dataclass(eq=False, kw_only=True)
 class InvalidOffsetFormatError(DeltaError):
-    """An offset that is no JSON object of a stream's offset."""
+    """An offset is not the JSON of a stream's offset."""
 
     code: ClassVar[str] = "DELTA_INVALID_SOURCE_OFFSET_FORMAT"
     offset: str
@@ -27,13 +27,13 @@ class InvalidOffsetFormatError(DeltaError):
     def __str__(self) -> str:
         return (
             f"the offset {self.offset} is not one of a Delta stream: {self.reason}\n"
-            "hint: give the query the checkpoint that it was started with, or a new one"
+            "hint: use the checkpoint that the query was started with, or a new one"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class InvalidOffsetVersionError(DeltaError):
-    """An offset whose `sourceVersion` no release has ever written."""
+    """An offset has a `sourceVersion` that no release has written."""
 
     code: ClassVar[str] = "DELTA_INVALID_SOURCE_VERSION"
     source_version: int
@@ -47,14 +47,14 @@ class InvalidOffsetVersionError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class NewerOffsetError(DeltaError):
-    """An offset that a later release has written."""
+    """An offset was written by a later release."""
 
     code: ClassVar[str] = "DELTA_INVALID_FORMAT_FROM_SOURCE_VERSION"
     source_version: int
 
     def __str__(self) -> str:
         return (
-            f"the offset has sourceVersion {self.source_version}, and 3 is the newest known here\n"
+            f"the offset has sourceVersion {self.source_version}, but the newest known one is 3\n"
             "hint: upgrade truckee, or start the query with a new checkpoint"
         )
 
@@ -72,14 +72,14 @@ class DifferentTableError(DeltaError):
         return (
             f"the stream has read the table with id {self.expected}, but the one at {self.table} "
             f"has id {self.found}\n"
-            "hint: the table was made anew, or the checkpoint belongs to another table; start the "
+            "hint: the table was recreated, or the checkpoint belongs to another table; start the "
             "query with a new checkpoint"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class OffsetWentBackError(DeltaError):
-    """The next offset would lie before the one that the stream has reached."""
+    """The next offset would be before the one that the stream has reached."""
 
     code: ClassVar[str] = "DELTA_STREAM_OFFSET_WENT_BACK"
     table: str

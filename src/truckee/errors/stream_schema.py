@@ -1,17 +1,17 @@
-"""What can go wrong with the columns of a stream, and with the schema log that follows them.
+"""Errors of a stream's columns, and of the schema log that tracks them.
 
 DeltaError
-  GivenSchemaError                 a schema given by hand that is not the table's
+  GivenSchemaError                 a given schema that is not the table's
   SchemaNotSetError                a table without columns
   StreamSchemaChangedError         the table's columns are no longer those of the stream
-    StreamSchemaChangedSinceStartError   the same, where the stream was told where to start
+    StreamSchemaChangedSinceStartError   the same, for a stream with a given start
   NonAdditiveSchemaChangeError     a column was renamed, dropped or given another type
   MetadataEvolvedError             the stream stops so that it can be started with a new schema
-  SchemaChangeNotAllowedError      a rename, drop or new type that nobody has agreed to yet
-  SchemaLocationError              a schema log that is not where it has to be
+  SchemaChangeNotAllowedError      a rename, drop or new type that is not allowed yet
+  SchemaLocationError              a schema log in the wrong folder
   SchemaLogNeedsDataLossCheckError a schema log beside failOnDataLoss=false
   SchemaLogConflictError           two sources of one query that share a schema log
-  SchemaLogOfBatchReadError        a schema log given to a read that is no stream
+  SchemaLogOfBatchReadError        a schema log given to a batch read
   CorruptSchemaLogError            an entry of a schema log that cannot be read
 """
 
@@ -25,7 +25,7 @@ from truckee.errors.base import DeltaError
 
 @dataclass(eq=False, kw_only=True)
 class GivenSchemaError(DeltaError):
-    """A schema was given for a read, and the table has another one."""
+    """The schema given for a read is not the table's."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_SCHEMA_DURING_READ"
     table: str
@@ -36,13 +36,13 @@ class GivenSchemaError(DeltaError):
         return (
             f"the read was given the schema {self.given}, but that of {self.table} is "
             f"{self.found}\n"
-            "hint: leave out schema(); which columns to read is told by the option columns"
+            "hint: leave out schema(); to choose columns, set the option columns"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class SchemaNotSetError(DeltaError):
-    """A table whose metadata holds no columns has no rows to read."""
+    """The table's metadata has no columns yet, so there is nothing to read."""
 
     code: ClassVar[str] = "DELTA_SCHEMA_NOT_SET"
     table: str
@@ -58,7 +58,7 @@ class SchemaNotSetError(DeltaError):
 class StreamSchemaChangedError(DeltaError):
     """A commit's columns cannot be read as those of the stream.
 
-    `is_retryable` says that starting the query again will do, for it then has the new schema.
+    `is_retryable` says that a restart of the query is enough, because it then has the new schema.
     """
 
     code: ClassVar[str] = "DELTA_SCHEMA_CHANGED_WITH_VERSION"
@@ -85,7 +85,7 @@ class StreamSchemaChangedError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class StreamSchemaChangedSinceStartError(StreamSchemaChangedError):
-    """The same, for a stream that was told where to start."""
+    """A commit's columns cannot be read as those of a stream with a given start."""
 
     code: ClassVar[str] = "DELTA_SCHEMA_CHANGED_WITH_STARTING_OPTIONS"
 
@@ -100,7 +100,7 @@ class StreamSchemaChangedSinceStartError(StreamSchemaChangedError):
 
 @dataclass(eq=False, kw_only=True)
 class NonAdditiveSchemaChangeError(DeltaError):
-    """A rename, a drop or a new type lies between a commit and the stream's schema."""
+    """A column was renamed, dropped or given another type since the stream's schema."""
 
     code: ClassVar[str] = "DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE_USE_SCHEMA_LOG"
     table: str
@@ -137,7 +137,7 @@ class MetadataEvolvedError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class SchemaChangeNotAllowedError(DeltaError):
-    """The next schema is no mere addition, and the user has not agreed to it yet."""
+    """The next schema does more than add columns, and the user has not allowed that yet."""
 
     code: ClassVar[str] = "DELTA_STREAMING_CANNOT_CONTINUE_PROCESSING_POST_SCHEMA_EVOLUTION"
     table: str
@@ -149,14 +149,14 @@ class SchemaChangeNotAllowedError(DeltaError):
         wanted = " and ".join(self.options)
         return (
             f"version {self.version} of {self.table} changed its columns: {self.change}\n"
-            f"hint: check that the query and its sink can do with that, then set {wanted} to "
+            f"hint: check that the query and its sink can handle this, then set {wanted} to "
             f"{self.version}, or to always"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class SchemaLocationError(DeltaError):
-    """A schema log has to lie below the checkpoint, so that the two are never parted."""
+    """A schema log must be below the checkpoint, so that the two stay together."""
 
     code: ClassVar[str] = "DELTA_STREAMING_SCHEMA_LOCATION_NOT_UNDER_CHECKPOINT"
     location: str
@@ -172,20 +172,20 @@ class SchemaLocationError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class SchemaLogNeedsDataLossCheckError(DeltaError):
-    """With commits left out, nobody could tell which schema follows which."""
+    """A schema log needs every commit, so failOnDataLoss cannot be false."""
 
     code: ClassVar[str] = "DELTA_ILLEGAL_OPTION"
 
     def __str__(self) -> str:
         return (
             "schemaTrackingLocation is set, and failOnDataLoss is false\n"
-            "hint: leave out failOnDataLoss, since a stream that follows schemas needs all commits"
+            "hint: leave out failOnDataLoss, because a stream with a schema log needs all commits"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class SchemaLogConflictError(DeltaError):
-    """Two sources of one query write the same schema log."""
+    """Two sources of one query share a schema log."""
 
     code: ClassVar[str] = "DELTA_STREAMING_SCHEMA_LOCATION_CONFLICT"
     location: str
@@ -199,14 +199,14 @@ class SchemaLogConflictError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class SchemaLogOfBatchReadError(DeltaError):
-    """A schema log says how far a stream has come, which a batch read has no part in."""
+    """A schema log was given to a batch read."""
 
     code: ClassVar[str] = "DELTA_ILLEGAL_OPTION"
     option: str
 
     def __str__(self) -> str:
         return (
-            f"option {self.option} is set, but a batch read does not follow a schema log\n"
+            f"option {self.option} is set, but a batch read does not use a schema log\n"
             f"hint: leave out {self.option}, or read with readStream"
         )
 

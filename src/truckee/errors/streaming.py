@@ -1,10 +1,10 @@
-"""What can go wrong with a stream of a table, or of its change feed.
+"""Errors of a stream of a table, or of its change feed.
 
 DeltaError
   TwoStartsError                   startingVersion beside startingTimestamp
   TimeTravelOfStreamError          versionAsOf or timestampAsOf on a stream
-  SourceRowsChangedError           rows were updated, and a plain stream shows appended ones only
-  SourceRowsDeletedError           rows were deleted, likewise
+  SourceRowsChangedError           rows were updated, but a plain stream only shows appends
+  SourceRowsDeletedError           rows were deleted, but a plain stream only shows appends
   MissingCommitsError              commits that the stream has not read yet are gone
   TrailingCommitMissingError       the last commit of a planned batch is gone
   StreamLogFileNotFoundError       a file of the log is gone
@@ -12,7 +12,7 @@ DeltaError
   NullTypeInStreamError            a column without a type
   ValueDoesNotFitError             a value that its column cannot hold
   NativeWriterNeededError          a table or an option that only Spark's own writer can serve
-  NoPathToWriteError               nobody says where rows are to be written
+  NoPathToWriteError               no path to write to
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class TwoStartsError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class TimeTravelOfStreamError(DeltaError):
-    """A stream goes forward from where it starts, so it cannot be read as of a version."""
+    """A time travel option was given for a stream."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_TIME_TRAVEL_VIEWS"
     option: str
@@ -61,9 +61,9 @@ class SourceRowsChangedError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"version {self.version} of {self.table} changed rows that were there ({self.change}), "
-            "and a stream of a table shows appended rows only\n"
-            "hint: read its changes with readChangeFeed, leave out such commits with "
+            f"version {self.version} of {self.table} changed existing rows ({self.change}), "
+            "but a stream of a table only shows appended rows\n"
+            "hint: read its changes with readChangeFeed, skip such commits with "
             "skipChangeCommits, or set ignoreChanges to get rewritten rows again"
         )
 
@@ -79,16 +79,16 @@ class SourceRowsDeletedError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"version {self.version} of {self.table} deleted rows ({self.change}), and a stream of "
-            "a table shows appended rows only\n"
+            f"version {self.version} of {self.table} deleted rows ({self.change}), but a stream of "
+            "a table only shows appended rows\n"
             "hint: read its changes with readChangeFeed, or set ignoreDeletes or "
-            "skipChangeCommits to pass over such commits"
+            "skipChangeCommits to skip such commits"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class MissingCommitsError(DeltaError):
-    """Commits that the stream has to read next are gone."""
+    """The next commits of the stream are gone."""
 
     code: ClassVar[str] = "DELTA_MISSING_FILES_UNEXPECTED_VERSION"
     table: str
@@ -97,16 +97,16 @@ class MissingCommitsError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"the stream expected version {self.expected} of {self.table} next, but the log goes "
-            f"on with version {self.found}: the commits between were cleaned up\n"
-            "hint: start the query with a new checkpoint, or set failOnDataLoss to false to go on "
-            "without them"
+            f"the stream expected version {self.expected} of {self.table} next, but the log "
+            f"continues with version {self.found}: the commits between were cleaned up\n"
+            "hint: start the query with a new checkpoint, or set failOnDataLoss to false to skip "
+            "them"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class TrailingCommitMissingError(DeltaError):
-    """A batch was planned up to a version whose commit is no longer there."""
+    """A batch was planned up to a version whose commit is gone."""
 
     code: ClassVar[str] = "DELTA_STREAMING_TRAILING_COMMIT_MISSING"
     table: str
@@ -116,7 +116,7 @@ class TrailingCommitMissingError(DeltaError):
     def __str__(self) -> str:
         found = "none of them is" if self.last is None else f"the last one is version {self.last}"
         return (
-            f"the batch needs the commits of {self.table} up to version {self.expected}, and "
+            f"the batch needs the commits of {self.table} up to version {self.expected}, but "
             f"{found} in the log\n"
             "hint: restore the files of _delta_log, or start the query with a new checkpoint"
         )
@@ -124,7 +124,7 @@ class TrailingCommitMissingError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class StreamLogFileNotFoundError(DeltaError):
-    """A file of the log is gone that the stream needs to know the table's state."""
+    """A log file that the stream needs for the table's state is gone."""
 
     code: ClassVar[str] = "DELTA_LOG_FILE_NOT_FOUND_FOR_STREAMING_SOURCE"
     table: str
@@ -141,7 +141,7 @@ class StreamLogFileNotFoundError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class UnsupportedOutputModeError(DeltaError):
-    """A table takes new rows, or all rows anew."""
+    """The output mode of a stream into a table is neither append nor complete."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_OUTPUT_MODE"
     mode: str
@@ -155,16 +155,13 @@ class UnsupportedOutputModeError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class NullTypeInStreamError(DeltaError):
-    """A column that is nothing but nulls has no type to write."""
+    """A column has only nulls and no type."""
 
     code: ClassVar[str] = "DELTA_NULL_SCHEMA_IN_STREAMING_WRITE"
     column: str
 
     def __str__(self) -> str:
-        return (
-            f"column {self.column} has no type, only nulls\n"
-            "hint: cast it to the type that it should have"
-        )
+        return f"column {self.column} has no type, only nulls\nhint: cast it to the intended type"
 
 
 @dataclass(eq=False, kw_only=True)
@@ -185,7 +182,7 @@ class ValueDoesNotFitError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class NativeWriterNeededError(DeltaError):
-    """What was asked for needs SQL to be evaluated, which Python workers cannot."""
+    """The write needs SQL to be evaluated, which Python workers cannot do."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_PYTHON_DATA_SOURCE_WRITE"
     table: str
@@ -200,14 +197,14 @@ class NativeWriterNeededError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class NoPathToWriteError(DeltaError):
-    """Rows are to be written, and nobody says where: by SQL, it may be, which only knows a name."""
+    """A write gives no path; SQL, for example, only gives a name."""
 
     code: ClassVar[str] = "DELTA_OPERATION_NOT_ALLOWED"
 
     def __str__(self) -> str:
         return (
-            'format("truckee") was told no path to write to; of INSERT INTO and writeTo, Spark '
-            "tells it no more than the rows\n"
+            'format("truckee") has no path to write to; for INSERT INTO and writeTo, Spark passes '
+            "it only the rows\n"
             "hint: give a path, or write by name: "
             'truckee.write(df).mode("append").saveAsTable(name)'
         )

@@ -1,8 +1,8 @@
 """SQL in a table's metadata that is not run.
 
 DeltaError
-├── GeneratedColumnFunctionError  a generated column calls what a table may not call
-├── ConstraintFunctionError       a constraint or an invariant does
+├── GeneratedColumnFunctionError  a generated column calls a function that is not allowed
+├── ConstraintFunctionError       a constraint or an invariant does so
 └── DefaultNotConstantError       a column default that is not constant
 """
 
@@ -21,7 +21,7 @@ _HINT = (
 
 @dataclass(eq=False, kw_only=True)
 class GeneratedColumnFunctionError(DeltaError):
-    """The expression of a generated column calls more than Spark's own, harmless functions."""
+    """A generated column calls a function that is not one of Spark's safe built-ins."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_EXPRESSION_GENERATED_COLUMN"
     column: str
@@ -31,13 +31,13 @@ class GeneratedColumnFunctionError(DeltaError):
     def __str__(self) -> str:
         return (
             f"the generated column {self.column} ({self.expression}) uses {self.function}, which "
-            f"is not run for a table\n{_HINT}"
+            f"the SQL of a table may not use\n{_HINT}"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class ConstraintFunctionError(DeltaError):
-    """The condition of a constraint calls more than Spark's own, harmless functions."""
+    """A constraint calls a function that is not one of Spark's safe built-ins."""
 
     code: ClassVar[str] = "DELTA_UNSUPPORTED_EXPRESSION_CHECK_CONSTRAINT"
     name: str
@@ -46,14 +46,14 @@ class ConstraintFunctionError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"the constraint {self.name} ({self.expression}) uses {self.function}, which is not "
-            f"run for a table\n{_HINT}"
+            f"the constraint {self.name} ({self.expression}) uses {self.function}, which the SQL "
+            f"of a table may not use\n{_HINT}"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class DefaultNotConstantError(DeltaError):
-    """The default of a column is not the same for every row."""
+    """The default of a column is not a constant."""
 
     code: ClassVar[str] = "INVALID_DEFAULT_VALUE.NOT_CONSTANT"
     column: str

@@ -1,7 +1,7 @@
-"""Why a commit was refused: another one came first, or its actions do not fit the table.
+"""Refused commits: another commit came first, or the actions do not fit the table.
 
     DeltaError
-    ├── DeltaConcurrentModificationException   another transaction won, and mine cannot follow it
+    ├── DeltaConcurrentModificationException   another transaction committed first
     │   ├── ConcurrentWriteException             the winning commits can no longer be read
     │   ├── ProtocolChangedException             the winner changed the protocol, or made the table
     │   ├── MetadataChangedException             the winner changed schema, partitions or properties
@@ -10,10 +10,10 @@
     │   ├── ConcurrentAppendException            the winner added a file that I should have read
     │   ├── ConcurrentDeleteReadException        the winner removed a file that I read
     │   └── ConcurrentDeleteDeleteException      the winner removed a file that I remove
-    ├── MaxCommitRetriesExceededError          too many winners
+    ├── MaxCommitRetriesExceededError          other writers were first too many times
     └── InvalidCommitError                     see `truckee.errors.commit`
 
-The names of the concurrent ones are delta-spark's own, for that is what pipelines catch.
+The concurrent ones have delta-spark's names, because pipelines catch them by these names.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ class DeltaConcurrentModificationException(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class ConcurrentWriteException(DeltaConcurrentModificationException):
-    """Others committed since the table was read, and what they did can no longer be looked up."""
+    """Others committed since the table was read, and their commits are no longer in the log."""
 
     code: ClassVar[str] = "DELTA_CONCURRENT_WRITE"
     read_version: int
 
     def __str__(self) -> str:
         return (
-            f"the table was read at version {self.read_version}, and version {self.version}, which "
+            f"the table was read at version {self.read_version}, but version {self.version}, which "
             f"was committed since, is no longer in the log\nhint: {_REPEAT}"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class ProtocolChangedException(DeltaConcurrentModificationException):
-    """The winner changed what the table demands of its writers, or created the table."""
+    """The winner changed the table's protocol, or created the table."""
 
     code: ClassVar[str] = "DELTA_PROTOCOL_CHANGED"
     reason: str
@@ -103,7 +103,7 @@ class ConcurrentTransactionException(DeltaConcurrentModificationException):
         return (
             f"{self.winner} recorded a transaction of application '{self.app_id}', which this "
             "transaction depends on\n"
-            "hint: see that no two writers, or two runs of one streaming query, share an "
+            "hint: make sure that no two writers, or two runs of one streaming query, share an "
             "application id or a checkpoint location"
         )
 
@@ -123,7 +123,7 @@ class ConcurrentDomainMetadataException(ConcurrentTransactionException):
 
 @dataclass(eq=False, kw_only=True)
 class _ConcurrentFileException(DeltaConcurrentModificationException):
-    """The winner touched a file that matters to this transaction."""
+    """The winner added or removed a file that this transaction depends on."""
 
     path: str
     partition: str | None = None
@@ -192,5 +192,5 @@ class MaxCommitRetriesExceededError(DeltaError):
             f"the commit was tried {self.attempts} times, for versions {self.start_version} to "
             f"{self.version}, with {self.actions} actions, in {self.seconds:.1f} s, and another "
             "writer was faster each time\n"
-            "hint: let fewer writers commit to this table at a time, or each of them less often"
+            "hint: use fewer concurrent writers for this table, or let each commit less often"
         )

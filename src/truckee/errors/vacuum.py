@@ -1,11 +1,11 @@
-"""Vacuums that are refused before a file is deleted.
+"""Refused vacuums; no file was deleted.
 
 DeltaError
-├── RetentionTooShortError     files would go that the table promises to keep
-├── NegativeRetentionError     a retention that lies in the future
+├── RetentionTooShortError     files would be deleted that the table promises to keep
+├── NegativeRetentionError     a negative retention
 ├── VacuumLiteError            the log does not reach back far enough for LITE
 ├── InventoryError             an inventory without the columns it needs
-└── ConsumerNotFoundError      a consumer to be protected that cannot be found
+└── ConsumerNotFoundError      a consumer to protect that cannot be found
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class RetentionTooShortError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"a retention of {self.hours} hours is shorter than the {self.least_hours} hours that "
-            "the table keeps deleted files for: readers and writers that are still at work, and "
-            "time travel, may need them\n"
+            f"a retention of {self.hours} hours is shorter than the {self.least_hours} hours for "
+            "which the table keeps deleted files; running readers and writers, and time travel, "
+            "may need them\n"
             f"hint: retain at least {self.least_hours} hours, or, if nobody uses the table, set "
             f"{RETENTION_CHECK} to false"
         )
@@ -49,7 +49,7 @@ class NegativeRetentionError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class VacuumLiteError(DeltaError):
-    """LITE reads the log, and the commits it would have to read are gone."""
+    """VACUUM LITE needs commits that are gone."""
 
     code: ClassVar[str] = "DELTA_CANNOT_VACUUM_LITE"
     table: str

@@ -1,16 +1,16 @@
-"""Writes that are refused before a row is looked at: nothing of them is left anywhere.
+"""Writes that are refused before any row is read; nothing was written.
 
 DeltaError
-├── UnknownSaveModeError             mode() got a word that is none
-├── WriteOptionsError                options that do not go together, one class for each pair
-├── TableExistsError                 there is a table already, and the mode says that is wrong
-├── NonEmptyFolderError              there are files already, and they are no table
+├── UnknownSaveModeError             an unknown save mode
+├── WriteOptionsError                options that exclude each other, one class for each pair
+├── TableExistsError                 there is already a table, and the mode forbids that
+├── NonEmptyFolderError              there are already files that are not a table
 ├── SchemaMismatchError              columns that the table does not have, or of other types
-├── PartitioningMismatchError        partitionBy says other than the table
-├── MissingNotNullColumnError        no values for a column that needs some
-├── IdentityValueGivenError          values for a column that numbers rows itself
-├── DataChangeWithMetadataError      dataChange=false, and the schema would change
-├── InvalidConditionError            replaceWhere that is no condition on the table
+├── PartitioningMismatchError        partitionBy differs from the table's partitioning
+├── MissingNotNullColumnError        no values for a NOT NULL column
+├── IdentityValueGivenError          values for an identity column
+├── DataChangeWithMetadataError      dataChange=false, but the schema would change
+├── InvalidConditionError            replaceWhere is not a condition on the table
 └── StreamingFrameError              a streaming DataFrame
 """
 
@@ -39,7 +39,7 @@ class UnknownSaveModeError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class WriteOptionsError(DeltaError):
-    """Options of one write that do not go together."""
+    """Options of one write that exclude each other."""
 
     code: ClassVar[str] = "DELTA_ILLEGAL_OPTION"
 
@@ -55,26 +55,26 @@ class IdempotentWriteOptionsError(WriteOptionsError):
     def __str__(self) -> str:
         return (
             f"option {self.given} is set without {self.missing}\n"
-            "hint: set both; together they tell a repeated write from a new one"
+            "hint: set both; together they identify a write, so that a repeated one is skipped"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class DynamicReplaceWhereError(WriteOptionsError):
-    """Two ways of saying what an overwrite replaces."""
+    """Both replaceWhere and dynamic partition overwrite are set."""
 
     code: ClassVar[str] = "DELTA_REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE"
 
     def __str__(self) -> str:
         return (
             "options replaceWhere and partitionOverwriteMode=dynamic are both set\n"
-            "hint: replaceWhere says what to replace, dynamic takes it from the data; choose one"
+            "hint: choose one; replaceWhere names what to replace, dynamic takes it from the data"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class DynamicOverwriteSchemaError(WriteOptionsError):
-    """A new schema for some partitions only."""
+    """overwriteSchema with a dynamic partition overwrite, which keeps some partitions."""
 
     code: ClassVar[str] = "DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE"
 
@@ -87,7 +87,7 @@ class DynamicOverwriteSchemaError(WriteOptionsError):
 
 @dataclass(eq=False, kw_only=True)
 class ReplaceWhereOverwriteSchemaError(WriteOptionsError):
-    """A new schema for some rows only."""
+    """overwriteSchema with replaceWhere, which keeps some rows."""
 
     def __str__(self) -> str:
         return (
@@ -99,7 +99,7 @@ class ReplaceWhereOverwriteSchemaError(WriteOptionsError):
 
 @dataclass(eq=False, kw_only=True)
 class OverwriteOptionError(WriteOptionsError):
-    """An option that says how to overwrite, on a write that does not."""
+    """An overwrite option on a write that does not overwrite."""
 
     option: str
     mode: str
@@ -113,21 +113,21 @@ class OverwriteOptionError(WriteOptionsError):
 
 @dataclass(eq=False, kw_only=True)
 class TableExistsError(DeltaError):
-    """There is a table at the path already."""
+    """There is already a table at the path."""
 
     code: ClassVar[str] = "DELTA_PATH_EXISTS"
     path: str
 
     def __str__(self) -> str:
         return (
-            f"there is a table at {self.path} already\n"
+            f"there is already a table at {self.path}\n"
             'hint: write with mode("append") to add rows, or mode("overwrite") to replace them'
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class NonEmptyFolderError(DeltaError):
-    """There are files where a table is to be created, and they are no table."""
+    """The folder for a new table already has files that are not a table."""
 
     code: ClassVar[str] = "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
     path: str
@@ -136,13 +136,13 @@ class NonEmptyFolderError(DeltaError):
     def __str__(self) -> str:
         return (
             f"{self.path} is not a Delta table, but not empty either: it has {self.found}\n"
-            "hint: choose another path, or make a table of Parquet files that are there with "
+            "hint: choose another path, or convert its Parquet files to a table with "
             "DeltaTable.convertToDelta"
         )
 
 
 class ColumnDifference(NamedTuple):
-    """A column that is not the same in the table and in the data; None where it is not there."""
+    """A column that differs between the table and the data; None where it is missing."""
 
     column: str
     in_table: str | None
@@ -188,7 +188,7 @@ def _aligned(rows: Iterable[tuple[str, ...]]) -> str:
 
 @dataclass(eq=False, kw_only=True)
 class PartitioningMismatchError(DeltaError):
-    """partitionBy names other columns than those that the table is partitioned by."""
+    """partitionBy names columns other than the table's partition columns."""
 
     code: ClassVar[str] = "DELTA_METADATA_MISMATCH"
     table: str
@@ -200,13 +200,13 @@ class PartitioningMismatchError(DeltaError):
             f"partitionBy names [{', '.join(self.found)}], but the table {self.table} is "
             f"partitioned by [{', '.join(self.expected)}]\n"
             'hint: leave partitionBy out, or overwrite the table with option("overwriteSchema", '
-            '"true") to partition it anew'
+            '"true") to repartition it'
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class MissingNotNullColumnError(DeltaError):
-    """The data has no values for a column that takes no null and has no default."""
+    """The data lacks a NOT NULL column that has no default."""
 
     code: ClassVar[str] = "DELTA_MISSING_NOT_NULL_COLUMN_VALUE"
     table: str
@@ -221,7 +221,7 @@ class MissingNotNullColumnError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class ColumnCountError(DeltaError):
-    """Columns that go by their position are more or fewer than those of the table."""
+    """Columns are matched by position, but the data has more or fewer than the table."""
 
     code: ClassVar[str] = "DELTA_INSERT_COLUMN_ARITY_MISMATCH"
     table: str
@@ -232,7 +232,7 @@ class ColumnCountError(DeltaError):
         return (
             f"the data has {len(self.found)} columns [{', '.join(self.found)}], but the table "
             f"{self.table} has {len(self.expected)}: [{', '.join(self.expected)}]\n"
-            "hint: select as many columns in the same order, or use saveAsTable, which goes by name"
+            "hint: select as many columns in the same order, or use saveAsTable to match by name"
         )
 
 
@@ -252,7 +252,7 @@ class IdentityValueGivenError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class DataChangeWithMetadataError(DeltaError):
-    """A write that says it only rearranges rows would change the table's schema."""
+    """A write with dataChange=false would change the table's schema."""
 
     code: ClassVar[str] = "DELTA_DATA_CHANGE_FALSE"
     table: str
@@ -267,7 +267,7 @@ class DataChangeWithMetadataError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class InvalidConditionError(DeltaError):
-    """Text that is not a condition on the columns of the table."""
+    """The text is not a condition on the columns of the table."""
 
     code: ClassVar[str] = "DELTA_CANNOT_EVALUATE_EXPRESSION"
     what: str
@@ -277,7 +277,7 @@ class InvalidConditionError(DeltaError):
     def __str__(self) -> str:
         return (
             f"{self.what} ({self.condition}) is not a condition on the table: {self.reason}\n"
-            "hint: use columns of the table, compared so that the result is true or false"
+            "hint: use columns of the table, in an expression that is true or false"
         )
 
 
@@ -289,6 +289,6 @@ class StreamingFrameError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            "a streaming DataFrame has no end, so it cannot be written at once\n"
+            "a streaming DataFrame has no end, so a batch write cannot write it\n"
             "hint: write its batches, with df.writeStream.foreachBatch"
         )

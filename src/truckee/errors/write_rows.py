@@ -1,4 +1,4 @@
-"""Rows that a table does not take: each error names the rule, and shows one row that breaks it.
+"""Rows that violate a rule of the table: each error names the rule and shows one such row.
 
     DeltaError
     └── RowViolationError
@@ -6,7 +6,7 @@
         ├── InvariantViolationError        a column's invariant is not true
         ├── CheckConstraintViolationError  a CHECK constraint is not true
         ├── GeneratedColumnViolationError  a given value is not what the column's expression gives
-        ├── ReplaceWhereViolationError     a row lies outside the condition that is replaced
+        ├── ReplaceWhereViolationError     a row outside the replaceWhere condition
         └── TextTooLongError               text longer than char(n) or varchar(n)
 
 Nothing of the write is in the table when one of these is raised.
@@ -22,7 +22,7 @@ from truckee.errors.base import DeltaError
 
 @dataclass(eq=False, kw_only=True)
 class RowViolationError(DeltaError):
-    """A row breaks a rule of the table; `row` shows its values."""
+    """A row violates a rule of the table; `row` shows its values."""
 
     code: ClassVar[str] = "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"
     row: str
@@ -30,7 +30,7 @@ class RowViolationError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class NotNullViolationError(RowViolationError):
-    """Null in a column, or a field within one, that takes no null."""
+    """Null in a NOT NULL column, or in a NOT NULL field of one."""
 
     code: ClassVar[str] = "DELTA_NOT_NULL_CONSTRAINT_VIOLATED"
     column: str
@@ -73,7 +73,7 @@ class CheckConstraintViolationError(RowViolationError):
 
 @dataclass(eq=False, kw_only=True)
 class GeneratedColumnViolationError(RowViolationError):
-    """A value was given for a generated column, and it is not the one that is generated."""
+    """The given value of a generated column differs from the generated one."""
 
     column: str
     expression: str
@@ -82,13 +82,13 @@ class GeneratedColumnViolationError(RowViolationError):
         return (
             f"column {self.column} is generated as ({self.expression}), but the row ({self.row}) "
             "gives it another value\n"
-            f"hint: leave column {self.column} out of the data, and it is computed"
+            f"hint: leave column {self.column} out of the data, so that it is computed"
         )
 
 
 @dataclass(eq=False, kw_only=True)
 class ReplaceWhereViolationError(RowViolationError):
-    """A row would be written outside of what is being replaced."""
+    """A row does not satisfy the replaceWhere condition."""
 
     code: ClassVar[str] = "DELTA_REPLACE_WHERE_MISMATCH"
     condition: str

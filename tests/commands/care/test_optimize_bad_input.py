@@ -95,7 +95,8 @@ def test_a_subquery_is_refused(table: Table) -> None:
 
     assert found == (
         "the condition (part = (select max(id) from range(2))) has a subquery, which is not "
-        "supported here\nhint: run the query first, and compare with the values that it gives"
+        "supported here\n"
+        "hint: run the query first, and compare with its result"
     )
 
 
@@ -110,7 +111,7 @@ def test_z_order_by_columns_that_do_not_help_is_refused(spark: SparkSession, tab
     )
     assert partition == (
         "part is a partition column. Z-Ordering can only be performed on data columns\n"
-        "hint: Z-order by other columns; files are apart by this one already"
+        "hint: Z-order by other columns; files are already split by this one"
     )
     assert unordered == (
         "Z-order by [list] skips no files, since no minimum and maximum of these columns is "
@@ -129,12 +130,13 @@ def test_a_clustered_table_takes_neither_conditions_nor_z_order(clustered: Table
     )
 
     assert zorder == (
-        f"the table {clustered.path} is a clustered table, and cannot be Z-ordered\n"
+        f"the table {clustered.path} is a clustered table, which cannot be Z-ordered\n"
         "hint: use executeCompaction(), which clusters it by its clustering columns"
     )
     assert where == (
-        f"the table {clustered.path} is a clustered table, and has no partitions that the "
-        "condition (v = 1) could choose\nhint: leave the condition out"
+        f"the table {clustered.path} is a clustered table, so it has no partitions that the "
+        "condition (v = 1) could select\n"
+        "hint: leave the condition out"
     )
 
 
@@ -142,7 +144,7 @@ def test_full_is_for_clustered_tables(table: Table) -> None:
     found = refusal(FullOptimizeNotSupportedError, table, lambda o: o.executeFull())
 
     assert found == (
-        f"OPTIMIZE FULL clusters a table anew, but {table.path} has no clustering columns\n"
+        f"OPTIMIZE FULL reclusters a table, but {table.path} has no clustering columns\n"
         "hint: use executeCompaction() or executeZOrderBy(...)"
     )
 

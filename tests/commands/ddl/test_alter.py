@@ -84,7 +84,7 @@ def test_properties_are_set_and_unset(table: LocalStorage) -> None:
         unset_properties(table, ["owner"], if_exists=False)
     assert caught.value.sentence() == (
         f"the table {table.root} has no property owner\n"
-        "hint: pass ifExists to unset it only if it is there"
+        "hint: pass ifExists to unset it only if it is set"
     )
 
 
@@ -110,8 +110,8 @@ def test_constraints_are_no_properties(table: LocalStorage) -> None:
         set_properties(table, {"delta.constraints.c": "id > 0"})
 
     assert caught.value.sentence() == (
-        "delta.constraints.c is a constraint, and not set or unset as a property\n"
-        "hint: use addConstraint and dropConstraint, which look at the rows"
+        "delta.constraints.c is a constraint, which cannot be set or unset as a property\n"
+        "hint: use addConstraint and dropConstraint, which check the rows"
     )
 
 
@@ -120,9 +120,9 @@ def test_row_tracking_is_not_switched_on_over_rows_without_ids(table: LocalStora
         set_properties(table, {"delta.enableRowTracking": "true"})
 
     assert caught.value.sentence() == (
-        "row tracking cannot be switched on: the rows of 1 files of the table "
-        f"{table.root} have no ids yet\n"
-        "hint: switch it on when the table is created, or write its rows anew"
+        f"row tracking cannot be switched on: the rows of 1 files of the table {table.root} "
+        "have no ids yet\n"
+        "hint: switch it on when the table is created, or rewrite its rows"
     )
 
 
@@ -158,8 +158,7 @@ def test_a_constraint_is_kept_from_then_on(spark: SparkSession, table: LocalStor
     with pytest.raises(ConstraintExistsError) as caught:
         add_constraint(spark, table, "POSITIVE", "id > 1")
     assert caught.value.sentence() == (
-        "there is a constraint POSITIVE already: ID > 0\n"
-        "hint: drop it first, or choose another name"
+        "constraint POSITIVE already exists: ID > 0\nhint: drop it first, or choose another name"
     )
 
     drop_constraint(table, "positive")
@@ -179,7 +178,7 @@ def test_rows_must_keep_a_new_constraint(spark: SparkSession, table: LocalStorag
         add_constraint(spark, table, "big", "id > 10")
 
     assert caught.value.sentence() == (
-        "constraint big (id > 10) does not hold for 1 rows that the table has\n"
+        "constraint big (id > 10) does not hold for 1 existing rows of the table\n"
         "hint: delete or update these rows first; null does not satisfy it either"
     )
     assert last_version(table.root) == 0
@@ -284,7 +283,8 @@ def test_what_others_depend_on_stays(spark: SparkSession, mapped: LocalStorage) 
     with pytest.raises(DependentColumnError) as caught:
         rename_column(spark, mapped, "ID", "n")
     assert caught.value.sentence() == (
-        "column ID cannot be renamed, for it is used by the constraint c (s.x > 0 and id > 0)\n"
+        "column ID cannot be renamed, because it is used by the constraint c (s.x > 0 and id > "
+        "0)\n"
         "hint: drop what depends on the column first"
     )
     with pytest.raises(DependentColumnError):

@@ -96,7 +96,7 @@ def test_a_partition_schema_must_be_that_of_the_folders(
     with pytest.raises(ConversionError) as caught:
         convert_to_delta(spark, identifier(tmp_path), "q string, p int")
     assert caught.value.sentence() == (
-        f"the files in {tmp_path} cannot become a table: the partition schema names [q, p], but "
+        f"the files in {tmp_path} cannot be converted: the partition schema names [q, p], but "
         "the folders are partitioned by [p, q]\n"
         "hint: name the columns of the folders, in their order, in the partition schema"
     )
@@ -149,7 +149,7 @@ def test_folders_that_cannot_become_tables(spark: SparkSession, tmp_path: Path) 
     with pytest.raises(ConversionError) as caught:
         convert_to_delta(spark, identifier(tmp_path))
     assert caught.value.sentence() == (
-        f"the files in {tmp_path} cannot become a table: there are none\n"
+        f"the files in {tmp_path} cannot be converted: there are none\n"
         "hint: name a folder with Parquet files"
     )
     (tmp_path / "a.txt").write_text("no parquet")
@@ -158,8 +158,9 @@ def test_folders_that_cannot_become_tables(spark: SparkSession, tmp_path: Path) 
     with pytest.raises(ConversionError) as caught:
         convert_to_delta(spark, "no_such_table")
     assert caught.value.sentence() == (
-        "the files in no_such_table cannot become a table: that is neither a path nor a Parquet "
-        "table of the catalog\nhint: write the path as parquet.`/data/t`"
+        "the files in no_such_table cannot be converted: that is neither a path nor a Parquet "
+        "table of the catalog\n"
+        "hint: write the path as parquet.`/data/t`"
     )
     assert last_version(tmp_path) == -1
 

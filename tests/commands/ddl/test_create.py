@@ -246,7 +246,7 @@ def test_a_folder_with_other_files_is_not_made_a_table(spark: SparkSession, tmp_
 
     assert refusal(NonEmptyFolderError, build) == (
         f"{tmp_path} is not a Delta table, but not empty either: it has readme.txt\n"
-        "hint: choose another path, or make a table of Parquet files that are there with "
+        "hint: choose another path, or convert its Parquet files to a table with "
         "DeltaTable.convertToDelta"
     )
 
@@ -286,7 +286,7 @@ def test_bad_columns_are_refused_before_anything_is_written(
         start().addColumn("n", "int", generatedAlwaysAs=IdentityGenerator())
     assert caught.value.sentence() == (
         "column n cannot be an identity column: it is of type int\n"
-        "hint: an identity column is a bigint that no partition or expression depends on, with a "
+        "hint: an identity column is a bigint, not used by partitions or expressions, with a "
         "step other than 0"
     )
     with pytest.raises(ValueError, match="step of an identity column needs to be another number"):
@@ -298,7 +298,7 @@ def test_arguments_that_mean_nothing_are_refused(spark: SparkSession) -> None:
     with pytest.raises(TypeTextError) as caught:
         builder(spark).addColumn("id", "no such type")
     assert caught.value.sentence() == (
-        "dataType is 'no such type', which is not a type in SQL\n"
+        "dataType is 'no such type', which is not a SQL type\n"
         "hint: give a type such as 'bigint' or 'date', or one of PySpark's"
     )
     with pytest.raises(ArgumentTypeError):

@@ -143,13 +143,13 @@ def test_a_condition_that_is_no_sql(table: Table) -> None:
         (
             {"nix": "1"},
             UnknownTargetColumnError,
-            "UPDATE gives a value to nix, which is not a column of the table\n"
+            "UPDATE assigns to nix, which is not a column of the table\n"
             "hint: use one of [id, v, s]",
         ),
         (
             {"s.nix": "1"},
             UnknownTargetColumnError,
-            "UPDATE gives a value to s.nix, which is not a column of the table\n"
+            "UPDATE assigns to s.nix, which is not a column of the table\n"
             "hint: use one of [id, v, s]",
         ),
         (
@@ -161,30 +161,31 @@ def test_a_condition_that_is_no_sql(table: Table) -> None:
         (
             {"v": "1", "V": "2"},
             ConflictingAssignmentsError,
-            "UPDATE gives values to both v and v\n"
-            "hint: give each column one value; a struct is set as a whole or field by field",
+            "UPDATE assigns to both v and v\n"
+            "hint: assign to each column once; a struct is set as a whole or field by field",
         ),
         (
             {"s": "s", "s.a": "2"},
             ConflictingAssignmentsError,
-            "UPDATE gives values to both s and s.a\n"
-            "hint: give each column one value; a struct is set as a whole or field by field",
+            "UPDATE assigns to both s and s.a\n"
+            "hint: assign to each column once; a struct is set as a whole or field by field",
         ),
         (
             {"v": "array(1)"},
             AssignmentTypeError,
-            "UPDATE gives v a value of type array<int>, but the column is int\n"
+            "UPDATE assigns a value of type array<int> to v, but the column is int\n"
             "hint: cast the value",
         ),
         (
             {"v": "'7'"},
             AssignmentTypeError,
-            "UPDATE gives v a value of type string, but the column is int\nhint: cast the value",
+            "UPDATE assigns a value of type string to v, but the column is int\n"
+            "hint: cast the value",
         ),
         (
             {"s": "named_struct('a', 1, 'c', 2)"},
             AssignmentTypeError,
-            "UPDATE gives s a value of type struct<a:int,c:int>, but the column is "
+            "UPDATE assigns a value of type struct<a:int,c:int> to s, but the column is "
             "struct<a:int,b:string>\nhint: cast the value",
         ),
         (
@@ -222,8 +223,7 @@ def test_assignments_that_are_none(
             lambda m: m,
             MergeWithoutClauseError,
             "the merge has no WHEN clause\n"
-            "hint: say what to do, for example with whenMatchedUpdateAll() or "
-            "whenNotMatchedInsertAll()",
+            "hint: add a clause, for example whenMatchedUpdateAll() or whenNotMatchedInsertAll()",
         ),
         (
             lambda m: m.whenMatchedDelete().whenMatchedUpdate(set={"v": "1"}),
@@ -264,8 +264,9 @@ def test_assignments_that_are_none(
         (
             lambda m: m.whenMatchedDelete("id = 1"),
             AmbiguousColumnError,
-            "the condition of WHEN MATCHED THEN DELETE (id = 1) names `id`, which may be any of "
-            "[`src`.`id`, `t`.`id`]\nhint: put the alias of the table before the name",
+            "the condition of WHEN MATCHED THEN DELETE (id = 1) names `id`, which can be any of "
+            "[`src`.`id`, `t`.`id`]\n"
+            "hint: put the alias of the table before the name",
         ),
         (
             lambda m: m.whenNotMatchedInsert("t.v = 1", {"id": "src.id"}),
@@ -282,38 +283,38 @@ def test_assignments_that_are_none(
         (
             lambda m: m.whenNotMatchedInsert(values={"s.a": "1"}),
             NestedInsertError,
-            "WHEN NOT MATCHED THEN INSERT gives a value to s.a, which is a part of a column\n"
-            "hint: give the whole column a value, made with struct or named_struct",
+            "WHEN NOT MATCHED THEN INSERT assigns to s.a, which is a field of a struct\n"
+            "hint: assign to the whole column, with struct or named_struct",
         ),
         (
             lambda m: m.whenMatchedUpdate(set={"w": "src.w"}),
             UnknownTargetColumnError,
-            "WHEN MATCHED THEN UPDATE gives a value to w, which is not a column of the table\n"
+            "WHEN MATCHED THEN UPDATE assigns to w, which is not a column of the table\n"
             "hint: use one of [id, v, s]",
         ),
         (
             lambda m: m.whenMatchedUpdate(set={"v": "array(src.w)"}),
             AssignmentTypeError,
-            "WHEN MATCHED THEN UPDATE gives v a value of type array<int>, but the column is int\n"
-            "hint: cast the value",
+            "WHEN MATCHED THEN UPDATE assigns a value of type array<int> to v, but the column is "
+            "int\nhint: cast the value",
         ),
         (
             lambda m: m.whenNotMatchedInsert(values={"id": "src.id", "v": "'7'"}),
             AssignmentTypeError,
-            "WHEN NOT MATCHED THEN INSERT gives v a value of type string, but the column is int\n"
-            "hint: cast the value",
+            "WHEN NOT MATCHED THEN INSERT assigns a value of type string to v, but the column is "
+            "int\nhint: cast the value",
         ),
         (
             lambda m: m.whenMatchedUpdate(set={"v": "1", "t.v": "2"}),
             ConflictingAssignmentsError,
-            "WHEN MATCHED THEN UPDATE gives values to both v and v\n"
-            "hint: give each column one value; a struct is set as a whole or field by field",
+            "WHEN MATCHED THEN UPDATE assigns to both v and v\n"
+            "hint: assign to each column once; a struct is set as a whole or field by field",
         ),
         (
             lambda m: m.whenNotMatchedInsert(values={"nix": "src.id"}),
             UnknownTargetColumnError,
-            "WHEN NOT MATCHED THEN INSERT gives a value to nix, which is not a column of the "
-            "table\nhint: use one of [id, v, s]",
+            "WHEN NOT MATCHED THEN INSERT assigns to nix, which is not a column of the table\n"
+            "hint: use one of [id, v, s]",
         ),
         (
             lambda m: m.whenMatchedDelete("src.id in (select 1)"),

@@ -89,7 +89,7 @@ def test_columns_that_table_and_source_share_are_ambiguous(table: Table) -> None
         target.merge(frame.where("id < 2"), frame["id"] == 1)
 
     assert error.value.sentence() == (
-        "the condition of MERGE (=(id, 1)) names id, which may be any of [the table's, the "
+        "the condition of MERGE (=(id, 1)) names id, which can be any of [the table's, the "
         "source's], for the source was made of the table\n"
         "hint: put the alias of the table before the name"
     )
@@ -111,10 +111,10 @@ def test_columns_of_another_frame_are_refused(table: Table) -> None:
         merge.whenMatchedDelete(table.frame()["id"] == 1).execute()
 
     assert error.value.sentence() == (
-        'the condition of DELETE (=(id, 1)) holds "id" of a DataFrame that takes no part in the '
-        "command\n"
+        'the condition of DELETE (=(id, 1)) has "id" of a DataFrame that is not part of '
+        "the command\n"
         "hint: name one of [id, v, s] by text or with functions.col, or take it from toDF() of "
-        "this very table"
+        "this table"
     )
     assert table.version == 0
 

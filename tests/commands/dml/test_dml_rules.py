@@ -161,7 +161,7 @@ def test_identity_columns_are_not_given_values(spark: SparkSession, tmp_path: Pa
         merge(table, [(1, 1)], "id long, n long").whenNotMatchedInsertAll().execute()
 
     assert error.value.sentence() == (
-        "UPDATE gives a value to n, which is GENERATED AS IDENTITY\nhint: leave n out"
+        "UPDATE assigns to n, which is GENERATED AS IDENTITY\nhint: leave n out"
     )
 
 
@@ -252,8 +252,8 @@ def test_rows_whose_ids_cannot_be_kept_are_not_moved(spark: SparkSession, tmp_pa
         update(spark, table.storage, "id = 2", {"v": "0"})
 
     assert error.value.sentence() == (
-        f"UPDATE writes rows anew, but row tracking is on for the table {table.path} and it has no "
-        "columns to keep their ids in\n"
+        f"UPDATE rewrites rows, but row tracking is on for the table {table.path} and it has no "
+        "columns to store their ids in\n"
         "hint: switch row tracking off and on again, which gives the table such columns"
     )
     assert table.version == 2

@@ -165,7 +165,7 @@ def test_without_it_stars_take_the_columns_of_the_table(
 
     assert table.rows() == [(1, 10), (2, 5), (3, 30)]
     assert error.value.sentence() == (
-        "WHEN MATCHED THEN UPDATE gives a value to extra, which is not a column of the table\n"
+        "WHEN MATCHED THEN UPDATE assigns to extra, which is not a column of the table\n"
         "hint: use one of [id, v]"
     )
 
@@ -180,7 +180,7 @@ def test_a_column_that_neither_side_has_is_unknown(spark: SparkSession, tmp_path
         merge(table, source).whenMatchedUpdate(set={"extra": "s.nix"}).execute()
 
     assert error.value.sentence() == (
-        "WHEN MATCHED THEN UPDATE gives a value to nix, which is not a column of the table\n"
+        "WHEN MATCHED THEN UPDATE assigns to nix, which is not a column of the table\n"
         "hint: use one of [id, v]"
     )
     assert table.version == 0
@@ -194,6 +194,6 @@ def test_a_column_of_another_type_is_no_new_column(spark: SparkSession, tmp_path
         merge(table, source).whenMatchedUpdateAll().execute()
 
     assert error.value.sentence() == (
-        "MERGE gives v a value of type array<int>, but the column is int\nhint: cast the value"
+        "MERGE assigns a value of type array<int> to v, but the column is int\nhint: cast the value"
     )
     assert table.version == 0

@@ -63,7 +63,7 @@ def test_types_without_a_place_in_a_table_are_named_with_their_columns() -> None
     )
 
     assert refusal(UnsupportedTypesError, schema) == (
-        "a table cannot hold columns of these types: a void, b interval year to month, "
+        "a table cannot store columns of these types: a void, b interval year to month, "
         "d.element void, e string with a collation\n"
         "hint: cast them to another type, or leave them out"
     )
@@ -79,9 +79,10 @@ def test_unusual_characters_in_names_need_column_mapping() -> None:
 
     check_columns(schema, mapping_mode="name", table="/t")
     assert refusal(InvalidColumnNamesError, schema) == (
-        "the column names [a b, s.x=y] have characters out of ' ,;{}()\\n\\t=', which data files "
-        "do not take\n"
-        "hint: rename the columns, or set the table property 'delta.columnMapping.mode' to 'name'"
+        "the column names [a b, s.x=y] contain characters out of ' ,;{}()\\n\\t=', which "
+        "need column mapping\n"
+        "hint: rename the columns, or set the table property 'delta.columnMapping.mode' to "
+        "'name'"
     )
 
 
@@ -106,8 +107,8 @@ def test_a_table_is_not_partitioned_by_arrays() -> None:
         checked_partition_columns(schema, ["l"])
 
     assert caught.value.sentence() == (
-        "column l is of type array<bigint>, by which a table cannot be partitioned\n"
-        "hint: partition by a date, a number or a text"
+        "column l has the type array<bigint>, which a partition column cannot have\n"
+        "hint: partition by a date, a number or a string"
     )
 
 

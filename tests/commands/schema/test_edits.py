@@ -72,8 +72,8 @@ def test_a_name_that_is_taken_is_refused() -> None:
         with_column(SCHEMA, ("s", "X"), replace(NEW, name="X"))
 
     assert caught.value.sentence() == (
-        "the table has a column s.X already\n"
-        "hint: choose another name; names that differ in case only are the same"
+        "the table already has a column s.X\n"
+        "hint: choose another name; names are not case-sensitive"
     )
 
 

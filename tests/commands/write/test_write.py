@@ -69,7 +69,7 @@ def test_a_table_that_is_there_is_an_error_by_default(rows: DataFrame, tmp_path:
         write(rows).save(str(tmp_path))
 
     assert caught.value.sentence() == (
-        f"there is a table at {tmp_path} already\n"
+        f"there is already a table at {tmp_path}\n"
         'hint: write with mode("append") to add rows, or mode("overwrite") to replace them'
     )
     assert data_files(tmp_path) == before
@@ -208,7 +208,7 @@ def test_partition_by_other_columns_is_refused(rows: DataFrame, tmp_path: Path) 
     assert caught.value.sentence() == (
         f"partitionBy names [name], but the table {tmp_path} is partitioned by [p]\n"
         'hint: leave partitionBy out, or overwrite the table with option("overwriteSchema", '
-        '"true") to partition it anew'
+        '"true") to repartition it'
     )
     write(rows).mode("append").partitionBy(["P"]).save(str(tmp_path))
 
@@ -282,7 +282,7 @@ def test_a_stream_is_not_written_at_once(spark: SparkSession, tmp_path: Path) ->
         write(stream).save(str(tmp_path / "t"))
 
     assert caught.value.sentence() == (
-        "a streaming DataFrame has no end, so it cannot be written at once\n"
+        "a streaming DataFrame has no end, so a batch write cannot write it\n"
         "hint: write its batches, with df.writeStream.foreachBatch"
     )
 

@@ -125,7 +125,7 @@ def test_other_save_modes_are_refused() -> None:
 def test_an_application_needs_a_version_and_a_version_an_application() -> None:
     assert refusal(IdempotentWriteOptionsError, txnAppId="x") == (
         "option txnAppId is set without txnVersion\n"
-        "hint: set both; together they tell a repeated write from a new one"
+        "hint: set both; together they identify a write, so that a repeated one is skipped"
     )
     assert refusal(IdempotentWriteOptionsError, txnVersion="1").startswith(
         "option txnVersion is set without txnAppId\n"
@@ -138,7 +138,7 @@ def test_options_that_contradict_each_other_are_refused() -> None:
         DynamicReplaceWhereError, replaceWhere="a = 1", partitionOverwriteMode="dynamic"
     ) == (
         "options replaceWhere and partitionOverwriteMode=dynamic are both set\n"
-        "hint: replaceWhere says what to replace, dynamic takes it from the data; choose one"
+        "hint: choose one; replaceWhere names what to replace, dynamic takes it from the data"
     )
     assert refusal(
         DynamicOverwriteSchemaError, overwriteSchema=True, partitionOverwriteMode="dynamic"

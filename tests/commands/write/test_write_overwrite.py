@@ -138,7 +138,7 @@ def test_a_condition_that_is_none_is_refused(rows: DataFrame, table: str) -> Non
 
     assert caught.value.sentence() == (
         "replaceWhere (p + 1) is not a condition on the table: it gives int\n"
-        "hint: use columns of the table, compared so that the result is true or false"
+        "hint: use columns of the table, in an expression that is true or false"
     )
     assert last_version(table) == 0
 

@@ -78,10 +78,10 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         classes._kept(_Settings(tmp_path / "file"), "some.jar", bytes)
 
     assert str(caught.value) == (
-        "[TRUCKEE_CLASSES_NOT_ADDED] truckee's Java classes cannot be added to Spark: "
-        f"no file can be written in the folder '{tmp_path / 'file'}'\n"
-        "hint: name a folder that can be written with spark.truckee.classes.folder, or put the "
-        "JAR on the class path and set spark.truckee.classes.onClassPath"
+        "[TRUCKEE_CLASSES_NOT_ADDED] truckee's Java classes cannot be added to Spark: no file "
+        f"can be written in the folder '{tmp_path / 'file'}'\n"
+        "hint: set spark.truckee.classes.folder to a writable folder, or put the JAR on the "
+        "class path and set spark.truckee.classes.onClassPath"
     )
 
 

@@ -23,10 +23,10 @@ def test_an_untested_spark_is_refused_with_the_way_to_try_it(
         check_spark_version(version, "false")
 
     assert str(caught.value) == (
-        f"[TRUCKEE_UNTESTED_SPARK] this is Spark {version}, "
-        "and truckee was tested on 4.2 and 4.3\n"
+        f"[TRUCKEE_UNTESTED_SPARK] this is Spark {version}, but truckee was tested on 4.2 and "
+        "4.3\n"
         "hint: install one of these, or set spark.truckee.allowUntestedSpark to true to try it "
-        "all the same"
+        "anyway"
     )
 
 

@@ -115,13 +115,13 @@ ERRORS: list[tuple[dict[str, Any], str, str]] = [
     (
         {},
         "DELTA_NO_START_FOR_CDC_READ",
-        "a change feed needs a start, and none was given\n"
+        "a change feed needs a start, but none was given\n"
         "hint: set startingVersion or startingTimestamp",
     ),
     (
         {"endingVersion": 1},
         "DELTA_NO_START_FOR_CDC_READ",
-        "a change feed needs a start, and none was given\n"
+        "a change feed needs a start, but none was given\n"
         "hint: set startingVersion or startingTimestamp",
     ),
     (
@@ -281,7 +281,7 @@ def test_a_gap_in_the_log(spark: SparkSession, table: DataTable) -> None:
     error = raised(lambda: read(spark, table, startingVersion=0))
 
     assert error.sentence() == (
-        f"the log of {table} has a gap: version 2 is missing, while version 3 is there\n"
+        f"the log of {table} has a gap: version 2 is missing, but version 3 exists\n"
         "hint: restore _delta_log/00000000000000000002.json"
     )
 
@@ -309,10 +309,11 @@ class TestRecorded:
 
         assert error.code == "DELTA_MISSING_CHANGE_DATA"
         assert error.sentence() == (
-            f"no change data was recorded at version {version} of the range {start}..{end}: "
-            "the change feed was off\n"
-            "hint: set the option changeFeed to auto, which tells these changes from the table's "
-            "files, or read a range in which delta.enableChangeDataFeed is true throughout"
+            f"no change data was recorded at version {version} of the range {start}..{end}: the "
+            "change feed was off\n"
+            "hint: set the option changeFeed to auto, which derives these changes from the "
+            "table's files, or read a range in which delta.enableChangeDataFeed is true "
+            "throughout"
         )
 
     def test_the_feed_was_on(self, spark: SparkSession, table: DataTable) -> None:
@@ -414,8 +415,9 @@ class TestFiles:
 
         assert error.code == "DELTA_CHANGE_DATA_FILE_NOT_FOUND"
         assert error.sentence() == (
-            f"'{gone[-1]}' is gone, which the change feed of {table} needs for version "
-            f"{gone[-1][0]}\n{hint}"
+            f"'{gone[-1]}' is gone, but the change feed of {table} needs it for version "
+            f"{gone[-1][0]}\n"
+            f"{hint}"
         )
 
     def test_a_vacuumed_change_file(self, spark: SparkSession, table: DataTable) -> None:
@@ -427,8 +429,9 @@ class TestFiles:
         error = raised(read(spark, table, startingVersion=1).collect)
 
         assert error.sentence() == (
-            f"'_change_data/c.parquet' is gone, which the change feed of {table} needs for "
-            "version 4\nhint: the feed can still be read from version 5 on"
+            f"'_change_data/c.parquet' is gone, but the change feed of {table} needs it for "
+            "version 4\n"
+            "hint: the feed can still be read from version 5 on"
         )
         assert versions(read(spark, table, startingVersion=5)) == []
 
@@ -457,7 +460,8 @@ class TestFiles:
         assert error.code == "DELTA_DUPLICATE_ACTIONS_FOUND"
         assert error.sentence() == (
             "version 4 both adds and removes '1.parquet' with no deletion vector\n"
-            "hint: the writer of this commit is at fault; read the versions before and after it"
+            "hint: the writer of this commit made a mistake; read the versions before and after "
+            "it"
         )
 
     def test_a_vector_of_the_feed_that_is_gone(self, spark: SparkSession, table: DataTable) -> None:

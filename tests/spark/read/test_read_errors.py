@@ -21,7 +21,8 @@ from truckee.protocol.actions import AddFile
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor, on_disk_with_relative_path
 
 _RESTORE = (
-    "\nhint: the rows of this data file cannot be told apart without its vector; "
+    "\n"
+    "hint: without its vector, it is not known which rows of this data file are deleted; "
     "restore the vector's file from a backup, or RESTORE the table to an earlier version"
 )
 _DAMAGED = (
@@ -117,8 +118,8 @@ def test_a_data_file_of_a_few_bytes(
 
     assert said() == (
         f"the data file part 1%.parquet, which version {table.version} of the table names, "
-        f"cannot be read: file:{path} is not a Parquet file (length is too low: {len(content)})"
-        f"{_DAMAGED}"
+        f"cannot be read: file:{path} is not a Parquet file (length is too low: "
+        f"{len(content)}){_DAMAGED}"
     )
 
 
@@ -139,8 +140,8 @@ def test_a_data_file_of_another_type(table: DataTable, said: Said) -> None:
 
     assert said() == (
         "the data file words.parquet, which version 1 of the table names, cannot be read: "
-        "Data type mismatches when reading Parquet column [id]. Expected Spark type bigint, "
-        f"actual Parquet type BINARY{_DAMAGED}"
+        "Data type mismatches when reading Parquet column [id]. Expected Spark type "
+        f"bigint, actual Parquet type BINARY{_DAMAGED}"
     )
 
 
@@ -219,9 +220,9 @@ class TestVectors:
         table.commit(*marked(file, vector(1, 10)))
 
         assert said() == (
-            f"{self.WHERE} marks row 10, but the file has 10 rows, the first of them row 0\n"
-            "hint: the vector belongs to another file, or the file was replaced; "
-            "restore the file that the vector was written for"
+            f"{self.WHERE} marks row 10, but the file has 10 rows, counted from 0\n"
+            "hint: the vector belongs to another file, or the file was replaced; restore the "
+            "file that the vector was written for"
         )
 
     def test_a_vector_beyond_the_rows_of_a_file_without_statistics(
@@ -236,7 +237,7 @@ class TestVectors:
 
         assert said() == (
             f"{self.WHERE} has the unknown storage type 'z'; expected 'u', 'i', 'p' or 'r'\n"
-            "hint: the table was written by something newer; look for a newer truckee"
+            "hint: the table was written by a newer engine; upgrade truckee"
         )
 
     def test_the_feed_says_the_same(

@@ -118,7 +118,7 @@ def test_a_commit_is_refused_where_two_writers_could_both_win(
         session_storage(spark, f"{above}/t", {ATOMIC_RENAME: "ViewFS"}).put_if_absent("a", b"1")
 
     assert caught.value.sentence() == (
-        f"{above}/t cannot be written: nothing is known of viewfs that would keep two writers from "
+        f"{above}/t cannot be written: viewfs is not known to prevent two writers from "
         "committing the same version\n"
         f"hint: name viewfs in {ATOMIC_RENAME} if its rename fails where the target exists, for "
         "all clients at once"

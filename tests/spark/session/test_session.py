@@ -189,9 +189,9 @@ def test_no_java_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ensure_java([str(tmp_path)])
 
     assert caught.value.sentence() == (
-        "Spark needs Java 17 or later, and none was found\n"
-        "hint: install one (Debian and Ubuntu: apt-get install openjdk-17-jre-headless) "
-        "or set JAVA_HOME to it"
+        "Spark needs Java 17 or later, but none was found\n"
+        "hint: install one (Debian and Ubuntu: apt-get install openjdk-17-jre-headless) or set "
+        "JAVA_HOME to it"
     )
 
 
@@ -207,7 +207,7 @@ def test_only_an_old_java_says_which(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ensure_java([str(tmp_path / "jvm")])
 
     assert caught.value.sentence().startswith(
-        f"Spark needs Java 17 or later, and {old} is Java 11\n"
+        f"Spark needs Java 17 or later, but {old} is Java 11\n"
     )
 
 

@@ -187,7 +187,7 @@ def test_a_given_value_of_a_generated_column_is_checked(
         schema,
     ) == (
         "column g is generated as (id * 2), but the row (id: 3, g: 7) gives it another value\n"
-        "hint: leave column g out of the data, and it is computed"
+        "hint: leave column g out of the data, so that it is computed"
     )
 
 
