@@ -55,8 +55,8 @@ def test_options_that_a_read_does_not_know_are_told_with_the_nearest_one(table: 
         source(table, startngVersion=0, nonsense=1).schema()
 
     assert sorted(str(warning.message) for warning in warned) == [
-        "option nonsense means nothing to a read",
-        "option startngversion means nothing to a read; did you mean startingVersion?",
+        "option nonsense has no effect on a read",
+        "option startngversion has no effect on a read; did you mean startingVersion?",
     ]
 
 
@@ -68,7 +68,7 @@ def test_options_that_a_write_does_not_know_are_told_too(table: Table) -> None:
 
     (warning,) = warned
     assert str(warning.message) == (
-        "option mergeSchemas means nothing to a write; did you mean mergeSchema?"
+        "option mergeSchemas has no effect on a write; did you mean mergeSchema?"
     )
 
 

@@ -184,8 +184,8 @@ def test_unknown_options_are_told_with_the_nearest_known_one(
         stream_frame(spark, str(tmp_path / "t"), {"maxFilePerTrigger": 1, "zzz": 1, "fs.x": 1})
 
     assert [str(warning.message) for warning in warned] == [
-        "option maxFilePerTrigger means nothing to a stream; did you mean maxFilesPerTrigger?",
-        "option zzz means nothing to a stream",
+        "option maxFilePerTrigger has no effect on a stream; did you mean maxFilesPerTrigger?",
+        "option zzz has no effect on a stream",
     ]
 
 

@@ -1,4 +1,4 @@
-"""String options, as readers and writers of Spark take them, as typed and checked values."""
+"""Spark's string options of readers and writers, as typed and checked values."""
 
 from truckee.options.feed import (
     FEED_SWITCHES,

@@ -15,7 +15,7 @@ _NAMES = {str: "a string", bool: "true or false", int: "an integer"}
 
 
 def checked_argument(given: object, kind: type[_Kind], *, what: str) -> _Kind:
-    """Return an argument; ArgumentTypeError unless it is of a type: str, bool or int."""
+    """Return an argument; ArgumentTypeError unless it has the given type: str, bool or int."""
     if isinstance(given, kind) and not (kind is int and isinstance(given, bool)):
         return given
     raise ArgumentTypeError(what=what, needs=f"be {_NAMES[kind]}", found=type_name(given))
@@ -37,7 +37,7 @@ def checked_path(given: object, *, what: str = "path") -> str:
 
 
 def checked_names(given: Sequence[str], *, what: str) -> Sequence[str]:
-    """Return names in a list; ArgumentTypeError if there is one text only, or no text."""
+    """Return a list of names; ArgumentTypeError for a single string, or for other types."""
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise ArgumentTypeError(what=what, needs="be a list of strings", found=type_name(given))
     for name in given:
@@ -74,7 +74,7 @@ def checked_flag(given: object, *, what: str) -> bool:
 
 
 def class_text(given: object) -> str:
-    """Return the class of a value as delta-spark shows it."""
+    """Return the class of a value as delta-spark's messages show it."""
     return f"'{type(given)}'"
 
 

@@ -1,7 +1,7 @@
 """The options of a change feed: where it starts and ends, and how strict it is.
 
-Rules that text alone can break are checked here, the start before the end; those that need the
-table are checked when the range is resolved.
+Rules about the text alone are checked here, the start before the end. Rules that need the table
+are checked when the range is resolved.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ BATCH_READ_OPTIONS = (
     *SHAPE_OPTIONS,
     *FEED_SWITCHES,
 )
-"""What a batch read understands, of rows and of changes."""
+"""The options of a batch read, of rows and of changes."""
 
 SESSION_PREFIX = "spark.databricks.delta."
 
@@ -67,12 +67,12 @@ class SchemaMode(Enum):
 
 
 class FeedOptions(Struct, frozen=True, kw_only=True):
-    """What a change feed was asked for.
+    """The options of a change feed.
 
-    `end` is None where the feed goes up to the latest version when it is read. `schema_as_of`
-    names the version whose schema is used in place of the latest one. `within_retention` refuses
-    a start that is older than the time deleted files are kept for; it is off unless asked for,
-    since whether the files are still there shows when they are read.
+    `end` is None if the feed goes up to the latest version at the time of the read. `schema_as_of`
+    names the version whose schema is used instead of the latest one. `within_retention` refuses a
+    start before the retention period of deleted files. It is off by default: a read finds out
+    itself whether the files still exist.
     """
 
     start: Bound | None = None
@@ -86,7 +86,7 @@ class FeedOptions(Struct, frozen=True, kw_only=True):
 
 
 def is_feed_read(options: Options) -> bool:
-    """Return whether a read is one of the change feed; either spelling of the switch will do."""
+    """Return whether a read is of the change feed; both spellings of the option are accepted."""
     return any(options.boolean(name) for name in READ_CHANGE_FEED)
 
 
@@ -100,9 +100,9 @@ def feed_options(
 ) -> FeedOptions:
     """Return the options of a feed as values.
 
-    `conf` are settings of the session. A table of the catalog refuses a bound that is given both
-    ways; a path takes the version then. Raises the errors of options, and `NoStartError` where
-    there is no start though one is needed.
+    `conf` are settings of the session. If a bound is given both as a version and as a timestamp, a
+    table of the catalog refuses it, and a path takes the version. Raises the errors of options, and
+    `NoStartError` if a start is needed and missing.
     """
     text = options if isinstance(options, Options) else Options(options)
     if is_catalog_table:
@@ -126,7 +126,7 @@ def feed_options(
 
 
 def bound(value: int | str | date | datetime | None, *, name: str, time_zone: str = "UTC") -> Bound:
-    """Return a bound by what it was given as: an integer is a version, all else a timestamp.
+    """Return a bound from an argument: an integer is a version, anything else a timestamp.
 
     These are the rules of the SQL function `table_changes`. Raises `NullBoundaryError` for None.
     """
@@ -157,7 +157,7 @@ def _on(switches: Mapping[str, str | None], name: str) -> bool:
 
 
 def _asked_mode(options: Options) -> SchemaMode | None:
-    """Return what `schemaMode` says, None if it says nothing, or that columns are followed."""
+    """Return `schemaMode`, None if it is not set, or if it names a way to follow columns."""
     text = options.get(FEED_SCHEMA_MODE)
     if text is None or text.strip().lower() in {mode.value for mode in ColumnFollowing}:
         return None

@@ -1,15 +1,15 @@
-"""How a feed shows its changes: where they come from, and what is made of them.
+"""How a feed shows its changes: where they come from, and how they are combined.
 
 | option              | values                            | default                         |
 |---------------------|-----------------------------------|---------------------------------|
 | `changeFeed`        | recorded, derived, auto           | recorded                        |
 | `deduplicationMode` | none, dropCarryovers, netChanges  | dropCarryovers where derived    |
-| `computeUpdates`    | true, false                       | where ids or keys tell them     |
+| `computeUpdates`    | true, false                       | where ids or keys identify rows |
 | `keys`              | names of columns, with commas     |                                 |
 | `dropUnchanged`     | true, false                       | false                           |
 | `schemaMode`        | follow, superset, or one schema   | one schema for the whole range  |
 
-Spark's own words are used for what Spark has words for.
+Where Spark has a name for an option or a value, that name is used.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SHAPE_OPTIONS = (
     SCHEMA_VERSION,
     CHANGE_SOURCE,
 )
-"""What any read of a feed understands besides its range, batch or stream."""
+"""The options of any feed, batch or stream, besides its range."""
 
 
 class FeedSource(Enum):
@@ -60,7 +60,7 @@ class FeedSource(Enum):
 
 
 class Deduplication(Enum):
-    """What becomes of several changes of one row."""
+    """How several changes of one row are combined."""
 
     NONE = "none"
     DROP_CARRYOVERS = "dropCarryovers"
@@ -68,17 +68,17 @@ class Deduplication(Enum):
 
 
 class ColumnFollowing(Enum):
-    """Which columns a feed has that is read commit by commit, each by its own schema."""
+    """Which columns a feed has if each commit is read by its own schema."""
 
     FOLLOW = "follow"
     SUPERSET = "superset"
 
 
 class FeedShape(Struct, frozen=True, kw_only=True):
-    """What a feed shows of the changes of its range.
+    """How a feed shows the changes of its range.
 
-    None stands for what was not asked for. `keys` are columns that identify a row, by their names
-    in the feed; a dot leads into a struct.
+    None means that an option is not set. `keys` are columns that identify a row, by their names
+    in the feed; a dot separates a struct from its field.
     """
 
     source: FeedSource = FeedSource.RECORDED
@@ -92,12 +92,12 @@ class FeedShape(Struct, frozen=True, kw_only=True):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the feed is the recorded one, row by row as the log tells it."""
+        """Whether the feed is the recorded one, with every row of it."""
         return self == PLAIN or self == FeedShape(deduplication=Deduplication.NONE)
 
     @property
     def is_net(self) -> bool:
-        """Whether each row shows at most what the whole range made of it."""
+        """Whether each row shows only the net change over the whole range."""
         return self.deduplication is Deduplication.NET_CHANGES
 
     @property
@@ -115,9 +115,9 @@ Choice = TypeVar("Choice", bound=Enum)
 
 
 def feed_shape(options: Options) -> FeedShape:
-    """Return what the options make of a feed; raises the errors of options.
+    """Return the shape that the options ask for; raises the errors of options.
 
-    `schemaMode` is read here for `follow` and `superset`, and is another reader's otherwise.
+    Of `schemaMode`, only `follow` and `superset` are read here; `feed_options` reads the others.
     """
     compute_updates = options.boolean(COMPUTE_UPDATES) if COMPUTE_UPDATES in options else None
     shape = FeedShape(
@@ -140,10 +140,10 @@ def feed_shape(options: Options) -> FeedShape:
 
 
 def given_options(options: Mapping[str, object], **bounds: object) -> dict[str, object]:
-    """Return options given as arguments, and the bounds of a feed, those that are not None.
+    """Return the options and bounds of a feed that were given as arguments, without None.
 
-    Names of keys given one by one may have any character. Raises `ArgumentTypeError` for an
-    argument that is no option of a feed.
+    Names of keys in a list may contain any character. Raises `ArgumentTypeError` for an
+    argument that is not an option of a feed.
     """
     for name in options:
         if name not in SHAPE_OPTIONS:
@@ -157,14 +157,14 @@ def given_options(options: Mapping[str, object], **bounds: object) -> dict[str, 
 
 
 def joined_keys(keys: Sequence[str]) -> str:
-    """Return names of columns as one text, from which `parsed_keys` gets them again."""
+    """Return names of columns as one text, which `parsed_keys` reads."""
     return ",".join(f"`{key.replace('`', '``')}`" if set(key) & set(",` ") else key for key in keys)
 
 
 def parsed_keys(text: str) -> tuple[str, ...]:
-    """Return names with commas between them; EmptyKeysError if there is none, or an empty one.
+    """Return the names in a comma-separated list; EmptyKeysError if one is missing or empty.
 
-    A name with commas or spaces in it stands between backticks, with backticks in it doubled.
+    A name that contains commas or spaces is quoted with backticks; its own backticks are doubled.
     """
     names: list[str] = []
     rest = text.strip()
@@ -177,7 +177,7 @@ def parsed_keys(text: str) -> tuple[str, ...]:
 
 
 def _first_key(text: str) -> tuple[str, str]:
-    """Return the first name of a text, and what follows the comma behind it."""
+    """Return the first name of a text, and the rest after the comma."""
     if not text.startswith("`"):
         name, comma, rest = text.partition(",")
         return name.strip(), rest.strip() or (" " if comma else "")

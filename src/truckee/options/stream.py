@@ -1,7 +1,8 @@
-"""The options of a stream: where it starts, how much a batch takes, what it passes over.
+"""The options of a stream: where it starts, how much a batch takes, what it skips.
 
-What text alone can break is checked here; what needs the table is checked when the stream starts.
-Options that say where a stream starts count for the first run only: a checkpoint knows better.
+Rules about the text alone are checked here; rules that need the table are checked when the stream
+starts. Options that say where a stream starts apply to the first run only; later runs continue from
+the checkpoint.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from truckee.options.timestamps import timestamp_ms
 
 DEFAULT_MAX_FILES = 1000
 NO_FILE_LIMIT = 2147483639
-"""What the limit of files is where only bytes are limited."""
+"""The limit of files if only bytes are limited."""
 
 SCHEMA_LOG = ("schemaTrackingLocation", "schemaLocation")
-"""Where a stream keeps its schema log: the option, and its older name."""
+"""The option for the folder of the schema log, and its older name."""
 
 STREAM_OPTIONS = (
     "readChangeFeed",
@@ -54,7 +55,7 @@ STREAM_OPTIONS = (
     *SHAPE_OPTIONS,
     OUT_OF_RANGE,
 )
-"""What a stream understands. The ends of a range are known, and mean nothing to it."""
+"""The options of a stream. The end of a range is accepted, but has no effect."""
 
 _UNITS = {"": 0, "b": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 _SIZE = re.compile(r"([0-9]+)([kmgtp]?b?)", re.ASCII)
@@ -67,7 +68,7 @@ _ALLOW = {
 
 
 class Start(Struct, frozen=True):
-    """Where a stream starts: at a version, after the latest one, or at a time; one of them."""
+    """Where a stream starts: at a version, after the latest one, or at a time; exactly one."""
 
     version: int | None = None
     timestamp_ms: int | None = None
@@ -75,7 +76,7 @@ class Start(Struct, frozen=True):
 
 
 class AllowedChanges(Struct, frozen=True):
-    """Which schema changes the user has agreed to: version numbers as text, or `always`."""
+    """Which schema changes the user allows: version numbers as text, or `always`."""
 
     rename: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
@@ -83,7 +84,7 @@ class AllowedChanges(Struct, frozen=True):
 
 
 class StreamOptions(Struct, frozen=True, kw_only=True):
-    """What a stream was asked for. Without a start, it begins with the table as it is."""
+    """The options of a stream. Without a start, it begins with the current snapshot."""
 
     is_feed: bool = False
     start: Start | None = None
@@ -186,7 +187,7 @@ def _count(options: Options, default: int) -> int:
 
 
 def _size(options: Options, name: str) -> int | None:
-    """Return a number of bytes: digits, then maybe a unit, each 1024 times the one before."""
+    """Return a number of bytes: digits and an optional unit, each 1024 times the one before."""
     if name not in options:
         return None
     text = options[name]

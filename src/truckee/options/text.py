@@ -1,4 +1,4 @@
-"""Options by name, in any case: what users wrote, before it means anything."""
+"""Options by case-insensitive name: the text as users wrote it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 
 
 def options_text(options: Mapping[str, object]) -> str:
-    """Return options as the calls that set them, without the values: those may be secret."""
+    """Return options as the calls that set them, without the values, which may be secret."""
     return "".join(f".option({key!r}, ...)" for key in options)
 
 
 class Options(Mapping[str, str]):
-    """Options whose names are the same in upper and lower case.
+    """Options with case-insensitive names.
 
     Values are text, as Spark keeps them: True is `true`, None is `null`, numbers are their digits.
-    Of names that differ in case only, the last one is kept.
+    If two names differ only in case, the last one is kept.
     """
 
     def __init__(self, options: Mapping[str, object] | None = None) -> None:
@@ -48,19 +48,19 @@ class Options(Mapping[str, str]):
         return boolean(name, self[name]) if name in self else default
 
     def version(self, name: str) -> int | None:
-        """Return a version, None if it is not set; InvalidVersionError if it is no integer."""
+        """Return a version, None if it is not set; InvalidVersionError if it is not an integer."""
         return version_number(name, self[name]) if name in self else None
 
 
 def boolean(name: str, text: str) -> bool:
-    """Return what `true` or `false` says, in any case; IllegalOptionError for other text."""
+    """Return `true` or `false`, in any case, as a bool; IllegalOptionError for other text."""
     if text.strip().lower() not in ("true", "false"):
         raise IllegalOptionError(option=name, value=text, needs="true or false")
     return text.strip().lower() == "true"
 
 
 def version_number(name: str, text: str) -> int:
-    """Return the version that a text says; InvalidVersionError unless it is a 64-bit integer."""
+    """Return a text as a version; InvalidVersionError unless it is a 64-bit integer."""
     if _INTEGER.fullmatch(text):
         number = int(text)
         if -(1 << 63) <= number < 1 << 63:
@@ -69,7 +69,7 @@ def version_number(name: str, text: str) -> int:
 
 
 def unknown_options(options: Options, known: Iterable[str]) -> dict[str, str | None]:
-    """Return the options that are not known, each with the known name nearest to it, if any."""
+    """Return the unknown options, each with the most similar known name, if any."""
     names = {name.casefold(): name for name in known}
     unknown = [name for name in options if name.casefold() not in names]
     nearest = {name: get_close_matches(name.casefold(), names, n=1) for name in unknown}

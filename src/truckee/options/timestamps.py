@@ -1,11 +1,11 @@
-"""Timestamps as text: what Spark can cast to TIMESTAMP, read without a JVM.
+"""Timestamps as text, parsed without a JVM as Spark casts them to TIMESTAMP.
 
 | text                          | is                                                  |
 |-------------------------------|-----------------------------------------------------|
 | `2024`, `2024-3`, `2024-3-17` | midnight of the first such day, in the session zone |
 | `2024-03-17 1:2:3.5`          | a local time in the session zone                    |
 | `2024-03-17T01:02:03Z`        | the same with a zone of its own: `Z`, `+02:00`, ... |
-| `20240317010203000`           | nothing                                             |
+| `20240317010203000`           | not a timestamp                                     |
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _OFFSET = re.compile(
     r"(?::?(?P<seconds>\d{2}))?)",
     re.ASCII,
 )
-# The three-letter names that Java still knows, each with what it stands for there.
+# The three-letter names that Java still knows, each with its zone in Java.
 _SHORT_NAMES = {
     "ACT": "Australia/Darwin",
     "AET": "Australia/Sydney",
@@ -73,11 +73,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 def timestamp_ms(value: str | date | datetime, *, option: str, time_zone: str = "UTC") -> int:
-    """Return milliseconds since 1970 of a timestamp, finer parts cut off.
+    """Return a timestamp in milliseconds since 1970, truncated.
 
-    Text, dates and datetimes without a zone are local times of `time_zone`, the session's. A local
-    time that a change of the clock skips counts as if the clock had not changed; of one that
-    occurs twice, the first is meant. `option` names what the value was given for, for errors.
+    Text, dates and datetimes without a zone are local times of `time_zone`, the session's. If a
+    clock change skips a local time, it counts as if the clock had not changed; if a local time
+    occurs twice, the first one is taken. `option` is named in errors.
     """
     try:
         moment = _moment(value, time_zone)
@@ -87,9 +87,9 @@ def timestamp_ms(value: str | date | datetime, *, option: str, time_zone: str = 
 
 
 def parsed_timestamp(text: str, time_zone: str) -> datetime:
-    """Return the moment that a text stands for, in `time_zone` unless it names a zone.
+    """Return the moment of a timestamp text, in `time_zone` unless it names a zone.
 
-    ValueError or OverflowError if it is no timestamp.
+    ValueError or OverflowError if it is not a timestamp.
     """
     return _parsed(text.strip(), time_zone)
 
@@ -120,7 +120,7 @@ def _parsed(text: str, time_zone: str) -> datetime:
 
 
 def zone(name: str) -> tzinfo:
-    """Return a time zone by an offset or a name, as Spark takes them; ValueError for others."""
+    """Return a time zone from an offset or a name, as Spark accepts them; else ValueError."""
     name = _SHORT_NAMES.get(name, name)
     if name in ("Z", "UTC", "GMT", "UT"):
         return timezone.utc

@@ -34,7 +34,7 @@ def test_a_misspelt_option_of_a_read_is_warned_of(spark: SparkSession, table: st
         truckee.read(spark).option("versionAsOff", 0).load(table)
 
     assert told(warned) == [
-        "option versionAsOff means nothing to a read; did you mean versionAsOf?"
+        "option versionAsOff has no effect on a read; did you mean versionAsOf?"
     ]
 
 
@@ -42,7 +42,7 @@ def test_a_misspelt_option_of_a_write_is_warned_of(spark: SparkSession, tmp_path
     with pytest.warns(UnknownOptionWarning) as warned:
         truckee.write(spark.range(1)).option("mergeShema", "true").save(str(tmp_path / "t"))
 
-    assert told(warned) == ["option mergeShema means nothing to a write; did you mean mergeSchema?"]
+    assert told(warned) == ["option mergeShema has no effect on a write; did you mean mergeSchema?"]
 
 
 def test_a_misspelt_option_of_a_sink_is_warned_of() -> None:
@@ -50,7 +50,7 @@ def test_a_misspelt_option_of_a_sink_is_warned_of() -> None:
         write_batch("/t", userMetaData2="x")
 
     assert told(warned) == [
-        "option userMetaData2 means nothing to a write; did you mean userMetadata?"
+        "option userMetaData2 has no effect on a write; did you mean userMetadata?"
     ]
 
 
