@@ -14,7 +14,7 @@ from conditions.rows import CONDITIONS, SCHEMA, all_rows
 from staging import metadata
 from truckee.arrow.where import truth
 from truckee.conditions.pruning import condition_predicate
-from truckee.conditions.typed import typed_condition
+from truckee.conditions.row_tests import row_test
 from truckee.errors import (
     ConditionColumnError,
     ConditionSyntaxError,
@@ -55,12 +55,12 @@ UNSUPPORTED = [
 @pytest.mark.parametrize("condition", UNSUPPORTED)
 def test_sql_that_is_not_known_here_is_an_error(condition: str) -> None:
     with pytest.raises((UnsupportedConditionError, ConditionSyntaxError)):
-        typed_condition(condition, SCHEMA)
+        row_test(condition, SCHEMA)
 
 
 def test_what_is_not_known_is_told_in_a_sentence() -> None:
     with pytest.raises(UnsupportedConditionError) as raised:
-        typed_condition("upper(s) = 'A'", SCHEMA)
+        row_test("upper(s) = 'A'", SCHEMA)
 
     assert str(raised.value) == (
         "[DELTA_UNSUPPORTED_EXPRESSION] the condition \"upper(s) = 'A'\" has UPPER, "
@@ -71,7 +71,7 @@ def test_what_is_not_known_is_told_in_a_sentence() -> None:
 
 def test_text_that_is_no_condition_is_told_with_its_place() -> None:
     with pytest.raises(ConditionSyntaxError) as raised:
-        typed_condition("i > AND flag", SCHEMA)
+        row_test("i > AND flag", SCHEMA)
 
     assert str(raised.value).partition("\n")[0] == (
         "[PARSE_SYNTAX_ERROR] the condition 'i > AND flag' cannot be parsed: expected a column "
@@ -87,7 +87,7 @@ def test_errors_have_the_classes_of_spark() -> None:
     }
     for condition, kind in cases.items():
         with pytest.raises(kind) as raised:
-            typed_condition(condition, SCHEMA)
+            row_test(condition, SCHEMA)
         assert raised.value.condition == condition
     assert ConditionColumnError.code == "UNRESOLVED_COLUMN.WITH_SUGGESTION"
 
@@ -103,12 +103,12 @@ def test_columns_that_spark_pads_or_collates_are_refused() -> None:
 
     for field in (padded, collated):
         with pytest.raises(UnsupportedConditionError):
-            typed_condition("c = 'a'", StructType((field,)))
+            row_test("c = 'a'", StructType((field,)))
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_a_file_is_never_left_out_for_a_row_that_matches(condition: str) -> None:
-    test = typed_condition(condition, SCHEMA)
+    test = row_test(condition, SCHEMA)
     predicate = condition_predicate(test)
 
     answers = truth(test, all_rows()).to_pylist()
@@ -128,7 +128,7 @@ def test_every_condition_finds_the_same_rows_with_and_without_row_groups_skipped
 
     wrong = []
     for condition in CONDITIONS[::3]:
-        answers = truth(typed_condition(condition, SCHEMA), all_rows()).to_pylist()
+        answers = truth(row_test(condition, SCHEMA), all_rows()).to_pylist()
         expected = [row for row, answer in enumerate(answers) if answer]
         found = opened.to_arrow(columns=["id"], where=condition)["id"].to_pylist()
         if found != expected:

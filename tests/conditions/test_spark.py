@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from conditions.rows import CONDITIONS, SCHEMA, all_rows
 from truckee.arrow.where import truth
-from truckee.conditions.typed import typed_condition
+from truckee.conditions.row_tests import row_test
 from truckee.errors import ConditionError
 
 pytestmark = pytest.mark.spark
@@ -48,7 +48,7 @@ def test_every_condition_is_true_of_the_rows_that_spark_finds(
     spark: SparkSession, path: str
 ) -> None:
     frame = spark.read.parquet(path)
-    found = {c: truth(typed_condition(c, SCHEMA), all_rows()).to_pylist() for c in CONDITIONS}
+    found = {c: truth(row_test(c, SCHEMA), all_rows()).to_pylist() for c in CONDITIONS}
 
     wrong = []
     for start in range(0, len(CONDITIONS), 100):
@@ -68,4 +68,4 @@ def test_what_spark_refuses_is_refused(spark: SparkSession, path: str, condition
         spark.read.parquet(path).where(condition).collect()
 
     with pytest.raises(ConditionError):
-        truth(typed_condition(condition, SCHEMA), all_rows())
+        truth(row_test(condition, SCHEMA), all_rows())

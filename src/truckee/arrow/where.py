@@ -22,21 +22,21 @@ from truckee.arrow.row_groups import kept_row_groups
 from truckee.conditions.coercion import is_exact, is_floating
 from truckee.conditions.literals import ConstantValue
 from truckee.conditions.pruning import condition_predicate
-from truckee.conditions.typed import (
+from truckee.conditions.row_tests import (
     FLIPPED,
+    AndTest,
     ColumnValue,
-    Comparing,
-    Every,
-    Fixed,
-    Lacking,
-    Listed,
-    Matching,
+    ComparisonTest,
+    ConstantTest,
+    InTest,
+    IsNullTest,
+    LikeTest,
+    NotTest,
     Operand,
-    Opposite,
-    Some,
-    Test,
+    OrTest,
+    RowTest,
     columns_of,
-    typed_condition,
+    row_test,
 )
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import DataType, StructType
@@ -54,13 +54,13 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
 
 def parsed_where(condition: str, schema: StructType) -> Where:
     """Return a condition over the columns of a schema; raises the errors of conditions."""
-    return Where(typed_condition(condition, schema))
+    return Where(row_test(condition, schema))
 
 
 class Where:
     """A condition, asked of rows, of row groups and of files."""
 
-    def __init__(self, test: Test) -> None:
+    def __init__(self, test: RowTest) -> None:
         self._test = test
 
     @property
@@ -84,32 +84,32 @@ class Where:
         return kept_row_groups(file, read, self.predicate, numbers)
 
 
-def truth(test: Test, batch: pa.RecordBatch) -> pa.Array:
+def truth(test: RowTest, batch: pa.RecordBatch) -> pa.Array:
     """Return for each row of a batch whether a test is true of it, null where it is neither."""
     found = _truth(test, batch)
     return pa.repeat(found, batch.num_rows) if isinstance(found, pa.Scalar) else found
 
 
-def _truth(test: Test, batch: pa.RecordBatch) -> Any:
+def _truth(test: RowTest, batch: pa.RecordBatch) -> Any:
     match test:
-        case Every(tests):
+        case AndTest(tests):
             return reduce(pc.and_kleene, (truth(each, batch) for each in tests))
-        case Some(tests):
+        case OrTest(tests):
             return reduce(pc.or_kleene, (truth(each, batch) for each in tests))
-        case Opposite(inner):
+        case NotTest(inner):
             return pc.invert(_truth(inner, batch))
-        case Fixed(value):
+        case ConstantTest(value):
             return pa.scalar(value, pa.bool_())
-        case Lacking(operand):
+        case IsNullTest(operand):
             return pc.is_null(_values(operand, batch))
-        case Matching(column, pattern):
+        case LikeTest(column, pattern):
             values = _values(column, batch)
             if pattern.is_prefix:
                 return pc.starts_with(values, pattern.prefix)
             return pc.match_substring_regex(values, pattern.regex)
-        case Listed(column, constants):
+        case InTest(column, constants):
             return _is_listed(_values(column, batch), column.type, constants)
-        case Comparing(op, left, right, wanted):
+        case ComparisonTest(op, left, right, wanted):
             return _comparison(op, left, right, wanted, batch)
 
 

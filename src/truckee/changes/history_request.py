@@ -9,16 +9,16 @@ from truckee.changes.missing_files import missing_paths
 from truckee.changes.row_timelines import RowTimelines, row_timelines
 from truckee.conditions.literals import ConstantValue
 from truckee.conditions.pruning import condition_predicate
-from truckee.conditions.typed import (
+from truckee.conditions.row_tests import (
+    AndTest,
     ColumnValue,
-    Comparing,
-    Every,
-    Lacking,
-    Listed,
+    ComparisonTest,
+    InTest,
+    IsNullTest,
     Operand,
-    Some,
-    Test,
-    typed_condition,
+    OrTest,
+    RowTest,
+    row_test,
 )
 from truckee.errors.base import DeltaError
 from truckee.errors.diff import HistoryFileNotFoundError, TooManyRowsError
@@ -53,19 +53,19 @@ def identifying_columns(
     if keys is not None:
         return known_keys(keys, timelines.schema)
     try:
-        test = typed_condition(condition, timelines.schema)
+        test = row_test(condition, timelines.schema)
     except DeltaError:
         return ()
     return tuple(dict.fromkeys(_fixed_columns(test)))
 
 
-def _fixed_columns(test: Test) -> Sequence[str]:
+def _fixed_columns(test: RowTest) -> Sequence[str]:
     match test:
-        case Every(tests):
+        case AndTest(tests):
             return [name for each in tests for name in _fixed_columns(each)]
-        case Comparing("=", ColumnValue(path), ConstantValue()) if len(path) == 1:
+        case ComparisonTest("=", ColumnValue(path), ConstantValue()) if len(path) == 1:
             return [path[0]]
-        case Comparing("=", ConstantValue(), ColumnValue(path)) if len(path) == 1:
+        case ComparisonTest("=", ConstantValue(), ColumnValue(path)) if len(path) == 1:
             return [path[0]]
     return []
 
@@ -77,7 +77,7 @@ def is_little_to_read(timelines: RowTimelines, condition: str, keys: Sequence[st
     of a session may decide what is true. Where rows are followed by their ids, every file is asked.
     """
     try:
-        test = typed_condition(condition, timelines.schema)
+        test = row_test(condition, timelines.schema)
     except DeltaError:
         return False
     if not _is_plain(test):
@@ -94,16 +94,16 @@ def is_little_to_read(timelines: RowTimelines, condition: str, keys: Sequence[st
     return sum(file.size for file in files) <= _LITTLE_BYTES
 
 
-def _is_plain(test: Test) -> bool:
+def _is_plain(test: RowTest) -> bool:
     match test:
-        case Every(tests) | Some(tests):
+        case AndTest(tests) | OrTest(tests):
             return all(map(_is_plain, tests))
-        case Comparing(_, left, right):
+        case ComparisonTest(_, left, right):
             kinds = {_kind(left), _kind(right)}
             return len(kinds) == 1 and None not in kinds
-        case Listed(column, values):
+        case InTest(column, values):
             return {_kind(column)} == {_kind(value) for value in values} - {None}
-        case Lacking(ColumnValue()):
+        case IsNullTest(ColumnValue()):
             return True
     return False
 

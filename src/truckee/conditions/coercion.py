@@ -1,4 +1,4 @@
-"""The type that SQL compares two values in: Spark's rules, with ANSI mode on as it is by default.
+"""The type in which SQL compares two values: Spark's rules, with ANSI mode on, its default.
 
 | left                | right               | are compared as                          |
 |---------------------|---------------------|------------------------------------------|
@@ -10,8 +10,8 @@
 | date                | timestamp           | timestamp, at midnight UTC               |
 | timestamp_ntz       | timestamp           | timestamp, in UTC                        |
 
-The texts are literals: a column of texts is compared with texts alone, since whether each text is
-a number shows only when its row is read, and Spark fails on the first that is none.
+Here, text means a literal. A string column is only compared with text: whether each of its values
+is a number is known only when its row is read, and Spark fails on the first one that is not.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ATOMIC = frozenset({"boolean", "binary", "date", "timestamp", "timestamp_ntz"})
 
 
 def common_type(*types: DataType) -> DataType | None:
-    """Return the type that values of these types are compared in, None if they are not."""
+    """Return the type in which values of these types are compared, None if they cannot be."""
     found: DataType | None = VOID
     for each in types:
         if found is None:
@@ -42,12 +42,12 @@ def common_type(*types: DataType) -> DataType | None:
 
 
 def is_exact(data_type: DataType) -> bool:
-    """Return whether a type has numbers that are compared digit by digit."""
+    """Return whether a type has exact numbers: integers and decimals."""
     return isinstance(data_type, DecimalType) or is_integer(data_type)
 
 
 def is_integer(data_type: DataType) -> bool:
-    """Return whether a type is one of whole numbers."""
+    """Return whether a type is an integer type."""
     return isinstance(data_type, PrimitiveType) and data_type.name in INTEGERS
 
 

@@ -8,7 +8,7 @@
 | `1e3`, `1.5D`, `1.5F`             | double, double, float                          |
 | `'text'`, `X'1F'`, `true`, `NULL` | string, binary, boolean, void                  |
 | `DATE '2024-1-31'`                | date                                           |
-| `TIMESTAMP '2024-01-31 1:2:3Z'`   | timestamp, in UTC where it names no zone       |
+| `TIMESTAMP '2024-01-31 1:2:3Z'`   | timestamp, in UTC unless it names a zone       |
 | `TIMESTAMP_NTZ '2024-01-31 1:2'`  | timestamp_ntz                                  |
 """
 
@@ -55,7 +55,7 @@ class ConstantValue(Struct, frozen=True):
 
     @classmethod
     def of(cls, value: bool | str | bytes) -> ConstantValue:
-        """Return a value of a type that has one spelling only."""
+        """Return the value of a Python object whose type determines the SQL type."""
         if isinstance(value, bool):
             return cls(value, BOOLEAN)
         return cls(value, STRING if isinstance(value, str) else BINARY)
@@ -66,7 +66,7 @@ TRUE = ConstantValue.of(True)
 
 
 def number(text: str, *, condition: str) -> ConstantValue:
-    """Return the number that a literal stands for, its sign included."""
+    """Return the number of a literal, including its sign."""
     upper = text.upper()
     if upper.endswith("BD"):
         return _decimal(text[:-2], condition)
@@ -115,13 +115,13 @@ def _decimal(text: str, condition: str) -> ConstantValue:
 
 
 def typed_text(word: str, text: str, *, condition: str) -> ConstantValue:
-    """Return the value of `DATE '...'` and the like."""
+    """Return the value of a typed literal such as `DATE '...'`."""
     types = {"DATE": DATE, "TIMESTAMP_NTZ": TIMESTAMP_NTZ}
     return cast_text(text, types.get(word, TIMESTAMP), condition=condition)
 
 
 def cast_text(text: str, data_type: DataType, *, condition: str) -> ConstantValue:
-    """Return a text as a value of a type, as CAST does it; `ConditionValueError` if it is none."""
+    """Return a text cast to a type, as CAST does it; `ConditionValueError` if it cannot be."""
     try:
         return ConstantValue(_cast(text, data_type), data_type)
     except (ValueError, OverflowError) as error:
@@ -158,7 +158,7 @@ def _date(text: str) -> date:
 
 
 def _wall_clock(text: str) -> datetime:
-    # Read in two zones, a time that names one of its own is the same moment twice.
+    # A time that names a zone is the same moment in whichever session zone it is parsed.
     first, second = (parsed_timestamp(text, zone) for zone in ("UTC", "+01:00"))
     if first == second:
         raise ValueError(text)

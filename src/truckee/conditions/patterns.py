@@ -1,10 +1,10 @@
-r"""Patterns of LIKE: `_` is one character, `%` any number of them, and an escape takes both away.
+r"""Patterns of LIKE: `_` is one character, `%` any number of them; an escape makes them literal.
 
 | pattern  | means                     |
 |----------|---------------------------|
-| `ab`     | is `ab`                   |
-| `ab%`    | begins with `ab`          |
-| `a_\_%` | by a regular expression   |
+| `ab`     | equals `ab`               |
+| `ab%`    | starts with `ab`          |
+| `a_\_%` | matches a regex           |
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _SPECIAL = frozenset(r"\.^$|?*+()[]{}-&~#")
 
 
 class Pattern(Struct, frozen=True):
-    """What LIKE asks of a text: a regular expression that the whole of it matches.
+    """A pattern of LIKE as a regular expression that must match the whole text.
 
-    `prefix` is what every such text begins with. `is_prefix` says that nothing else is asked.
+    Every matching text starts with `prefix`. `is_prefix` says that this is the whole condition.
     """
 
     regex: str
@@ -28,7 +28,7 @@ class Pattern(Struct, frozen=True):
 
 
 def like_pattern(pattern: str, escape: str, *, condition: str) -> Pattern:
-    """Return what a pattern means; an escape must stand before `_`, `%` or itself."""
+    """Return the pattern of a text; an escape must come before `_`, `%` or itself."""
     regex: list[str] = []
     prefix: list[str] = []
     is_open = True  # whether all so far are plain characters

@@ -1,4 +1,4 @@
-"""A condition as what can be told of files: weaker than the condition, never wrong."""
+"""A condition on rows as a predicate on files, which may keep too many files but never too few."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from decimal import Decimal
 
 from truckee.conditions.coercion import is_exact, is_floating
 from truckee.conditions.literals import DOUBLE, ConstantValue
-from truckee.conditions.typed import (
+from truckee.conditions.row_tests import (
     FLIPPED,
+    AndTest,
     ColumnValue,
-    Comparing,
-    Every,
-    Fixed,
-    Lacking,
-    Listed,
-    Matching,
-    Opposite,
-    Some,
-    Test,
+    ComparisonTest,
+    ConstantTest,
+    InTest,
+    IsNullTest,
+    LikeTest,
+    NotTest,
+    OrTest,
+    RowTest,
 )
 from truckee.protocol.predicates import (
     UNKNOWN,
@@ -35,40 +35,40 @@ from truckee.protocol.predicates import (
 from truckee.protocol.schema import DataType
 
 
-def condition_predicate(test: Test) -> Predicate:
-    """Return what a test says of files by their partition values and statistics."""
+def condition_predicate(test: RowTest) -> Predicate:
+    """Return a test on rows as a predicate on partition values and statistics of files."""
     match test:
-        case Every(tests):
+        case AndTest(tests):
             return And(tuple(map(condition_predicate, tests)))
-        case Some(tests):
+        case OrTest(tests):
             return Or(tuple(map(condition_predicate, tests)))
-        case Opposite(inner):
+        case NotTest(inner):
             return Not(condition_predicate(inner))
-        case Fixed(value):
+        case ConstantTest(value):
             return Literal(value)
-        case Lacking(ColumnValue(path)):
+        case IsNullTest(ColumnValue(path)):
             return IsNull(Column(path))
-        case Lacking():
+        case IsNullTest():
             return UNKNOWN
-        case Listed(column, values):
+        case InTest(column, values):
             return In(Column(column.path), tuple(constant.value for constant in values))
-        case Matching(column, pattern):
+        case LikeTest(column, pattern):
             if not pattern.prefix:
                 return UNKNOWN
             begins = StartsWith(Column(column.path), pattern.prefix)
             return begins if pattern.is_prefix else And((begins, UNKNOWN))
-        case Comparing(op, ColumnValue() as column, ConstantValue() as constant, wanted):
+        case ComparisonTest(op, ColumnValue() as column, ConstantValue() as constant, wanted):
             return _comparison(op, column, constant, wanted)
-        case Comparing(op, ConstantValue() as constant, ColumnValue() as column, wanted):
+        case ComparisonTest(op, ConstantValue() as constant, ColumnValue() as column, wanted):
             return _comparison(FLIPPED.get(op, op), column, constant, wanted)
-        case Comparing():
+        case ComparisonTest():
             return UNKNOWN
 
 
 def _comparison(
     op: str, column: ColumnValue, constant: ConstantValue, wanted: DataType
 ) -> Predicate:
-    if not _is_compared_as_it_is(column, wanted):
+    if not _keeps_exact_values(column, wanted):
         return UNKNOWN
     value = constant.value
     if is_floating(wanted) and isinstance(value, int | Decimal):
@@ -76,8 +76,8 @@ def _comparison(
     return Comparison(op, Column(column.path), value)
 
 
-def _is_compared_as_it_is(column: ColumnValue, wanted: DataType) -> bool:
-    """Return whether no digit of a column is lost when it is compared as a type."""
+def _keeps_exact_values(column: ColumnValue, wanted: DataType) -> bool:
+    """Return whether a column keeps its exact values when it is compared as a type."""
     if column.type == wanted or (is_exact(column.type) and is_exact(wanted)):
         return True
     return is_floating(column.type) and wanted == DOUBLE

@@ -1,4 +1,4 @@
-"""A condition with its columns found and its types settled: what can be asked of rows and files."""
+"""A condition with its columns and types resolved: a test on rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _COLLATIONS = "__COLLATIONS"
 _LARGEST_LONG = (1 << 63) - 1
 
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-"""The operator that says the same with its two sides exchanged; others are their own."""
+"""The operator that means the same with its two sides swapped; others are symmetric."""
 
 
 class ColumnValue(Struct, frozen=True):
@@ -44,13 +44,13 @@ class ColumnValue(Struct, frozen=True):
     type: DataType
 
 
-class Fixed(Struct, frozen=True):
-    """The same of every row: true, false, or neither (None)."""
+class ConstantTest(Struct, frozen=True):
+    """The same for every row: true, false, or NULL (None)."""
 
     value: bool | None
 
 
-class Comparing(Struct, frozen=True):
+class ComparisonTest(Struct, frozen=True):
     """`left op right`, both taken as values of a type."""
 
     op: str
@@ -59,120 +59,122 @@ class Comparing(Struct, frozen=True):
     type: DataType
 
 
-class Listed(Struct, frozen=True):
+class InTest(Struct, frozen=True):
     """`column IN (values)`, all of the column's kind; a null among them is None."""
 
     column: ColumnValue
     values: tuple[ConstantValue, ...]
 
 
-class Matching(Struct, frozen=True):
+class LikeTest(Struct, frozen=True):
     """`column LIKE pattern`."""
 
     column: ColumnValue
     pattern: Pattern
 
 
-class Lacking(Struct, frozen=True):
+class IsNullTest(Struct, frozen=True):
     """`operand IS NULL`."""
 
     operand: Operand
 
 
-class Every(Struct, frozen=True):
+class AndTest(Struct, frozen=True):
     """True if all of these are."""
 
-    tests: tuple[Test, ...]
+    tests: tuple[RowTest, ...]
 
 
-class Some(Struct, frozen=True):
+class OrTest(Struct, frozen=True):
     """True if one of these is."""
 
-    tests: tuple[Test, ...]
+    tests: tuple[RowTest, ...]
 
 
-class Opposite(Struct, frozen=True):
+class NotTest(Struct, frozen=True):
     """True if the test is false."""
 
-    test: Test
+    test: RowTest
 
 
-Test: TypeAlias = Fixed | Comparing | Listed | Matching | Lacking | Every | Some | Opposite
-Operand: TypeAlias = ColumnValue | ConstantValue | Test
+RowTest: TypeAlias = (
+    ConstantTest | ComparisonTest | InTest | LikeTest | IsNullTest | AndTest | OrTest | NotTest
+)
+Operand: TypeAlias = ColumnValue | ConstantValue | RowTest
 
 
-def typed_condition(condition: str, schema: StructType) -> Test:
-    """Return what a condition asks of the rows of a schema.
+def row_test(condition: str, schema: StructType) -> RowTest:
+    """Return a condition as a test on rows of a schema.
 
-    Raises the errors of conditions: for what cannot be read, is not known here, names no column,
-    or compares what SQL does not compare.
+    Raises the errors of conditions: for text that cannot be parsed or is not supported, for unknown
+    columns, and for values that SQL cannot compare.
     """
-    return _Typing(condition, schema).test(syntax.parsed(condition))
+    return _Resolver(condition, schema).test(syntax.condition_syntax(condition))
 
 
 def columns_of(test: Operand) -> frozenset[tuple[str, ...]]:
-    """Return the paths of the columns that a test speaks of."""
+    """Return the paths of the columns that a test uses."""
     match test:
         case ColumnValue(path):
             return frozenset({path})
-        case Comparing(_, left, right):
+        case ComparisonTest(_, left, right):
             return columns_of(left) | columns_of(right)
-        case Every(tests) | Some(tests):
+        case AndTest(tests) | OrTest(tests):
             return frozenset[tuple[str, ...]]().union(*map(columns_of, tests))
-        case Listed(column) | Matching(column):
+        case InTest(column) | LikeTest(column):
             return columns_of(column)
-        case Lacking(operand) | Opposite(operand):
+        case IsNullTest(operand) | NotTest(operand):
             return columns_of(operand)
         case _:
             return frozenset()
 
 
-class _Typing:
+class _Resolver:
     def __init__(self, condition: str, schema: StructType) -> None:
         self._condition = condition
         self._schema = schema
 
-    def test(self, tree: syntax.Tree) -> Test:
-        """Return a tree that stands where a condition is asked for."""
+    def test(self, tree: syntax.Syntax) -> RowTest:
+        """Return the test for a syntax tree in the place of a condition."""
         operand = self._operand(tree)
         match operand:
             case ConstantValue(value, type) if type in (BOOLEAN, VOID):
-                return Fixed(value)
+                return ConstantTest(value)
             case ColumnValue(_, type) if type == BOOLEAN:
-                return Comparing("=", operand, ConstantValue.of(True), BOOLEAN)
+                return ComparisonTest("=", operand, ConstantValue.of(True), BOOLEAN)
             case ColumnValue() | ConstantValue():
                 raise ConditionTypeError(
                     condition=self._condition, left=type_text(operand.type), right="boolean"
                 )
         return operand
 
-    def _operand(self, tree: syntax.Tree) -> Operand:
+    def _operand(self, tree: syntax.Syntax) -> Operand:
         match tree:
-            case syntax.Name(path):
+            case syntax.NameSyntax(path):
                 return self._column(path)
             case ConstantValue():
                 return tree
-            case syntax.All(operands):
-                return Every(tuple(map(self.test, operands)))
-            case syntax.Any(operands):
-                return Some(tuple(map(self.test, operands)))
-            case syntax.Negated(inner):
-                return Opposite(self.test(inner))
-            case syntax.Missing(inner):
-                return self._lacking(self._operand(inner))
-            case syntax.Alike(inner, pattern, escape):
+            case syntax.AndSyntax(operands):
+                return AndTest(tuple(map(self.test, operands)))
+            case syntax.OrSyntax(operands):
+                return OrTest(tuple(map(self.test, operands)))
+            case syntax.NotSyntax(inner):
+                return NotTest(self.test(inner))
+            case syntax.IsNullSyntax(inner):
+                return self._null_test(self._operand(inner))
+            case syntax.LikeSyntax(inner, pattern, escape):
                 column = self._text_column(inner)
                 found = like_pattern(pattern, escape, condition=self._condition)
-                return Matching(column, found)
-            case syntax.Among(inner, items):
-                return self._among(inner, items)
-            case syntax.Compared(op, left, right):
-                return self._compared(op, self._operand(left), self._operand(right))
+                return LikeTest(column, found)
+            case syntax.InSyntax(inner, items):
+                return self._in_test(inner, items)
+            case syntax.ComparisonSyntax(op, left, right):
+                return self._comparison(op, self._operand(left), self._operand(right))
 
-    def _lacking(self, operand: Operand) -> Test:
-        return (
-            Fixed(operand.value is None) if isinstance(operand, ConstantValue) else Lacking(operand)
-        )
+    def _null_test(self, operand: Operand) -> RowTest:
+        if isinstance(operand, ConstantValue):
+            return ConstantTest(operand.value is None)
+        return IsNullTest(operand)
 
     def _column(self, path: tuple[str, ...]) -> ColumnValue:
         chain = find_column(self._schema, path)
@@ -186,20 +188,20 @@ class _Typing:
         return ColumnValue(chain.path, self._plain_type(chain))
 
     def _plain_type(self, chain: FieldChain) -> DataType:
-        # Spark pads texts of char(n), and compares collated ones by rules of their own.
+        # Spark pads values of char(n), and compares collated strings by the rules of the collation.
         if any(_COLLATIONS in field.metadata for field in chain.fields):
             raise self._unsupported(f"{'.'.join(chain.path)}, a column with a collation")
         if (chain.field.char_varchar_type or "").startswith("char("):
             raise self._unsupported(f"{'.'.join(chain.path)}, a column of type char")
         return chain.field.type
 
-    def _text_column(self, tree: syntax.Tree) -> ColumnValue:
+    def _text_column(self, tree: syntax.Syntax) -> ColumnValue:
         operand = self._operand(tree)
         if not isinstance(operand, ColumnValue) or operand.type != STRING:
             raise self._unsupported("LIKE of something that is no column of texts")
         return operand
 
-    def _among(self, inner: syntax.Tree, items: tuple[syntax.Tree, ...]) -> Test:
+    def _in_test(self, inner: syntax.Syntax, items: tuple[syntax.Syntax, ...]) -> RowTest:
         operand = self._operand(inner)
         found = [self._operand(item) for item in items]
         wanted = self._common(operand, *found)
@@ -207,21 +209,21 @@ class _Typing:
             cast = (self._cast(item, wanted) for item in found)
             constants = [item for item in cast if isinstance(item, ConstantValue)]
             if len(constants) == len(found):
-                return Listed(operand, tuple(constants))
-        return Some(tuple(self._comparing("=", operand, item, wanted) for item in found))
+                return InTest(operand, tuple(constants))
+        return OrTest(tuple(self._comparison_as("=", operand, item, wanted) for item in found))
 
-    def _compared(self, op: str, left: Operand, right: Operand) -> Test:
-        return self._comparing(op, left, right, self._common(left, right))
+    def _comparison(self, op: str, left: Operand, right: Operand) -> RowTest:
+        return self._comparison_as(op, left, right, self._common(left, right))
 
-    def _comparing(self, op: str, left: Operand, right: Operand, wanted: DataType) -> Test:
+    def _comparison_as(self, op: str, left: Operand, right: Operand, wanted: DataType) -> RowTest:
         left, right = self._cast(left, wanted), self._cast(right, wanted)
         for one, other in ((left, right), (right, left)):
             if isinstance(one, ConstantValue) and one.value is None:
-                return self._lacking(other) if op == "<=>" else Fixed(None)
+                return self._null_test(other) if op == "<=>" else ConstantTest(None)
         known = _beyond_integers(op, self._type(left), right)
         if known is None:
             known = _beyond_integers(FLIPPED.get(op, op), self._type(right), left)
-        return known or Comparing(op, left, right, wanted)
+        return known or ComparisonTest(op, left, right, wanted)
 
     def _common(self, *operands: Operand) -> DataType:
         types = [self._type(operand) for operand in operands]
@@ -255,20 +257,20 @@ class _Typing:
         return UnsupportedConditionError(condition=self._condition, what=what)
 
 
-def _beyond_integers(op: str, left: DataType, right: Operand) -> Fixed | None:
-    """Return what Spark makes of an order between integers and a decimal beyond all of them.
+def _beyond_integers(op: str, left: DataType, right: Operand) -> ConstantTest | None:
+    """Return Spark's result of comparing an integer column with a decimal outside its range.
 
-    It answers without looking at the integers, and so of nulls too.
+    Spark answers without reading the column, so nulls get the same answer.
     """
     if op not in FLIPPED or not is_integer(left) or not isinstance(right, ConstantValue):
         return None
     if not isinstance(right.type, DecimalType):
         return None
     if right.value > _LARGEST_LONG:
-        return Fixed(op in ("<", "<="))
-    return Fixed(op in (">", ">=")) if right.value < -_LARGEST_LONG - 1 else None
+        return ConstantTest(op in ("<", "<="))
+    return ConstantTest(op in (">", ">=")) if right.value < -_LARGEST_LONG - 1 else None
 
 
 def _is_direct(column: DataType, wanted: DataType) -> bool:
-    """Return whether values of a column can be looked up in a list as they are."""
+    """Return whether values of a column can be looked up in a list without a cast."""
     return column == wanted or (is_exact(column) and is_exact(wanted))

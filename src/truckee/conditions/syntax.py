@@ -30,66 +30,76 @@ _KEYWORDS = ("AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "REG
 _EXPRESSIONS = ("CASE", "CAST", "EXISTS", "INTERVAL", "SELECT")
 
 
-class Name(Struct, frozen=True):
+class NameSyntax(Struct, frozen=True):
     """A column by its names, outermost struct first."""
 
     path: tuple[str, ...]
 
 
-class Compared(Struct, frozen=True):
+class ComparisonSyntax(Struct, frozen=True):
     """`left op right`; op is one of = != < <= > >= <=>."""
 
     op: str
-    left: Tree
-    right: Tree
+    left: Syntax
+    right: Syntax
 
 
-class Among(Struct, frozen=True):
+class InSyntax(Struct, frozen=True):
     """`operand IN (items)`."""
 
-    operand: Tree
-    items: tuple[Tree, ...]
+    operand: Syntax
+    items: tuple[Syntax, ...]
 
 
-class Alike(Struct, frozen=True):
+class LikeSyntax(Struct, frozen=True):
     """`operand LIKE pattern`."""
 
-    operand: Tree
+    operand: Syntax
     pattern: str
     escape: str
 
 
-class Missing(Struct, frozen=True):
+class IsNullSyntax(Struct, frozen=True):
     """`operand IS NULL`."""
 
-    operand: Tree
+    operand: Syntax
 
 
-class All(Struct, frozen=True):
+class AndSyntax(Struct, frozen=True):
     """All of these, by AND."""
 
-    operands: tuple[Tree, ...]
+    operands: tuple[Syntax, ...]
 
 
-class Any(Struct, frozen=True):
+class OrSyntax(Struct, frozen=True):
     """One of these, by OR."""
 
-    operands: tuple[Tree, ...]
+    operands: tuple[Syntax, ...]
 
 
-class Negated(Struct, frozen=True):
+class NotSyntax(Struct, frozen=True):
     """NOT of something."""
 
-    operand: Tree
+    operand: Syntax
 
 
-Tree: TypeAlias = Name | ConstantValue | Compared | Among | Alike | Missing | All | Any | Negated
+Syntax: TypeAlias = (
+    NameSyntax
+    | ConstantValue
+    | ComparisonSyntax
+    | InSyntax
+    | LikeSyntax
+    | IsNullSyntax
+    | AndSyntax
+    | OrSyntax
+    | NotSyntax
+)
 
 
-def parsed(condition: str) -> Tree:
+def condition_syntax(condition: str) -> Syntax:
     """Return the tree of a condition.
 
-    Raises `ConditionSyntaxError`, and `UnsupportedConditionError` for SQL that is not known here.
+    Raises `ConditionSyntaxError`, and `UnsupportedConditionError` for SQL beyond this grammar.
     """
     return _Parser(condition).whole()
 
@@ -100,10 +110,10 @@ class _Parser:
         self._tokens = tokens(condition)
         self._place = 0
 
-    def whole(self) -> Tree:
-        tree = self._either()
+    def whole(self) -> Syntax:
+        tree = self._disjunction()
         if self._next.kind != "end":
-            raise self._refused()
+            raise self._refusal()
         return tree
 
     @property
@@ -115,108 +125,109 @@ class _Parser:
         self._place += token.kind != "end"
         return token
 
-    def _took_word(self, *words: str) -> bool:
+    def _accept_word(self, *words: str) -> bool:
         is_there = self._next.is_word(*words)
         self._place += is_there
         return is_there
 
-    def _took_symbol(self, *symbols: str) -> bool:
+    def _accept_symbol(self, *symbols: str) -> bool:
         is_there = self._next.is_symbol(*symbols)
         self._place += is_there
         return is_there
 
-    def _either(self) -> Tree:
-        found = self._joined(self._both, "OR")
-        return found[0] if len(found) == 1 else Any(found)
+    def _disjunction(self) -> Syntax:
+        found = self._operands(self._conjunction, "OR")
+        return found[0] if len(found) == 1 else OrSyntax(found)
 
-    def _both(self) -> Tree:
-        found = self._joined(self._negation, "AND")
-        return found[0] if len(found) == 1 else All(found)
+    def _conjunction(self) -> Syntax:
+        found = self._operands(self._negation, "AND")
+        return found[0] if len(found) == 1 else AndSyntax(found)
 
-    def _joined(self, operand: Callable[[], Tree], word: str) -> tuple[Tree, ...]:
+    def _operands(self, operand: Callable[[], Syntax], word: str) -> tuple[Syntax, ...]:
         found = [operand()]
-        while self._took_word(word):
+        while self._accept_word(word):
             found.append(operand())
         return tuple(found)
 
-    def _negation(self) -> Tree:
-        if self._took_word("NOT") or self._took_symbol("!"):
-            return Negated(self._negation())
+    def _negation(self) -> Syntax:
+        if self._accept_word("NOT") or self._accept_symbol("!"):
+            return NotSyntax(self._negation())
         return self._predicate()
 
-    def _predicate(self) -> Tree:
+    def _predicate(self) -> Syntax:
         operand = self._operand()
         if self._next.kind == "symbol" and self._next.value in _COMPARISONS:
             op = _COMPARISONS[self._take().value]
-            return Compared(op, operand, self._operand())
-        if self._took_word("IS"):
+            return ComparisonSyntax(op, operand, self._operand())
+        if self._accept_word("IS"):
             return self._test(operand)
-        is_negated = self._took_word("NOT")
+        is_negated = self._accept_word("NOT")
         found = self._range_or_list(operand)
         if found is None:
             if is_negated:
-                raise self._refused()
+                raise self._refusal()
             return operand
-        return Negated(found) if is_negated else found
+        return NotSyntax(found) if is_negated else found
 
-    def _range_or_list(self, operand: Tree) -> Tree | None:
-        if self._took_word("IN"):
-            return Among(operand, self._items())
-        if self._took_word("BETWEEN"):
+    def _range_or_list(self, operand: Syntax) -> Syntax | None:
+        if self._accept_word("IN"):
+            return InSyntax(operand, self._items())
+        if self._accept_word("BETWEEN"):
             low = self._operand()
             self._expect_word("AND")
             high = self._operand()
-            return All((Compared(">=", operand, low), Compared("<=", operand, high)))
-        if self._took_word("LIKE"):
+            bounds = ((">=", low), ("<=", high))
+            return AndSyntax(tuple(ComparisonSyntax(op, operand, end) for op, end in bounds))
+        if self._accept_word("LIKE"):
             return self._like(operand)
         return None
 
-    def _items(self) -> tuple[Tree, ...]:
+    def _items(self) -> tuple[Syntax, ...]:
         self._expect_symbol("(")
         if self._next.is_word("SELECT", "WITH"):
             raise self._unsupported("a subquery")
         items = [self._operand()]
-        while self._took_symbol(","):
+        while self._accept_symbol(","):
             items.append(self._operand())
         self._expect_symbol(")")
         return tuple(items)
 
-    def _like(self, operand: Tree) -> Tree:
+    def _like(self, operand: Syntax) -> Syntax:
         if self._next.is_word("ANY", "ALL", "SOME"):
             raise self._unsupported(f"LIKE {self._next.value.upper()}")
         if self._next.kind != "text":
             raise self._unsupported("a pattern of LIKE that is no literal")
         pattern, escape = self._take().value, "\\"
-        if self._took_word("ESCAPE"):
+        if self._accept_word("ESCAPE"):
             if self._next.kind != "text" or len(self._next.value) != 1:
                 raise self._expected("one character in quotes")
             escape = self._take().value
-        return Alike(operand, pattern, escape)
+        return LikeSyntax(operand, pattern, escape)
 
-    def _test(self, operand: Tree) -> Tree:
-        is_negated = self._took_word("NOT")
-        found = self._tested(operand)
-        return Negated(found) if is_negated else found
+    def _test(self, operand: Syntax) -> Syntax:
+        is_negated = self._accept_word("NOT")
+        found = self._truth_test(operand)
+        return NotSyntax(found) if is_negated else found
 
-    def _tested(self, operand: Tree) -> Tree:
+    def _truth_test(self, operand: Syntax) -> Syntax:
         token = self._take()
         if token.is_word("NULL"):
-            return Missing(operand)
+            return IsNullSyntax(operand)
         if token.is_word("UNKNOWN"):
-            # The operand is a condition, which `= true` makes sure of.
-            return Missing(Compared("=", operand, TRUE))
+            # `= true` ensures that the operand is a condition.
+            return IsNullSyntax(ComparisonSyntax("=", operand, TRUE))
         if token.is_word("TRUE", "FALSE"):
-            return Compared("<=>", operand, ConstantValue.of(token.is_word("TRUE")))
+            return ComparisonSyntax("<=>", operand, ConstantValue.of(token.is_word("TRUE")))
         if token.is_word("DISTINCT"):
             self._expect_word("FROM")
-            return Negated(Compared("<=>", operand, self._operand()))
+            return NotSyntax(ComparisonSyntax("<=>", operand, self._operand()))
         self._place -= 1
         raise self._expected("NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM")
 
-    def _operand(self) -> Tree:
+    def _operand(self) -> Syntax:
         token = self._take()
         if token.is_symbol("("):
-            tree = self._either()
+            tree = self._disjunction()
             self._expect_symbol(")")
             return self._without_arithmetic(tree)
         if token.is_symbol("-", "+") and self._next.kind == "number":
@@ -233,12 +244,12 @@ class _Parser:
         self._place -= token.kind != "end"
         raise self._expected("a column or a value")
 
-    def _without_arithmetic(self, tree: Tree) -> Tree:
+    def _without_arithmetic(self, tree: Syntax) -> Syntax:
         if self._next.is_symbol("+", "-", "*", "/", "%", "&", "|", "^", "~"):
             raise self._unsupported(f"the operator {self._next.value}")
         return tree
 
-    def _word(self, token: Token) -> Tree:
+    def _word(self, token: Token) -> Syntax:
         if self._next.kind == "text" and token.kind == "word":
             if token.value.upper() not in _TYPED:
                 raise self._unsupported(f"{token.value} before a text")
@@ -254,13 +265,13 @@ class _Parser:
             self._place -= 1
             raise self._expected("a column or a value")
         path = [token.value]
-        while self._took_symbol("."):
+        while self._accept_symbol("."):
             part = self._take()
             if part.kind not in ("word", "name"):
                 self._place -= part.kind != "end"
                 raise self._expected("the name of a field")
             path.append(part.value)
-        return Name(tuple(path))
+        return NameSyntax(tuple(path))
 
     def _number(self, text: str) -> ConstantValue:
         return number(text, condition=self._condition)
@@ -276,18 +287,18 @@ class _Parser:
             raise self._expected("hexadecimal digits") from None
 
     def _expect_word(self, word: str) -> None:
-        if not self._took_word(word):
+        if not self._accept_word(word):
             raise self._expected(word)
 
     def _expect_symbol(self, symbol: str) -> None:
-        if not self._took_symbol(symbol):
+        if not self._accept_symbol(symbol):
             raise self._expected(symbol)
 
     def _expected(self, what: str) -> ConditionSyntaxError:
         place = near(self._condition, self._next.position)
         return ConditionSyntaxError(condition=self._condition, near=place, expected=what)
 
-    def _refused(self) -> Exception:
+    def _refusal(self) -> Exception:
         if self._next.is_word("RLIKE", "REGEXP", "ILIKE") or (
             self._next.kind == "symbol" and self._next.value not in "().,"
         ):

@@ -4,7 +4,7 @@ r"""SQL text -> tokens, by the rules of Spark's lexer.
 |-------------------------------|---------|--------------------------------------------|
 | `id`, `Bestellung`, `_x1`     | word    | itself; keywords are words                 |
 | `` `a b` ``                   | name    | without the quotes                         |
-| `'it''s'`, `"x"`, `r'\d'`     | text    | escapes resolved, but not those of LIKE    |
+| `'it''s'`, `"x"`, `r'\d'`     | text    | escapes resolved, except those of LIKE     |
 | `X'1F'`                       | bytes   | the bytes                                  |
 | `5`, `1.5`, `.5`, `1e3`, `5L` | number  | the digits with their suffix               |
 | `<=>`, `<>`, `(` and so on    | symbol  | itself                                     |
@@ -37,7 +37,7 @@ _ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
 
 class Token(Struct, frozen=True):
-    """One word, name, text, number or symbol, and where it stands."""
+    """One word, name, text, number or symbol, with its position."""
 
     kind: str
     value: str
@@ -93,11 +93,11 @@ def _resolved(match: re.Match[str]) -> str:
     if len(code) == 3:
         return chr(int(code, 8))
     if code in "%_":
-        return match[0]  # for LIKE, where the two mean something of their own
+        return match[0]  # both have a meaning of their own in LIKE
     return _ESCAPED.get(code, code)
 
 
 def near(condition: str, position: int) -> str:
-    """Return a place in a condition as people read it."""
+    """Return a position in a condition, as text for an error."""
     rest = condition[position : position + 20]
     return f"before {rest!r}" if rest else "at its end"
