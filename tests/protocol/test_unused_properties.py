@@ -28,7 +28,7 @@ def test_setting_a_property_without_effect_is_warned_of() -> None:
     assert found == {"delta.randomizeFilePrefixes": "true", "delta.appendOnly": "true"}
     assert [str(warning.message) for warning in warned] == [
         "table property delta.randomizeFilePrefixes has no effect on truckee: "
-        "files lie in the folder of their write"
+        "files are written without a random prefix"
     ]
 
 

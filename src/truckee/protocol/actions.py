@@ -1,7 +1,7 @@
 """The actions of the transaction log as values: one JSON line is one action.
 
 Field names on the wire are the protocol's camelCase names; here they are snake_case. Unknown
-actions and unknown fields are ignored on read, as the protocol demands. Null fields are left out
+actions and unknown fields are ignored on read, as the protocol requires. Null fields are left out
 on write; nulls inside maps are kept.
 """
 
@@ -18,8 +18,8 @@ from truckee.protocol.json_text import Int32, Int64, MomentMs
 
 
 def _true() -> bool:
-    # A default made by a function is never left out on write: the protocol wants `dataChange`
-    # written, while old writers left it out.
+    # A default from a factory is always written: the protocol requires `dataChange` to be
+    # written, but old writers left it out.
     return True
 
 
@@ -101,7 +101,7 @@ class Metadata(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=
 
 
 class Protocol(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What the table demands of those who read and write it."""
+    """The versions and features that readers and writers of the table must support."""
 
     min_reader_version: Int32
     min_writer_version: Int32
@@ -142,7 +142,7 @@ class Sidecar(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=T
 
 
 class CommitInfo(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """Who wrote a commit, and how. The protocol leaves its content free, so types are wide."""
+    """Who wrote a commit, and how. The protocol does not fix its content, so types are wide."""
 
     in_commit_timestamp: MomentMs | None = None
     timestamp: Any = None
@@ -181,7 +181,7 @@ FileAction: TypeAlias = AddFile | RemoveFile
 class Line(Struct, omit_defaults=True):
     """One line of a commit: an object whose one key names the action.
 
-    In-commit timestamps demand that `commitInfo` can be found first; nothing else depends on the
+    In-commit timestamps require `commitInfo` to be the first line; nothing else depends on the
     order of lines.
     """
 
@@ -197,7 +197,7 @@ class Line(Struct, omit_defaults=True):
     sidecar: Sidecar | None = None
 
     def action(self) -> Action | None:
-        """Return the action of this line, or None if it is of a kind that is not known here."""
+        """Return the action of this line, or None if its kind is unknown."""
         return (
             self.add
             or self.remove
@@ -232,7 +232,7 @@ _encoder = msgspec.json.Encoder()
 def decode_actions(data: bytes) -> list[Action]:
     """Return the actions of a commit in the order of its lines.
 
-    Raises one of `NOT_JSON` where a line is not whole JSON or a field has the wrong type; the
+    Raises one of `NOT_JSON` if a line is not complete JSON or a field has the wrong type; the
     caller knows which file that was.
     """
     lines = _decoder.decode_lines(data)

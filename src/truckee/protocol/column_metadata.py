@@ -1,7 +1,7 @@
 """The keys of column metadata that Delta and Spark give a meaning, each spelled once.
 
 A column of a schema carries a JSON object beside its name and type (protocol: Schema Serialization
-Format). These are the keys that truckee reads or writes; all others are carried along.
+Format). These are the keys that truckee reads or writes; all others are kept unchanged.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ _UUID_DIGITS = 20
 class DeletionVectorDescriptor(
     Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
 ):
-    """Which rows of one data file are gone, told by pointing at a bitmap of their indexes.
+    """A pointer to the bitmap of the deleted rows of one data file.
 
     `offset` is the position of the vector's size field in its file. `size_in_bytes` counts the
     magic and the bitmap, but neither the size field nor the checksum around them.
@@ -54,35 +54,35 @@ class DeletionVectorDescriptor(
 
     @property
     def unique_id(self) -> str:
-        """The id that, beside the path, tells logical files apart; no offset differs from 0."""
+        """The id that, with the path, identifies a logical file; None and 0 as offset differ."""
         at = "" if self.offset is None else f"@{self.offset}"
         return f"{self.storage_type}{self.path_or_inline_dv}{at}"
 
     @property
     def is_inline(self) -> bool:
-        """Whether the vector lies in the descriptor itself."""
+        """Whether the vector is stored in the descriptor itself."""
         return self.storage_type == INLINE
 
     @property
     def is_on_disk(self) -> bool:
-        """Whether the vector lies in a file."""
+        """Whether the vector is stored in a file."""
         return not self.is_inline
 
     @property
     def is_empty(self) -> bool:
-        """Whether no row is gone; the bytes of such a vector are never looked at."""
+        """Whether no row is deleted; the bytes of such a vector are never read."""
         return self.cardinality == 0
 
     @property
     def is_relative(self) -> bool:
-        """Whether the vector's file moves along with the table."""
+        """Whether the path of the vector's file is relative to the table."""
         return self.storage_type in (UUID_RELATIVE, RELATIVE_PATH)
 
     @property
     def file_path(self) -> str:
         """The vector's file as storage takes it: below the root, or absolute; not escaped.
 
-        Raises `InvalidDescriptorError` for inline vectors and for text that is no such path, and
+        Raises `InvalidDescriptorError` for inline vectors and for text that is not such a path, and
         `UnknownStorageTypeError` for any other storage type.
         """
         text = self.path_or_inline_dv
@@ -118,7 +118,7 @@ class DeletionVectorDescriptor(
         return data[: self.size_in_bytes]
 
     def copy_with_absolute_path(self, table_root: str) -> DeletionVectorDescriptor:
-        """Return a descriptor of the same bytes that is right in any table; a shallow clone's."""
+        """Return a descriptor of the same bytes that works in any table, such as a clone."""
         if not self.is_relative:
             return self
         uri = encode_path(self.absolute_path(table_root))
@@ -138,7 +138,7 @@ class DeletionVectorDescriptor(
 EMPTY = DeletionVectorDescriptor(
     storage_type=INLINE, path_or_inline_dv="", size_in_bytes=0, cardinality=0
 )
-"""No row is gone. Never written: a file without deleted rows has no descriptor at all."""
+"""No row is deleted. Never written: a file without deleted rows has no descriptor at all."""
 
 
 def on_disk_with_relative_path(
@@ -188,7 +188,7 @@ def assemble_deletion_vector_path(parent: str, uuid: UUID, prefix: str = "") -> 
     return f"{parent.rstrip('/')}/{relative_path(uuid, prefix)}"
 
 
-# A file holds many vectors, and each of their descriptors spells its name.
+# A file holds many vectors, and each of their descriptors contains the file's UUID.
 @lru_cache(maxsize=1024)
 def _path_of_uuid(text: str) -> str:
     prefix, digits = text[:-_UUID_DIGITS], text[-_UUID_DIGITS:]

@@ -24,7 +24,7 @@ MAX_WRITER_VERSION = 7
 
 
 class Declared(Struct, frozen=True):
-    """What a table's metadata declares, as far as features can be told from it."""
+    """What a table's metadata declares about its features."""
 
     properties: TableProperties
     field_metadata: frozenset[str]
@@ -33,11 +33,11 @@ class Declared(Struct, frozen=True):
 
 
 class Feature(Struct, frozen=True, kw_only=True):
-    """One table feature: what it asks, and what truckee does with a table that has it.
+    """One table feature, and what truckee does with a table that has it.
 
-    `active` tells from the metadata whether the feature is made use of, None if that cannot be
-    told; `when` says the same in words. `reader_version` and `writer_version` are the lowest
-    protocol versions that can express the feature. `needs` are features that come with it.
+    `active` decides from the metadata whether the feature is in use, None if the metadata does not
+    show it; `when` says the same in words. `reader_version` and `writer_version` are the lowest
+    protocol versions that can express the feature. `needs` are features that it depends on.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Feature(Struct, frozen=True, kw_only=True):
 
     @property
     def is_legacy(self) -> bool:
-        """Whether a protocol version below the lists of features stands for it."""
+        """Whether a protocol version without feature lists implies it."""
         return self.writer_version < MAX_WRITER_VERSION
 
 
@@ -82,8 +82,8 @@ def _has_identity_columns(declared: Declared) -> bool:
     return any(key.startswith(IDENTITY_PREFIX) for key in declared.field_metadata)
 
 
-_BY_CATALOG = "its commits are in the hands of a catalog, and the log alone does not show them"
-_ICEBERG = "truckee does not keep the promises that Iceberg readers rely on"
+_BY_CATALOG = "a catalog manages its commits, so the log alone does not show them"
+_ICEBERG = "truckee does not write what Iceberg readers require"
 
 
 def _features() -> Iterable[Feature]:
@@ -187,7 +187,7 @@ def _reader_writer_features() -> Iterable[Feature]:
         "always",
         None,
         read=False,
-        refused_because="its data lies in another table",
+        refused_because="its data is in another table",
     )
     yield _reader_writer(
         "adaptiveMetadata-preview",

@@ -1,9 +1,9 @@
-"""What a table demands of readers and writers, checked against what truckee offers.
+"""The features that a table requires of readers and writers, and what truckee supports.
 
-A table names its demands by two version numbers, and from reader 3 and writer 7 on by lists of
-features. Lower versions stand for fixed sets of them:
+A table states its requirements by two version numbers and, from reader 3 and writer 7 on, by lists
+of features. Lower versions imply fixed sets of features:
 
-| version  | stands for                                     |
+| version  | implies                                        |
 |----------|------------------------------------------------|
 | writer 2 | appendOnly, invariants                         |
 | writer 3 | those and checkConstraints                     |
@@ -11,9 +11,9 @@ features. Lower versions stand for fixed sets of them:
 | writer 5 | those and columnMapping (with reader 2)        |
 | writer 6 | those and identityColumns                      |
 
-A writer may write to a table that supports a feature it does not implement only in so far as it
-can tell that the feature is not active. A protocol only ever grows: features are added when the
-metadata begins to use them, and never dropped on the way.
+If a writer does not implement a feature that the table supports, it may write to the table only if
+it can tell that the feature is not active. A protocol only ever grows: features are added when the
+metadata begins to use them, and are not dropped by writes.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ __all__ = [
     "upgraded_protocol",
 ]
 
-# What the protocol versions (1, 2), (1, 3), ... (2, 6) stand for, by their pair.
+# The features that the protocol versions (1, 2), (1, 3), ... (2, 6) imply, by their pair.
 _LEGACY_PROTOCOLS: Mapping[tuple[int, int], frozenset[str]] = {
     (2 if writer >= 5 else 1, writer): frozenset(
         feature.name for feature in FEATURES.values() if feature.writer_version <= writer
@@ -67,7 +67,7 @@ _LEGACY_PROTOCOLS: Mapping[tuple[int, int], frozenset[str]] = {
 
 
 def supported_features(protocol: Protocol) -> frozenset[str]:
-    """Return the features that a protocol names or, by its versions, stands for."""
+    """Return the features that a protocol lists, or implies by its versions."""
     named = {*(protocol.reader_features or ()), *(protocol.writer_features or ())}
     if protocol.min_writer_version >= MAX_WRITER_VERSION:
         return frozenset(named)
@@ -113,8 +113,8 @@ def _unsupported_version(protocol: Protocol, table: str) -> UnsupportedProtocolV
 def check_writable(protocol: Protocol, metadata: Metadata, table: str = "") -> None:
     """Raise unless truckee can write to a table with this protocol and metadata.
 
-    Who writes must be able to read. A feature that truckee does not write is let pass where the
-    metadata shows that it is not active.
+    A writer must also be able to read the table. A feature that truckee does not write is allowed
+    if the metadata shows that it is not active.
     """
     check_readable(protocol, table)
     named = protocol.writer_features or ()
@@ -159,7 +159,7 @@ def _schema_marks(schema_string: str | None) -> tuple[frozenset[str], frozenset[
 
 
 def active_features(metadata: Metadata) -> frozenset[str]:
-    """Return the features that a table's metadata makes use of."""
+    """Return the features that a table's metadata uses."""
     declared = _declared(metadata)
     return frozenset(
         feature.name
@@ -169,7 +169,7 @@ def active_features(metadata: Metadata) -> frozenset[str]:
 
 
 class ProtocolRequest(Struct, frozen=True):
-    """What table properties ask of the protocol, and the properties that are left to be stored."""
+    """What table properties request of the protocol, and the properties that are stored."""
 
     features: tuple[str, ...]
     min_reader_version: int
@@ -178,7 +178,7 @@ class ProtocolRequest(Struct, frozen=True):
 
 
 def protocol_request(properties: Mapping[str, str]) -> ProtocolRequest:
-    """Return properties parted into demands on the protocol and what goes into the metadata.
+    """Return properties split into requests for the protocol and properties of the metadata.
 
     `delta.feature.<name>=supported`, `delta.minReaderVersion`, `delta.minWriterVersion` and
     `delta.ignoreProtocolDefaults` are never stored.
@@ -221,8 +221,8 @@ def protocol_for(
 ) -> Protocol:
     """Return the smallest protocol for a new table with this metadata.
 
-    `requested` are names of features, `versions` the least reader and writer version that were
-    asked for. With nothing special about the metadata, that is (1, 2).
+    `requested` are names of features, `versions` the minimum reader and writer versions that were
+    asked for. For metadata that uses no feature, the protocol is (1, 2).
     """
     return upgraded_protocol(
         Protocol(min_reader_version=1, min_writer_version=2),
@@ -239,11 +239,11 @@ def upgraded_protocol(
     *,
     versions: tuple[int, int] = (1, 1),
 ) -> Protocol:
-    """Return the protocol, grown as far as the metadata and what was requested demand it.
+    """Return the protocol, extended by what the metadata and the request need.
 
-    Nothing is ever dropped, and a protocol that already covers all is returned as it is. Where a
-    version below the lists of features stands for exactly what is needed, it is taken: (1, 2) with
-    check constraints becomes (1, 3), (1, 2) with a change data feed (1, 7) and three features.
+    Nothing is ever dropped, and a protocol that already covers all of it is returned as it is. If a
+    version without feature lists implies exactly what is needed, it is used: (1, 2) with check
+    constraints becomes (1, 3), (1, 2) with a change data feed becomes (1, 7) and three features.
     """
     supported = supported_features(protocol)
     needed = _with_needs(_demanded(metadata, supported, requested)) | supported
@@ -264,7 +264,7 @@ def _demanded(
 ) -> frozenset[str]:
     active = active_features(metadata)
     demanded = {*requested, *(name for name in active if FEATURES[name].automatic)}
-    # A table on the preview of a feature stays on it; the final one would ask for more than needed.
+    # A table with the preview of a feature stays on it; the final one would require more.
     demanded -= {name for name in demanded if f"{name}-preview" in supported}
     if "allowColumnDefaults" in active - supported - demanded:
         raise ColumnDefaultsNotEnabledError

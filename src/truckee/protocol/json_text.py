@@ -1,4 +1,4 @@
-"""What tells JSON that is meant for us from bytes that are not."""
+"""What JSON decoders raise, and the limits of numbers in JSON."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ NOT_JSON = (
     UnicodeDecodeError,
     RecursionError,
 )
-"""What a decoder raises: no JSON, wrong types, bad UTF-8, and nesting deeper than its stack."""
+"""What a decoder raises: not JSON, wrong types, bad UTF-8, or nesting deeper than its stack."""
 
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
-"""A number that the protocol calls a long. JSON knows no bound, and every other reader does."""
+"""A long of the protocol. JSON numbers have no limit, but other readers fail beyond 64 bits."""
 
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 LAST_MOMENT_MS = 253_402_300_799_999
-"""The last millisecond of the year 9999, after which dates have no text."""
+"""The last millisecond of the year 9999; later dates have no ISO text."""
 
 MomentMs = Annotated[int, Meta(ge=0, le=LAST_MOMENT_MS)]

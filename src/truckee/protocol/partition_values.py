@@ -5,12 +5,12 @@
 | numbers                | `12`, `-0.50`, `1.5`                                                  |
 | boolean                | `true`, `false`                                                       |
 | date                   | `2024-01-02`                                                          |
-| timestamp              | `2024-01-02T03:04:05.123456Z`, or without a zone as the older writers |
-| timestamp_ntz          | `2024-01-02 03:04:05.123456`, less the zeros at the end               |
+| timestamp              | `2024-01-02T03:04:05.123456Z`, without a zone from older writers  |
+| timestamp_ntz          | `2024-01-02 03:04:05.123456`, without trailing zeros                  |
 | string, char, varchar  | itself                                                                |
 | binary                 | its bytes taken as UTF-8                                              |
 
-NULL is null in the log, and so is the empty string, which cannot be told from it.
+NULL is null in the log, and so is the empty string: the log cannot distinguish the two.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ _ARROW_TYPES: Mapping[str, pa.DataType] = {
 def parse(text: str | None, data_type: DataType, session_zone: str = "UTC") -> Any:
     """Return the value of a text in the log: an int, str, Decimal, date, datetime and so on.
 
-    `session_zone` is for timestamps whose text names no zone. Timestamps come back in UTC,
-    `timestamp_ntz` without a zone. InvalidPartitionValueError if the text is of another type, or
-    a date that Python cannot hold.
+    `session_zone` applies to timestamps whose text names no zone. Timestamps are returned in UTC,
+    `timestamp_ntz` without a zone. InvalidPartitionValueError if the text has another type, or is
+    a date outside of Python's range.
     """
     if text is None or text == "":
         return None
@@ -77,7 +77,7 @@ def parse(text: str | None, data_type: DataType, session_zone: str = "UTC") -> A
 def format(value: Any, data_type: DataType) -> str | None:  # noqa: A001 - said with its module
     """Return the text of a value in the log; None for NULL and for the empty string.
 
-    InvalidPartitionValueError for bytes that are not UTF-8, since they have no text.
+    InvalidPartitionValueError for bytes that are not UTF-8, because they have no text.
     """
     if value is None:
         return None
@@ -90,9 +90,9 @@ def format(value: Any, data_type: DataType) -> str | None:  # noqa: A001 - said 
 
 
 def typed_column(texts: pa.StringArray, data_type: DataType, session_zone: str = "UTC") -> pa.Array:
-    """Return a column of partition values from their texts, typed as Arrow types them.
+    """Return a column of partition values from their texts, with its Arrow type.
 
-    Each distinct text is parsed once. Dates and timestamps beyond Python's years are kept.
+    Each distinct text is parsed once. Dates and timestamps outside of Python's range are kept.
     """
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
@@ -121,7 +121,7 @@ def _name(data_type: DataType) -> str:
 
 
 def _counted(text: str, data_type: DataType, session_zone: str) -> Any:
-    # Dates and timestamps are left as counts, which Arrow takes and Python cannot always hold.
+    # Dates and timestamps stay counts: Arrow takes those, and some are outside of Python's range.
     if isinstance(data_type, DecimalType):
         return _decimal(text, data_type)
     match _name(data_type):
@@ -200,7 +200,7 @@ def _date_text(value: date) -> str:
 
 
 def _timestamp_text(value: datetime) -> str:
-    assert value.tzinfo is not None, "a timestamp has a zone; a wall clock is timestamp_ntz"
+    assert value.tzinfo is not None, "a timestamp has a zone; without one it is a timestamp_ntz"
     utc = value.astimezone(timezone.utc)
     return f"{_date_text(utc)}T{utc:%H:%M:%S}.{utc.microsecond:06d}Z"
 
@@ -215,7 +215,7 @@ def _double_text(value: float) -> str:
 
 
 def _single_text(value: float) -> str:
-    # The fewest digits that still give back the same 32-bit number.
+    # The fewest digits that still read back as the same 32-bit number.
     shortest = next(
         text
         for text in (f"{value:.{digits}g}" for digits in range(1, 18))
@@ -225,7 +225,7 @@ def _single_text(value: float) -> str:
 
 
 def _single_bytes(value: float) -> bytes | None:
-    """Return a number in 32 bits, None where rounding has made it larger than any."""
+    """Return a number in 32 bits, None if rounding makes it too large."""
     try:
         return struct.pack(">f", value)
     except OverflowError:

@@ -30,7 +30,7 @@ HIVE_DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
 class LogFileKind(Enum):
-    """What a file in the log directory is, told by its name alone."""
+    """What a file in the log directory is, by its name alone."""
 
     COMMIT = "commit"
     CHECKPOINT = "checkpoint"
@@ -45,7 +45,7 @@ class LogFileKind(Enum):
 
 
 class LogFile(Struct, frozen=True, kw_only=True):
-    """A name in the log directory, taken apart.
+    """A parsed name in the log directory.
 
     `version` is -1 for files that belong to no version. `end_version` equals `version` except for
     compacted commits, which cover `version..end_version`, both included. `part` counts from 1.
@@ -103,7 +103,7 @@ def sidecar_path(name: str) -> str:
     """Return the path of a sidecar, relative to the table's root.
 
     A checkpoint names a sidecar by its file name or by a longer path. The protocol keeps all of
-    them in one folder, so the file name alone counts.
+    them in one folder, so only the file name matters.
     """
     return f"{SIDECAR_DIRECTORY}/{decode_path(name).rpartition('/')[2]}"
 
@@ -121,7 +121,7 @@ _NUMBERED = re.compile(
     re.VERBOSE,
 )
 _STAGED = re.compile(rf"([0-9]{{20}})\.{_UUID}\.json")
-# Delta names a sidecar after its checkpoint, its place among the parts and a UUID; kernel and
+# Delta names a sidecar after its checkpoint, its part number and a UUID; Delta Kernel and
 # truckee use the UUID alone.
 _SIDECAR = re.compile(rf"(?:[0-9]{{20}}\.checkpoint\.[0-9]{{10}}\.[0-9]{{10}}\.)?{_UUID}\.parquet")
 _LARGEST_VERSION = 2**63 - 1
@@ -132,9 +132,9 @@ _SINGLE_NAMES = {
 
 
 def parse_log_name(name: str) -> LogFile | None:
-    """Return what a file of the log directory is, or None for a name that means nothing.
+    """Return what a file of the log directory is, or None for an unknown name.
 
-    A version has to fit into 64 bits, and a sidecar's name has to be one that writers give.
+    A version must fit into 64 bits, and a sidecar must have a name that writers use.
     `name` is relative to the log directory or to the table's root (`_delta_log/...`).
     """
     name = name.removeprefix(f"{LOG_DIRECTORY}/")
@@ -196,15 +196,15 @@ _LOCAL_FILE_URI = re.compile(r"file:(?://(?:localhost)?(?=/))?(?=/)", re.IGNOREC
 
 
 def is_absolute(path: str) -> bool:
-    """Return whether a path, encoded or not, stands on its own rather than below the root."""
+    """Return whether a path, encoded or not, is absolute rather than relative to the root."""
     return path.startswith("/") or _ABSOLUTE_URI.match(path) is not None
 
 
 def decode_path(encoded: str) -> str:
-    """Return the file path that `add.path` stands for: decoded as a URI, exactly once.
+    """Return the file path of an `add.path`: decoded as a URI, exactly once.
 
     A relative path stays relative to the table's root. `file:` URIs become plain absolute paths,
-    URIs of other schemes stay URIs. Two spellings of one path come out equal.
+    URIs of other schemes stay URIs. Two spellings of one path give equal results.
     """
     if encoded[:5].lower() == "file:":
         encoded = _LOCAL_FILE_URI.sub("", encoded, count=1)

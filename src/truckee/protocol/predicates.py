@@ -1,11 +1,11 @@
-"""Predicates over columns, for leaving out files and for telling whether two writers conflict.
+"""Predicates over columns, to skip files and to decide whether two writers conflict.
 
-A small tree, with SQL's three values: a predicate is true, false or neither of a row. What an
-engine asks for and this tree cannot say is `UNKNOWN`, which may be true of anything; that makes a
-predicate weaker, never wrong.
+A small tree, with SQL's three values: a predicate is true, false or NULL for a row. What this tree
+cannot express is `UNKNOWN`, which may be true for any row; that keeps too many files, but never
+too few.
 
-Values are Python's: int, float, Decimal, bool, str, bytes, date, datetime (with a zone for
-`timestamp`, without one for `timestamp_ntz`). NaN equals itself and is above all other numbers.
+Values are Python objects: int, float, Decimal, bool, str, bytes, date, datetime (with a zone for
+`timestamp`, without one for `timestamp_ntz`). NaN equals itself and is greater than all numbers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Column(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """`column op value`; op is one of = != < <= > >= and <=>, which holds of two nulls too."""
+    """`column op value`; op is one of = != < <= > >= and <=>, which is true for two nulls."""
 
     op: str
     column: Column
@@ -81,13 +81,13 @@ class Not(Struct, frozen=True):
 
 
 class Literal(Struct, frozen=True):
-    """The same of every row: true, false, or neither (None)."""
+    """The same for every row: true, false, or NULL (None)."""
 
     value: bool | None
 
 
 class Unknown(Struct, frozen=True):
-    """A predicate that cannot be told here; it may be true of any row."""
+    """A predicate that this tree cannot express; it may be true for any row."""
 
 
 Leaf: TypeAlias = Comparison | IsNull | IsNotNull | In | StartsWith
@@ -109,14 +109,14 @@ def compare(name: str, op: str, value: Any) -> Predicate:
 
 
 def all_of(*predicates: Predicate) -> Predicate:
-    """Return the conjunction of predicates; of none, always true."""
+    """Return the conjunction of predicates; an empty one is true."""
     if len(predicates) == 1:
         return predicates[0]
     return And(predicates) if predicates else ALWAYS_TRUE
 
 
 def any_of(*predicates: Predicate) -> Predicate:
-    """Return the disjunction of predicates; of none, always false."""
+    """Return the disjunction of predicates; an empty one is false."""
     if len(predicates) == 1:
         return predicates[0]
     return Or(predicates) if predicates else ALWAYS_FALSE
@@ -132,7 +132,7 @@ def conjuncts(predicate: Predicate) -> Iterator[Predicate]:
 
 
 def references(predicate: Predicate) -> frozenset[Column]:
-    """Return the columns that a predicate speaks of."""
+    """Return the columns that a predicate uses."""
     match predicate:
         case And(operands) | Or(operands):
             return frozenset[Column]().union(*map(references, operands))
@@ -148,7 +148,7 @@ _OPPOSITES = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 def pushed_down(predicate: Predicate) -> Predicate:
-    """Return an equal predicate in which NOT stands at most before a StartsWith.
+    """Return an equal predicate in which NOT is applied at most to a StartsWith.
 
     By De Morgan's laws; NOT (a < 1 OR a IS NULL) is a >= 1 AND a IS NOT NULL.
     """
@@ -195,10 +195,10 @@ _MISSING = object()
 
 
 def evaluate(predicate: Predicate, values: Mapping[str, object]) -> bool | None:
-    """Return whether a predicate is true of a row, or None if it is neither true nor false.
+    """Return whether a predicate is true for a row, or None if it is neither true nor false.
 
-    `values` are by logical name; structs are mappings. What is said of a column that is not among
-    them is unknown, and so neither.
+    `values` are by logical name; structs are mappings. A predicate on a column that is not among
+    them is unknown, so the result is None.
     """
     match predicate:
         case And(operands):
@@ -220,10 +220,10 @@ def evaluate(predicate: Predicate, values: Mapping[str, object]) -> bool | None:
 
 
 def may_be_true(predicate: Predicate, values: Mapping[str, object]) -> bool:
-    """Return False if a predicate is not true of any row that has these values.
+    """Return False if a predicate cannot be true for any row that has these values.
 
-    Where `evaluate` says None, this tells SQL's NULL, of which no row comes, from what is unknown,
-    of which one might: with a = NULL, `a = 1` cannot be true; with a left out, it may be.
+    Where `evaluate` returns None, this distinguishes SQL's NULL, which selects no row, from an
+    unknown value, which might: with a = NULL, `a = 1` cannot be true; without a, it may be.
     """
     return _may_be_true(pushed_down(predicate), values)
 
@@ -315,7 +315,7 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def compared(op: str, left: object, right: object) -> bool | None:
-    """Return `left op right`; None if one is null or the two are of kinds that do not compare."""
+    """Return `left op right`; None if one is null or their kinds cannot be compared."""
     if left is None or right is None or _kind(left) != _kind(right):
         return None
     return _OPERATORS[op](_sort_key(left), _sort_key(right))
@@ -336,7 +336,7 @@ def _kind(value: object) -> str:
 
 
 def _sort_key(value: Any) -> Any:
-    # NaN compares as false with everything in Python, while SQL puts it above all numbers.
+    # In Python every comparison with NaN is false; in SQL, NaN is greater than all numbers.
     if _kind(value) != "number":
         return value
     return (1, 0) if value != value else (0, value)

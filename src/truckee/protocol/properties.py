@@ -1,8 +1,8 @@
 """Table properties (`delta.*` in `metaData.configuration`) as typed attributes.
 
-`TableProperties` reads what a table has: a property is parsed when it is asked for, so a value
-that nobody needs cannot stand in the way of opening a table. `validated` checks what a user wants
-to set, and is as strict as Delta: unknown `delta.*` names and values of the wrong kind are refused.
+`TableProperties` reads a table's properties: each is parsed when it is used, so a bad value that
+nobody needs does not prevent opening the table. `validated_properties` checks what a user wants to
+set, and is as strict as Delta: unknown `delta.*` names and values of the wrong kind are refused.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ _T = TypeVar("_T")
 class Property(Generic[_T]):
     """One table property: its name, the kind of its value, and its default.
 
-    `aliases` are older names, read where the property itself is not set. A property that is not
-    `settable` is kept by writers themselves. `accepts` narrows what may be set, beyond what is
-    understood when read.
+    `aliases` are older names, read if the property itself is not set. A property that is not
+    `settable` is maintained by writers. `accepts` restricts the values that may be set; more can be
+    read.
     """
 
     def __init__(
@@ -241,7 +241,7 @@ PROPERTIES: Mapping[str, Property[Any]] = {
 
 
 def canonical_key(key: str) -> str:
-    """Return a property's name as Delta spells it; names that Delta does not know stay."""
+    """Return a property's name as Delta spells it; unknown names are returned unchanged."""
     known = PROPERTIES.get(key.lower())
     return key if known is None else known.key
 
@@ -252,7 +252,7 @@ def validated_properties(
     """Return properties that a user wants to set, checked and under their canonical names.
 
     `existing` is the configuration they will be merged into. Constraints, requests for features
-    and properties without the `delta.` prefix pass as they are. Warns of those without effect.
+    and properties without the `delta.` prefix are not checked. Warns of those without effect.
     """
     result = {}
     for key, value in changes.items():

@@ -18,7 +18,7 @@ _T_co = TypeVar("_T_co", covariant=True)
 
 @dataclass(frozen=True)
 class PropertyKind(Generic[_T_co]):
-    """How the text of a property becomes a value: `parse` raises ValueError for other texts."""
+    """How the text of a property becomes a value: `parse` raises ValueError for invalid text."""
 
     parse: Callable[[str], _T_co]
     needs: str
@@ -32,7 +32,7 @@ def _boolean(text: str) -> bool:
 
 
 def _integer(text: str) -> int:
-    # Python's int() would take spaces and underscores, which other engines then choke on.
+    # Python's int() accepts spaces and underscores, which other engines reject.
     if not re.fullmatch(r"[+-]?[0-9]+", text):
         raise ValueError(text)
     return int(text)
@@ -100,9 +100,9 @@ _BYTES = re.compile(r"\s*([0-9]+)\s*(?:([kmgtp]?)i?b?)\s*", re.ASCII | re.IGNORE
 
 
 def parse_bytes(text: str) -> int:
-    """Return the bytes of a size such as `1073741824`, `128m` or `1gb`; a unit is 1024 of the next.
+    """Return the bytes of a size such as `1073741824`, `128m` or `1gb`; units step by 1024.
 
-    Other texts raise ValueError.
+    Raises ValueError for other text.
     """
     found = _BYTES.fullmatch(text)
     if found is None:

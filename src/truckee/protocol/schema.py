@@ -1,11 +1,11 @@
 """A table's schema as a small type tree, and its JSON text (`metaData.schemaString`).
 
-The text is the one that Spark writes: keys in Spark's order, no spaces. Types that are named by a
-word stay that word, whether it is known here or not, so that a schema from a newer writer can
-still be shown and carried on; it is for the engine to say that it cannot read such a column.
+The text is the one that Spark writes: keys in Spark's order, no spaces. A primitive type keeps its
+name, even an unknown one, so that a schema from a newer writer can still be shown and copied; the
+engine reports that it cannot read such a column.
 
-A column has two names where column mapping is on: the logical one, which users see, and the
-physical one, by which data files, statistics and partition values know it.
+With column mapping a column has two names: the logical one, which users see, and the physical one,
+which data files, statistics and partition values use.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from truckee.protocol.json_text import NOT_JSON
 
 
 class PrimitiveType(Struct, frozen=True):
-    """A type that is named by a word: `long`, `string`, `timestamp_ntz`, `variant`, `void`."""
+    """A type without parameters: `long`, `string`, `timestamp_ntz`, `variant`, `void`."""
 
     name: str
 
@@ -63,14 +63,14 @@ class MapType(Struct, frozen=True):
 
 
 class UserDefinedType(Struct, frozen=True):
-    """A class of some language laid over `sql_type`, which is what data files hold."""
+    """A class of a programming language on top of `sql_type`, which data files store."""
 
     sql_type: DataType
     definition: Mapping[str, Any]
 
 
 class StructField(Struct, frozen=True):
-    """One column of a struct, with whatever metadata writers have attached to it."""
+    """One column of a struct, with the metadata that writers have attached to it."""
 
     name: str
     type: DataType
@@ -79,13 +79,13 @@ class StructField(Struct, frozen=True):
 
     @property
     def physical_name(self) -> str:
-        """The name in data files: as column mapping gave it, else the logical name."""
+        """The name in data files: the one from column mapping, else the logical name."""
         name = self.metadata.get(PHYSICAL_NAME_KEY)
         return name if isinstance(name, str) else self.name
 
     @property
     def column_id(self) -> int | None:
-        """The id that column mapping gave this column, which Parquet files carry too."""
+        """The id that column mapping gave this column, which Parquet files contain too."""
         column_id = self.metadata.get(COLUMN_ID_KEY)
         return column_id if isinstance(column_id, int) else None
 
@@ -106,7 +106,7 @@ class StructType(Struct, frozen=True):
         return tuple(field.name for field in self.fields)
 
     def field(self, name: str) -> StructField | None:
-        """Return the column of this name: spelled exactly so if there is one, else in any case."""
+        """Return the column of this name: an exact match first, else ignoring case."""
         folded = name.casefold()
         found = [field for field in self.fields if field.name.casefold() == folded]
         exact = (field for field in found if field.name == name)
@@ -129,9 +129,9 @@ _DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(-?\d+)\s*\)")
 
 @lru_cache(maxsize=128)
 def parse_schema(text: str | None) -> StructType:
-    """Return the schema of a JSON text; InvalidSchemaError if it is none.
+    """Return the schema of a JSON text; InvalidSchemaError if it is not one.
 
-    Metadata without a text stands for no columns.
+    Metadata without a text means no columns.
     """
     if text is None:
         return StructType(())
@@ -145,7 +145,7 @@ def parse_schema(text: str | None) -> StructType:
 
 
 def parse_type(name: str) -> DataType:
-    """Return the type that a word names, such as `long` or `decimal(10,2)`."""
+    """Return the type of a name such as `long` or `decimal(10,2)`."""
     if name == "decimal":
         return DecimalType(10, 0)
     match = _DECIMAL.fullmatch(name)
@@ -244,7 +244,7 @@ _SQL_NAMES = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "
 
 
 def type_text(data_type: DataType) -> str:
-    """Return a type as people read it: `struct<id:bigint,tags:array<string>>`."""
+    """Return a type as Spark displays it: `struct<id:bigint,tags:array<string>>`."""
     match data_type:
         case StructType(fields):
             return f"struct<{','.join(f'{f.name}:{type_text(f.type)}' for f in fields)}>"
@@ -280,7 +280,7 @@ class FieldChain(Struct, frozen=True):
 
     @property
     def field(self) -> StructField:
-        """The innermost column: the one that the chain leads to."""
+        """The innermost column, the last one of the chain."""
         return self.fields[-1]
 
     @property
@@ -341,7 +341,7 @@ def find_column(schema: StructType, path: Sequence[str]) -> FieldChain | None:
 def physical_schema(schema: StructType, mode: str) -> StructType:
     """Return the schema that data files have under a column mapping mode.
 
-    Columns bear their physical names, at every depth, and `parquet.field.id` where they have an
+    Columns have their physical names, at every depth, and `parquet.field.id` if they have an
     id; all other metadata is left out. In mode `none` names stay.
     """
     physical = _physical_type(schema, mode != "none")
@@ -376,7 +376,7 @@ def _physical_field(field: StructField, mapped: bool) -> StructField:
 
 
 def check_distinct_names(schema: StructType) -> None:
-    """Raise DuplicateColumnsError where two columns of one struct differ in case at most."""
+    """Raise DuplicateColumnsError if two columns of one struct are equal ignoring case."""
     seen: set[tuple[str, ...]] = set()
     for chain in nested_fields(schema):
         key = tuple(name.casefold() for name in chain.path)

@@ -1,8 +1,8 @@
-"""Can rows of one schema be read with another? Two questions, asked of any two schemas of a table.
+"""Whether rows of one schema can be read with another: two checks for two schemas of a table.
 
-By name and type: `can_read`. By column mapping, which follows a column through its physical name
-and so tells a rename from a drop: `column_mapping_change`. A change feed asks both of every schema
-that its range of versions goes through.
+`can_read` compares names and types. `column_mapping_change` follows columns by their physical
+names, and so distinguishes a rename from a drop. A change feed makes both checks for every schema
+in its range of versions.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _readable_struct(reader: StructType, data: StructType, data_is_newer: bool) 
 
 
 class MappedSchema(Struct, frozen=True):
-    """A schema with what decides how its columns are found in data files."""
+    """A schema with its column mapping mode and partition columns."""
 
     schema: StructType
     partition_columns: tuple[str, ...] = ()
@@ -81,13 +81,13 @@ class MappedSchema(Struct, frozen=True):
         }
 
     def physical_partitions(self) -> tuple[str, ...]:
-        """Return the names by which partition values are keyed, in order."""
+        """Return the keys of partition values, in order."""
         fields = [self.schema.field(name) for name in self.partition_columns]
         return tuple(field.physical_name for field in fields if field is not None)
 
 
 class ColumnMappingChange(Enum):
-    """Why data of an older schema cannot be followed into a newer one by physical names."""
+    """A change that physical names cannot follow from an older schema to a newer one."""
 
     RENAMED = "renamed"
     DROPPED = "dropped"
@@ -105,10 +105,10 @@ def column_mapping_change(
 def column_mapping_changes(
     old: MappedSchema, new: MappedSchema
 ) -> Iterator[tuple[ColumnMappingChange, str]]:
-    """Yield each rename, drop and change of partitioning going from old to new, and of what.
+    """Yield each rename, drop and change of partitioning from old to new.
 
-    Nothing is found between two schemas without column mapping. Switching it on counts as giving
-    every column its logical name for a physical one; switching it off is a change in itself.
+    Between two schemas without column mapping there are none. If it was switched on, the older
+    schema's physical names are its logical ones. Switching it off is itself a change.
     """
     if new.mode == "none":
         if old.mode != "none":

@@ -1,11 +1,11 @@
-"""Statistics of one data file (`add.stats`), which let a reader leave the file out.
+"""Statistics of one data file (`add.stats`), by which a reader may skip the file.
 
     {"numRecords":3,"minValues":{"a":1,"s":{"x":"b"}},"maxValues":{"a":9,"s":{"x":"q"}},
      "nullCount":{"a":0,"s":{"x":1}},"tightBounds":true}
 
-Columns go by their physical names, structs are nested. A bound may be looser than the value it
-stands for: long strings are cut, timestamps lose what is below a millisecond. Bounds are *tight* if
-they are those of the rows as they are, *wide* once a deletion vector may have taken those rows.
+Columns have their physical names, structs are nested. A bound may be looser than the actual value:
+long strings are truncated, and so are timestamps below a millisecond. Bounds are *tight* if they
+describe the current rows, *wide* once a deletion vector may have removed the rows they came from.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FLOAT_WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": floa
 
 
 class FileStats(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What is known of the rows of one file; bounds are as the JSON holds them.
+    """Statistics of the rows of one file; bounds are in their JSON form.
 
     `num_records` counts the rows in the file, deleted or not. An absent `tight_bounds` is true.
     """
@@ -52,7 +52,7 @@ class FileStats(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
 
     @property
     def are_tight(self) -> bool:
-        """Whether min, max and null counts are those of the rows as they are."""
+        """Whether min, max and null counts describe the current rows exactly."""
         return self.tight_bounds is not False
 
 
@@ -61,16 +61,16 @@ _encoder = msgspec.json.Encoder(decimal_format="number")
 
 
 def parse_stats(text: str | None) -> FileStats | None:
-    """Return the statistics of a text; None where there are none, or none that can be read.
+    """Return the statistics of a text; None if there are none, or if they cannot be read.
 
-    Fractions come back as Decimal, with every digit that was written.
+    Fractions are returned as Decimal, with every digit that was written.
     """
     if not text:
         return None
     try:
         found = _decoder.decode(text)
     except (*NOT_JSON, ArithmeticError):
-        # Whatever is not understood counts as absent, which only ever means reading more files.
+        # Statistics that cannot be parsed count as absent, which only means reading more files.
         return None
     if not isinstance(found, dict):
         return None
@@ -89,7 +89,7 @@ def _nested(found: Any) -> Nested:
 
 
 def encode_stats(stats: FileStats) -> str:
-    """Return the JSON text of statistics, as `add.stats` holds it."""
+    """Return the JSON text of statistics for `add.stats`."""
     return _encoder.encode(stats).decode()
 
 
@@ -99,9 +99,9 @@ def with_wide_bounds(
     """Return the statistics of a file after a deletion vector was attached or enlarged.
 
     `num_records` is the number of rows in the file, for statistics that do not have it;
-    `deleted_before` is the cardinality of the vector that the old statistics go with. Bounds stay.
-    A column that was null in every row that was left is marked as null in every row, since other
-    counts no longer say anything: 10 rows, 2 of them deleted and `nullCount` 8 becomes 10.
+    `deleted_before` is the cardinality of the previous vector. Bounds stay. A column that was null
+    in every remaining row is marked as null in every row of the file, because other counts are no
+    longer valid: with 10 rows, 2 of them deleted, `nullCount` 8 becomes 10.
     """
     if stats is None:
         return FileStats(num_records=num_records, tight_bounds=False)
@@ -132,8 +132,8 @@ def stats_columns(
 ) -> list[FieldChain]:
     """Return the columns that statistics are written for: leaves in the order of the schema.
 
-    Those that `delta.dataSkippingStatsColumns` names, or lie in a struct that it names; else the
-    first `delta.dataSkippingNumIndexedCols`, of which -1 means all.
+    Those that `delta.dataSkippingStatsColumns` names, directly or by a struct around them; else the
+    first `delta.dataSkippingNumIndexedCols`, where -1 means all.
     """
     partitions = {name.casefold() for name in partition_columns}
     leaves = [c for c in leaf_columns(schema) if c.path[0].casefold() not in partitions]
@@ -150,7 +150,7 @@ def _folded(path: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def has_bounds(data_type: DataType) -> bool:
-    """Return whether columns of a type have min and max in statistics that are written."""
+    """Return whether statistics are written with min and max for columns of a type."""
     return isinstance(data_type, DecimalType) or (
         isinstance(data_type, PrimitiveType) and data_type.name in _BOUNDED
     )
@@ -163,9 +163,9 @@ _BOUNDED = frozenset(
 
 
 def lower_bound(value: Any, data_type: DataType, *, prefix_length: int = 32) -> Any:
-    """Return what `minValues` holds for the least value of a column, None for none.
+    """Return the bound in `minValues` for the least value of a column, None if it has none.
 
-    Strings are cut to `prefix_length` characters, which makes them no greater.
+    Strings are truncated to `prefix_length` characters, which never makes them greater.
     """
     if isinstance(value, str):
         return value[:prefix_length]
@@ -173,10 +173,10 @@ def lower_bound(value: Any, data_type: DataType, *, prefix_length: int = 32) -> 
 
 
 def upper_bound(value: Any, data_type: DataType, *, prefix_length: int = 32) -> Any:
-    """Return what `maxValues` holds for the greatest value of a column, None for none.
+    """Return the bound in `maxValues` for the greatest value of a column, None if it has none.
 
-    A string that is cut gets one character more, so that the bound is above it. Timestamps are cut
-    like least ones; readers know and add a millisecond.
+    A truncated string gets one more character, so that the bound is above it. Timestamps are
+    truncated as in `lower_bound`; readers add a millisecond.
     """
     if isinstance(value, str):
         return _string_above(value, prefix_length)
@@ -207,7 +207,7 @@ def _bound(value: Any, data_type: DataType) -> Any:
 
 
 def timestamp_bound(value: datetime) -> str:
-    """Return a timestamp cut to milliseconds, as `2023-06-15T12:30:00.123Z`; Z only with a zone."""
+    """Return a timestamp in milliseconds, as `2023-06-15T12:30:00.123Z`; Z only with a zone."""
     zone = "" if value.tzinfo is None else "Z"
     if value.tzinfo is not None:
         value = value.astimezone(timezone.utc)
@@ -215,9 +215,9 @@ def timestamp_bound(value: datetime) -> str:
 
 
 def bound_value(raw: Any, data_type: DataType) -> Any:
-    """Return the comparable value of a bound as the JSON holds it, None if it is none of its type.
+    """Return a bound of the JSON as a comparable value, None if it is not of the column's type.
 
-    Numbers and strings come back as such, dates as days and timestamps as microseconds since 1970.
+    Numbers and strings stay as they are; dates become days, timestamps microseconds since 1970.
     """
     try:
         return _bound_value(raw, data_type)

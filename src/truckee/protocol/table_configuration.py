@@ -1,7 +1,7 @@
 """TableConfiguration: what a table is at one version, apart from its files.
 
-The log tells it in three kinds of actions: metadata, protocol and domain metadata. They are parsed
-here, once for each snapshot, and travel together: pruning, scans, writers, commands and conflict
+The log has three kinds of actions for this: metadata, protocol and domain metadata. They are parsed
+here, once for each snapshot, and stay together: pruning, scans, writers, commands and conflict
 checks all take this one value.
 """
 
@@ -27,7 +27,7 @@ ROW_TRACKING_DOMAIN = "delta.rowTracking"
 class TableConfiguration:
     """The schema, partitioning, column mapping, properties, features and domains of a table.
 
-    Metadata without a schema stands for a table that has no columns yet.
+    Metadata without a schema means that the table has no columns yet.
     """
 
     metadata: Metadata
@@ -67,12 +67,12 @@ class TableConfiguration:
 
     @cached_property
     def features(self) -> frozenset[str]:
-        """The features that the protocol names or, by its versions, stands for."""
+        """The features that the protocol lists, or implies by its versions."""
         return supported_features(self.protocol)
 
     @property
     def tight_bounds(self) -> bool | None:
-        """What statistics of new files say of their bounds: only with vectors is there a choice."""
+        """The `tightBounds` of new files' statistics: true with deletion vectors, else left out."""
         return True if "deletionVectors" in self.features else None
 
     def stored_name(self, column: StructField) -> str:
@@ -80,7 +80,7 @@ class TableConfiguration:
         return column.name if self.column_mapping_mode == "none" else column.physical_name
 
     def after(self, metadata: Metadata | None, protocol: Protocol | None) -> TableConfiguration:
-        """Return the configuration after a commit; None stands for what it leaves as it is."""
+        """Return the configuration after a commit; None for what the commit does not change."""
         if metadata is None and protocol is None:
             return self
         return replace(self, metadata=metadata or self.metadata, protocol=protocol or self.protocol)
@@ -92,7 +92,7 @@ class TableConfiguration:
     def read_as(
         self, schema: StructType, partition_columns: Iterable[str], column_mapping_mode: str
     ) -> TableConfiguration:
-        """Return the configuration for reading files that hold their columns in another way."""
+        """Return the configuration for files with other columns or another column mapping."""
         mode_key = TableProperties.column_mapping_mode.key
         metadata = msgspec_replace(
             self.metadata,
@@ -103,5 +103,5 @@ class TableConfiguration:
         return self.after(metadata, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Leave what was parsed behind: it is parsed again where it is needed."""
+        """Pickle without the parsed values; they are parsed again on first use."""
         return TableConfiguration, (self.metadata, self.protocol, self.domains)

@@ -1,6 +1,6 @@
 """Dates and timestamps as the log writes them, counted in days and microseconds since 1970.
 
-Counts rather than Python's `date` and `datetime`, whose years end at 9999 where Spark's do not.
+Python's `date` and `datetime` are not used, because their years end at 9999 and Spark's do not.
 The calendar is the proleptic Gregorian one, which repeats every 400 years.
 """
 
@@ -18,7 +18,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _DAYS_IN_400_YEARS = 146_097
 _US_IN_DAY = 86_400_000_000
 _CYCLE_US = _DAYS_IN_400_YEARS * _US_IN_DAY
-# Two days short of what a datetime can hold, so that no offset leads out of it.
+# Two days less than a datetime's range, so that no zone offset leaves the range.
 _FIRST_US = -719_160 * _US_IN_DAY
 _LAST_US = 2_932_894 * _US_IN_DAY
 
@@ -32,16 +32,16 @@ _TEXT = re.compile(
 
 
 def days_of(text: str) -> int:
-    """Return the days since 1970 of `yyyy-MM-dd`; a time of day behind it is left out."""
+    """Return the days since 1970 of `yyyy-MM-dd`; a time of day after it is ignored."""
     return _days(_matched(text))
 
 
 def micros_of(text: str, zone: tzinfo | None, *, zone_required: bool = False) -> int:
     """Return the microseconds since 1970 of a timestamp in either of the log's formats.
 
-    A text that names a zone is read in that, any other in `zone`. With None for `zone` the text
-    is a wall clock, counted as if in UTC. ValueError if it is no timestamp, or if it has to name
-    a zone and does not.
+    A text that names a zone is read in that zone, other text in `zone`. If `zone` is None, the text
+    is a local time, counted as if in UTC. ValueError if it is not a timestamp, or lacks a zone that
+    it needs.
     """
     match = _matched(text)
     if zone_required and match["zone"] is None:
@@ -77,11 +77,11 @@ def _time_of_day_us(match: re.Match[str]) -> int:
 
 
 def _offset_us(micros: int, zone: tzinfo) -> int:
-    # Beyond Python's years, zones follow the rules of their last ones, and local time before that.
+    # After Python's last year zones keep its rules, before its first year they use local mean time.
     if micros > _LAST_US:
         micros = micros % _CYCLE_US + _CYCLE_US
     wall = wall_clock_at(max(micros, _FIRST_US)).replace(tzinfo=zone)
-    # Where clocks are set forward or back, Python's first choice of offset is Java's as well.
+    # When clocks are set forward or back, Python's default offset is the same as Java's.
     offset = zone.utcoffset(wall)
     assert offset is not None, zone
     return offset // timedelta(microseconds=1)
@@ -107,21 +107,21 @@ def zone_of(text: str) -> tzinfo:
 
 
 def date_at(days: int) -> date:
-    """Return the date so many days after 1970-01-01; OverflowError outside years 1 to 9999."""
+    """Return the date this many days after 1970-01-01; OverflowError outside years 1 to 9999."""
     return EPOCH_DATE + timedelta(days=days)
 
 
 def timestamp_at(micros: int) -> datetime:
-    """Return the moment so many microseconds after 1970, in UTC; OverflowError as `date_at`."""
+    """Return the moment this many microseconds after 1970, in UTC; OverflowError as `date_at`."""
     return EPOCH + timedelta(microseconds=micros)
 
 
 def wall_clock_at(micros: int) -> datetime:
-    """Return the wall clock reading so many microseconds after that of 1970, without a zone."""
+    """Return the local time this many microseconds after 1970, without a zone."""
     return EPOCH_NTZ + timedelta(microseconds=micros)
 
 
 def micros_since_epoch(moment: datetime) -> int:
-    """Return the microseconds since 1970 of a datetime, as a wall clock if it has no zone."""
+    """Return the microseconds since 1970 of a datetime; a local time if it has no zone."""
     start = EPOCH_NTZ if moment.tzinfo is None else EPOCH
     return (moment - start) // timedelta(microseconds=1)

@@ -15,7 +15,7 @@ _DIGITS = {"byte": 10, "short": 10, "integer": 10, "long": 20}
 
 
 def is_wider(old: DataType, new: DataType) -> bool:
-    """Return whether every value of one type is one of another."""
+    """Return whether one type can hold every value of another."""
     name = old.name if isinstance(old, PrimitiveType) else ""
     if isinstance(new, DecimalType):
         if isinstance(old, DecimalType):

@@ -1,7 +1,7 @@
-"""Z85, the base85 in which descriptors hold identifiers and small deletion vectors.
+"""Z85, the base85 encoding that descriptors use for identifiers and small deletion vectors.
 
 Four bytes, read as a big-endian number, become five digits, the most significant one first. It is
-the standard library's base85 with another alphabet, so only the alphabets are exchanged here.
+the standard library's base85 with another alphabet, so only the alphabet is translated here.
 
     bytes   86 4F D2 6F  B5 59 F7 5B
     text    H e l l o    W o r l d
@@ -16,7 +16,7 @@ from truckee.errors.deletion_vectors import InvalidZ85Error
 _Z85 = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 _STDLIB = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 _TO_Z85 = bytes.maketrans(_STDLIB, _Z85)
-# What is a digit to the standard library but not to Z85 has to become no digit at all.
+# Digits of the standard library that Z85 does not have must become invalid characters.
 _FROM_Z85 = bytes(_STDLIB[_Z85.index(byte)] if byte in _Z85 else ord(",") for byte in range(256))
 _BYTES, _DIGITS = 4, 5
 
@@ -46,7 +46,7 @@ def z85_decode(text: str) -> bytes:
 def _rust_tail(text: str) -> bytes | None:
     """Return the one to three bytes of a last group such as `##093`, or None if it is ordinary.
 
-    As many `#` as bytes are missing stand in front, and the remaining digits encode the remaining
+    It starts with one `#` for each missing byte, and the remaining digits encode the remaining
     bytes: `##093` misses two, and 093 is 768, the bytes 03 00. No ordinary group starts with `#`,
     the largest digit, because it would exceed four bytes.
     """
