@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-from datetime import datetime, timezone
-
 import pytest
 from msgspec.structs import replace
 
-from changes.tables import add, cdc, commit, remove, struct, vector
+from changes.tables import add, cdc, commit, remove, vector
 from truckee.changes.file_index import (
     AddedFiles,
     ChangeFiles,
@@ -14,8 +12,6 @@ from truckee.changes.file_index import (
 )
 from truckee.changes.version_diff import version_diff
 from truckee.protocol.deletion_vector import EMPTY, DeletionVectorDescriptor
-from truckee.protocol.predicates import IsNull, Predicate, column_named, compare
-from truckee.protocol.schema import type_text
 from truckee.scan.scan_file import ALL_ROWS, Change, RowSelection, ScanFile
 
 INSERT = Change("insert", 1, 1000)
@@ -42,7 +38,6 @@ OLD_AND_NEW = (
     ),
     version_diff(commit(cdc("_change_data/d", partition={"p": "2"}), version=5, timestamp_ms=5000)),
 )
-PARTITION = struct("p integer").fields
 
 
 @pytest.mark.parametrize(
@@ -136,18 +131,6 @@ def test_a_change_file_carries_its_types_itself() -> None:
     ]
 
 
-def test_constants_are_the_partition_columns_and_those_of_the_feed() -> None:
-    added, changed = AddedFiles((), PARTITION), ChangeFiles((), PARTITION)
-
-    assert type_text(added.partition_schema) == (
-        "struct<p:int,_change_type:string,_commit_version:bigint,_commit_timestamp:timestamp>"
-    )
-    assert RemovedFiles((), PARTITION).partition_schema == added.partition_schema
-    assert type_text(changed.partition_schema) == (
-        "struct<p:int,_commit_version:bigint,_commit_timestamp:timestamp>"
-    )
-
-
 def test_each_index_has_the_files_of_its_kind_in_order_of_version() -> None:
     def files(index: AddedFiles | RemovedFiles | ChangeFiles) -> list[tuple[int, str]]:
         return [(file.version, file.path) for file in index.scan_files()]
@@ -155,35 +138,3 @@ def test_each_index_has_the_files_of_its_kind_in_order_of_version() -> None:
     assert files(AddedFiles(OLD_AND_NEW)) == [(3, "p=1/a"), (3, "p=2/b"), (3, "n"), (4, "p=1/c")]
     assert files(RemovedFiles(OLD_AND_NEW)) == [(4, "p=1/a")]
     assert files(ChangeFiles(OLD_AND_NEW)) == [(5, "_change_data/d")]
-
-
-def test_filters_on_constants_leave_out_whole_files() -> None:
-    added = AddedFiles(OLD_AND_NEW, PARTITION)
-    fourth = datetime(1970, 1, 1, 0, 0, 4, tzinfo=timezone.utc)
-
-    def paths(*filters: Predicate) -> list[str]:
-        return [file.path for file in added.matching_files(*filters)]
-
-    assert paths() == ["p=1/a", "p=2/b", "n", "p=1/c"]
-    assert paths(compare("p", "=", 1)) == ["p=1/a", "p=1/c"]
-    assert paths(IsNull(column_named("p"))) == ["n"]
-    assert paths(compare("_commit_version", ">", 3)) == ["p=1/c"]
-    assert paths(compare("_commit_timestamp", "<", fourth)) == ["p=1/a", "p=2/b", "n"]
-    assert paths(compare("p", "=", 1), compare("_commit_version", "=", 3)) == ["p=1/a"]
-    assert paths(compare("_change_type", "=", "delete")) == []
-    assert paths(compare("value", "=", 1)) == ["p=1/a", "p=2/b", "n", "p=1/c"]
-
-
-def test_a_filter_on_the_type_of_change_cannot_leave_out_change_files() -> None:
-    changed = ChangeFiles(OLD_AND_NEW, PARTITION)
-
-    assert len(changed.matching_files(compare("_change_type", "=", "delete"))) == 1
-
-
-def test_input_files_are_absolute_and_named_once() -> None:
-    diffs = (
-        version_diff(commit(add("a%20b"), add("file:///x/c"))),
-        version_diff(commit(add("a%20b", dv=R))),
-    )
-
-    assert AddedFiles(diffs).input_files("s3://t") == ("s3://t/a b", "/x/c")

@@ -79,20 +79,6 @@ def test_both_ends_belong_to_the_range() -> None:
     assert shown(plan_changes(table.storage, asked(2, 2))) == [(2, "insert", "b")]
 
 
-def test_the_indexes_of_a_plan_hold_the_same_files() -> None:
-    table = Table.created().commits(
-        (add("a"),),
-        (remove("a"), add("a", dv=vector(1))),
-        (remove("a", dv=vector(1)),),
-        (cdc("c"),),
-    )
-
-    plan = plan_changes(table.storage, asked(0))
-
-    files = [file for index in plan.indexes for file in index.scan_files()]
-    assert sorted(files, key=repr) == sorted(plan.files, key=repr)
-
-
 def test_the_example_of_one_file_whose_vector_changes_seven_times() -> None:
     none, both, four, two, one = None, vector(0, 9), vector(0, 1, 4, 5), vector(0, 5), vector(3)
     table = Table().commit(PROTOCOL, metadata(), add("f"))

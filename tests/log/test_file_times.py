@@ -49,7 +49,7 @@ EXPECTED = {v: 5000 + v if v < 17 else 9000 + v - 17 for v in range(COMMITS)}
 
 def by_feed(storage: Storage, start: int) -> Mapping[int, int | None]:
     plan = plan_changes(storage, feed_options({"startingVersion": str(start)}))
-    return {diff.version: diff.timestamp_ms for diff in plan.indexes[0].diffs}
+    return {f.change.version: f.change.timestamp_ms for f in plan.files if f.change is not None}
 
 
 def by_stream(storage: Storage, start: int) -> Mapping[int, int | None]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from truckee.arrow.file_columns import TableRead
 from truckee.arrow.rows import ArrowRows
 from truckee.arrow.where import Where, parsed_where
-from truckee.changes.feed_pruning import may_match_by_constants
+from truckee.changes.feed_pruning import matching_files
 from truckee.changes.missing_files import missing_file_error
 from truckee.changes.plan import ChangeFeed
 from truckee.errors.alter import ColumnNotFoundError
@@ -50,13 +50,8 @@ def feed_rows(
     condition = _condition(where, read)
     files = list(plan.files)
     if condition is not None:
-        may_match = may_match_by_constants(condition.predicate, read.table, read.zone)
-        files = pruned_scan_files(
-            [file for file in files if may_match(file)],
-            read.table,
-            condition.predicate,
-        )
-
+        files = matching_files(files, condition.predicate, read.table, read.zone)
+        files = pruned_scan_files(files, read.table, condition.predicate)
     return ArrowRows(
         feed.storage,
         read,

@@ -15,17 +15,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from functools import cached_property
 
 from truckee.changes.checked_diffs import checked_diffs
 from truckee.changes.columns import feed_schema
-from truckee.changes.file_index import (
-    AddedFiles,
-    ChangeFiles,
-    RemovedFiles,
-    feed_files,
-    file_indexes,
-)
+from truckee.changes.file_index import feed_files
 from truckee.changes.read_schema import ReadSchema, read_schema
 from truckee.changes.readable_ranges import SchemaChoice
 from truckee.changes.version_diff import VersionDiff
@@ -45,21 +38,15 @@ from truckee.storage.base import Storage
 class ChangePlan:
     """What to read for the versions `start..end`, both included; end < start means nothing.
 
-    `indexes` hold the files by what became of them. A ScanFile whose rows are those *within* a
-    vector may turn out to have none when the vector is read: the vector that gave way may have
-    held them all.
+    `files` are in order of version. A ScanFile that reads the rows *within* a vector may turn out
+    to have none: the previous vector may have marked all of them already.
     """
 
     table: str
     start: int
     end: int
     read: ReadSchema
-    indexes: tuple[ChangeFiles, AddedFiles, RemovedFiles]
-
-    @cached_property
-    def files(self) -> tuple[ScanFile, ...]:
-        """The files of all indexes, in order of version."""
-        return tuple(feed_files(self.indexes))
+    files: tuple[ScanFile, ...]
 
     @property
     def schema(self) -> StructType:
@@ -122,7 +109,7 @@ class ChangeFeed:
             start=self.range.start,
             end=diffs[-1].version if diffs else self.range.start - 1,
             read=self.read,
-            indexes=file_indexes(diffs, self.read.configuration.partition_fields),
+            files=tuple(feed_files(diffs)),
         )
 
 

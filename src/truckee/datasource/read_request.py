@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from truckee.arrow.file_columns import TableRead
 from truckee.changes.columns import feed_schema
-from truckee.changes.feed_pruning import may_match_by_constants
+from truckee.changes.feed_pruning import matching_files
 from truckee.changes.plan import open_feed
 from truckee.errors.net_changes import ShapedFeedNotHereError
 from truckee.errors.options import IllegalOptionError
@@ -173,8 +173,7 @@ def _planned_feed(
     options = feed_options(request.options, time_zone=request.zone)
     plan = open_feed(storage, options, snapshot=load_snapshot(storage, version)).plan()
     read = _table_read(request, plan.read.configuration)
-    may_match = may_match_by_constants(predicate, read.table, request.zone)
-    return read, [file for file in plan.files if may_match(file)]
+    return read, matching_files(plan.files, predicate, read.table, request.zone)
 
 
 def _table_read(request: ReadRequest, table: TableConfiguration) -> TableRead:

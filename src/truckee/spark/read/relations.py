@@ -32,7 +32,7 @@ from pyspark.sql.types import (
 )
 
 from truckee.changes.columns import feed_schema
-from truckee.changes.feed_pruning import may_match_by_constants
+from truckee.changes.feed_pruning import matching_files
 from truckee.errors.spark import DataFileUnreadableError
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import physical_schema
@@ -95,8 +95,7 @@ def _listing(spark: SparkSession, scan: Scan) -> Listing:
         planned = scan.files(predicate, query)
         known, answered, reads = last
         if planned is not known or predicate != answered:
-            may_match = may_match_by_constants(predicate, scan.table, zone)
-            chosen = [file for file in planned if may_match(file)]
+            chosen = matching_files(planned, predicate, scan.table, zone)
             reads = file_reads(chosen, scan.storage.root)
             check_paths(scan.storage, chosen)
             last = (planned, predicate, reads)

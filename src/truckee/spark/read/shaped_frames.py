@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -24,7 +24,6 @@ from truckee.changes.columns import (
     UPDATE_POSTIMAGE,
     UPDATE_PREIMAGE,
 )
-from truckee.changes.file_index import file_indexes
 from truckee.changes.plan import ChangeFeed, ChangePlan, open_feed
 from truckee.changes.row_id_read import FEED_BASE_ROW_ID, FEED_ROW_VERSION
 from truckee.changes.row_identity import ROW_ID
@@ -85,18 +84,6 @@ def as_declared(frame: DataFrame, schema: SparkStruct) -> DataFrame:
 
 
 @dataclass(frozen=True, eq=False)
-class _SettledPlan(ChangePlan):
-    """A plan with a fixed list of files, of any commits."""
-
-    of_part: tuple[ScanFile, ...] = ()
-
-    @cached_property
-    def files(self) -> tuple[ScanFile, ...]:
-        """The files, in order of version."""
-        return self.of_part
-
-
-@dataclass(frozen=True, eq=False)
 class _SettledFeed(ChangeFeed):
     """A fixed list of files as a feed, for engines that ask a feed for its plan."""
 
@@ -106,8 +93,7 @@ class _SettledFeed(ChangeFeed):
         """Return what to read."""
         start, end = self.range.start, self.range.end
         assert end is not None
-        indexes = file_indexes(())
-        return _SettledPlan(self.storage.root, start, end, self.read, indexes, self.files)
+        return ChangePlan(self.storage.root, start, end, self.read, self.files)
 
 
 def part_feed(feed: ShapedFeed, part: FeedPart) -> ChangeFeed:
