@@ -36,6 +36,7 @@ def needs_spark(page: Path) -> bool:
     return any(block.needs_spark for block in blocks(page))
 
 
+# Invariant 16.
 @pytest.mark.parametrize("page", page_cases())
 def test_every_example_of_a_page_runs(
     page: Path,
@@ -52,6 +53,7 @@ def test_every_example_of_a_page_runs(
         run(block, namespace)
 
 
+# Invariant 31.
 @pytest.mark.spark
 @pytest.mark.parametrize("example", EXAMPLES, ids=[example.name for example in EXAMPLES])
 def test_every_example_script_ends_with_the_rows_it_states(
@@ -156,7 +158,7 @@ def test_every_page_is_in_the_navigation() -> None:
     assert left_out == []
 
 
-def test_every_invariant_names_a_test_that_is_there() -> None:
+def test_every_invariant_names_a_test_that_cites_it() -> None:
     page = (ROOT / "docs" / "invariants.md").read_text()
     guards = re.findall(r"\| (\d+) \|.*`(tests/[\w/.]+)::(\w+)`", page)
 
@@ -165,6 +167,12 @@ def test_every_invariant_names_a_test_that_is_there() -> None:
         for number, path, name in guards
         if not (ROOT / path).exists() or f"def {name}(" not in (ROOT / path).read_text()
     ]
+    uncited = [
+        f"{number}: {path}"
+        for number, path, _ in guards
+        if not re.search(rf"[Ii]nvariant {number}\b", (ROOT / path).read_text())
+    ]
 
     assert [number for number, _, _ in guards] == [str(n) for n in range(1, len(guards) + 1)]
     assert missing == []
+    assert uncited == []

@@ -150,6 +150,7 @@ def test_every_module_belongs_to_a_layer() -> None:
     assert strangers == []
 
 
+# Invariant 15.
 def test_imports_run_from_right_to_left() -> None:
     upward = [
         place(path, found)

@@ -80,6 +80,7 @@ def test_keys_pair_the_images_of_an_update(table: Table) -> None:
     ]
 
 
+# Invariant 59.
 def test_only_files_that_differ_are_opened(table: Table) -> None:
     storage = WatchedStorage(str(table.root))
 

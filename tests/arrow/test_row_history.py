@@ -74,6 +74,7 @@ def test_the_history_since_a_version_starts_with_what_was_there(table: Table) ->
     ]
 
 
+# Invariant 60.
 def test_files_that_cannot_hold_the_row_are_not_opened_and_others_once(table: Table) -> None:
     storage = WatchedStorage(str(table.root))
 

@@ -63,6 +63,7 @@ def applied(rows: Counter[Row], changes: Counter[Change]) -> Counter[Row]:
     return Counter({row: times for row, times in found.items() if times})
 
 
+# Invariant 52.
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_a_derived_feed_is_the_recorded_one_and_nets_to_the_difference(
     tmp_path_factory: pytest.TempPathFactory, shape: Shape

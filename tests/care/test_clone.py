@@ -156,6 +156,7 @@ def test_a_deep_clone_that_was_stopped_copies_the_rest(table: Folder, tmp_path: 
     assert load_snapshot(at(tmp_path / "c")).num_files == 2
 
 
+# Invariant 40.
 def test_a_vacuum_of_the_clone_leaves_the_files_of_the_source(
     table: Folder, tmp_path: Path
 ) -> None:

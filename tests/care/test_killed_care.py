@@ -94,6 +94,7 @@ def keys(table: Folder, version: int | None = None) -> set[FileKey]:
     return {file_key(file) for file in load_snapshot(table.storage, version).files()}
 
 
+# Invariant 41.
 def test_a_vacuum_that_is_killed_leaves_a_whole_table(tmp_path: Path) -> None:
     table = table_with_files(tmp_path / "t", 200)
     live = keys(table)

@@ -59,6 +59,7 @@ def state(table: Folder, version: int | None = None) -> set[tuple[str, str | Non
     }
 
 
+# Invariant 39.
 @pytest.mark.parametrize("version", [0, 1, 2])
 def test_the_restored_version_has_the_files_and_vectors_it_had(table: Folder, version: int) -> None:
     restore_table(table.storage, RestoreTarget(version=version))

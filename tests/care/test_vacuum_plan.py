@@ -65,6 +65,7 @@ def table(tmp_path: Path) -> Folder:
     return made
 
 
+# Invariant 37.
 def test_a_file_goes_if_no_version_within_the_retention_needs_it(table: Folder) -> None:
     assert taken(table) == [
         "_change_data/old.parquet",
@@ -158,6 +159,7 @@ def test_folders_go_only_if_nothing_at_all_is_below_them(tmp_path: Path) -> None
     assert (tmp_path / "outside" / "file").exists()
 
 
+# Invariant 38.
 def test_a_vacuum_deletes_what_its_dry_run_named_and_leaves_the_log_alone(table: Folder) -> None:
     before = table.left()
     log = sorted(path.name for path in (table.path / "_delta_log").rglob("*"))

@@ -160,6 +160,7 @@ def applied(rows: list[int], changes: Counter[tuple[int, str, int]]) -> Counter[
     return found
 
 
+# Invariant 11.
 @given(worlds(), st.data())
 @settings(max_examples=60, deadline=None)
 def test_a_snapshot_with_the_changes_since_then_is_the_later_snapshot(
@@ -176,6 +177,7 @@ def test_a_snapshot_with_the_changes_since_then_is_the_later_snapshot(
     assert min(later.values(), default=0) >= 0
 
 
+# Invariant 12.
 @given(worlds(), st.data())
 @settings(max_examples=60, deadline=None)
 def test_a_feed_is_the_feed_up_to_a_version_and_the_feed_after_it(

@@ -74,6 +74,7 @@ def test_a_rename_within_the_range_is_refused_at_its_start() -> None:
     assert raised.value.code == "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_DATA_SCHEMA"
 
 
+# Invariant 29.
 def test_the_ranges_that_the_error_names_can_all_be_read() -> None:
     table = Table.created(ID, VALUE, mapping="name").commit(metadata(ID, VALUE, mapping="name"))
     table.commit(metadata(ID, RENAMED, mapping="name")).commit(add("a"))

@@ -73,6 +73,7 @@ def obeyed(text: str) -> set[str]:
     return {char for char in text if not char.isprintable()} - {"\n"}
 
 
+# Invariant 46.
 @pytest.mark.parametrize("verb", VERBS, ids=" ".join)
 @pytest.mark.parametrize("style", [(), ("--json",)], ids=["text", "json"])
 def test_no_control_character_of_a_table_reaches_the_terminal(

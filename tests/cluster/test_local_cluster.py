@@ -71,6 +71,7 @@ def test_the_workers_python_has_no_truckee(tmp_path: Path) -> None:
     assert b"No module named 'truckee'" in imports[1].stderr
 
 
+# Invariant 47.
 @pytest.mark.parametrize(
     ("step", "expected"),
     [

@@ -210,6 +210,7 @@ class StorageContract:
 
         _check_race(storage, results)
 
+    # Invariant 2.
     def test_no_reader_sees_half_a_file(self, storage: Storage) -> None:
         versions = {b"a" * 100_000, b"b" * 300_000}
         storage.write("a", min(versions))
@@ -234,6 +235,7 @@ class StorageContract:
 class SharedStorageContract(StorageContract):
     """What also holds between processes; the storage must pickle."""
 
+    # Invariant 1.
     def test_of_many_processes_one_wins(self, storage: Storage) -> None:
         spawn = multiprocessing.get_context("spawn")
 

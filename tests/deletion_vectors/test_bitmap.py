@@ -32,6 +32,7 @@ row_runs = st.builds(
 sets = row_sets | row_runs
 
 
+# Invariant 8.
 @pytest.mark.property
 @given(sets, sets)
 def test_the_algebra_is_that_of_sets(a: set[int], b: set[int]) -> None:

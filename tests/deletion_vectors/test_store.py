@@ -286,6 +286,7 @@ def test_a_flipped_byte_is_found_by_the_checksum() -> None:
     )
 
 
+# Invariant 9.
 @pytest.mark.parametrize("position", range(len(V1_BYTES)))
 def test_no_flipped_byte_goes_unnoticed(position: int) -> None:
     errors = (

@@ -104,6 +104,7 @@ def test_a_statement_that_is_refused_changes_nothing(
     assert sorted(row.id for row in enabled.table(NAME).collect()) == [0, 1, 2]
 
 
+# Invariant 55.
 def test_explain_has_no_effect(enabled: SparkSession, storage: LocalStorage) -> None:
     enabled.sql(f"CREATE TABLE {NAME} USING delta AS SELECT id FROM range(3)")
 

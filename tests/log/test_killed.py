@@ -16,6 +16,7 @@ from truckee.storage import LocalStorage
 ROUNDS = 100
 
 
+# Invariant 4.
 @pytest.mark.slow
 def test_table_survives_writers_that_are_killed_at_any_moment(tmp_path: Path) -> None:
     storage = LocalStorage(str(tmp_path))

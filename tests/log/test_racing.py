@@ -61,6 +61,7 @@ def test_commits_that_come_while_the_log_is_listed_leave_no_gap(tmp_path: Path) 
             assert versions == list(range(len(versions)))
 
 
+# Invariant 3.
 @pytest.mark.slow
 def test_writers_on_one_local_table_make_consecutive_versions(tmp_path: Path) -> None:
     storage = LocalStorage(str(tmp_path))

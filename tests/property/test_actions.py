@@ -12,6 +12,7 @@ from truckee.protocol.actions import Action, decode_actions, encode_actions
 pytestmark = pytest.mark.property
 
 
+# Invariant 6.
 @given(st.lists(actions, max_size=5))
 @settings(deadline=None)
 def test_actions_survive_the_way_to_a_file_and_back(written: list[Action]) -> None:

@@ -137,6 +137,7 @@ def refusal(mine: Candidate, winner: Commit) -> DeltaConcurrentModificationExcep
 levels = st.sampled_from([IsolationLevel.SERIALIZABLE, IsolationLevel.WRITE_SERIALIZABLE])
 
 
+# Invariant 7.
 @given(tables(), programs("winner"), programs("mine"), levels)
 @settings(max_examples=500, deadline=None)
 def test_what_is_allowed_could_have_been_run_in_some_order(

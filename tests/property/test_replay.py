@@ -50,6 +50,7 @@ def state(snapshot: Snapshot) -> dict[str, Any]:
     }
 
 
+# Invariant 5.
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
 @settings(deadline=None, max_examples=60)

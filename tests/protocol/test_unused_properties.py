@@ -32,6 +32,7 @@ def test_setting_a_property_without_effect_is_warned_of() -> None:
     ]
 
 
+# Invariant 30.
 def test_a_property_is_listed_if_and_only_if_nothing_reads_it() -> None:
     sources = Path(truckee.__file__).parent.rglob("*.py")
     code = "\n".join(path.read_text() for path in sources if path.name != "properties.py")

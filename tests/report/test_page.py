@@ -57,6 +57,7 @@ def table() -> History:
     )
 
 
+# Invariant 17.
 def test_the_page_loads_nothing_and_lets_nothing_of_the_table_become_html() -> None:
     page = report_html(table().snapshot())
 

@@ -511,6 +511,7 @@ data_files = st.tuples(
 )
 
 
+# Invariant 10.
 @pytest.mark.property
 @given(st.lists(data_files, min_size=1, max_size=3), predicates, st.integers(0, 1))
 def test_a_file_with_a_row_that_matches_is_kept(

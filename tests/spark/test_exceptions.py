@@ -124,6 +124,7 @@ def test_an_error_is_caught_by_its_own_name_and_by_sparks(spark: SparkSession) -
     }
 
 
+# Invariant 28.
 @pytest.mark.parametrize(
     "kind",
     [

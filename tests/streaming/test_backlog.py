@@ -42,6 +42,7 @@ def backlog(commits: int) -> Counting:
     return storage
 
 
+# Invariant 49.
 @pytest.mark.parametrize("kind", [stream, feed], ids=["table", "feed"])
 def test_a_backlog_is_listed_once_and_each_of_its_commits_is_read_once(kind: type) -> None:
     storage = backlog(60)

@@ -229,6 +229,7 @@ def test_first_batch_that_is_planned_again_shows_the_table_before_its_end() -> N
     assert sorted(f.path for f in again.plan(again.initial_offset(), end)) == ["a", "b"]
 
 
+# Invariant 14.
 def test_the_same_question_has_the_same_answer() -> None:
     of = stream(table((add("a"),), (add("b"),)).storage, startingVersion=0, maxFilesPerTrigger=1)
 

@@ -31,6 +31,7 @@ KILLS = int(os.environ.get("TRUCKEE_KILLS", "2"))
 LANES = ("fast", "slow")
 
 
+# Invariant 18.
 def test_a_query_that_is_killed_at_any_moment_writes_each_change_once(tmp_path: Path) -> None:
     source = history(tmp_path / "source", commits=5 + 4 * KILLS)
     dice = random.Random(7)

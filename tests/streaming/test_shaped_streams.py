@@ -64,6 +64,7 @@ def combined(parts: list[list[Change]]) -> Counter[Change]:
     return found
 
 
+# Invariant 53.
 @settings(
     max_examples=12,
     deadline=None,

@@ -123,6 +123,7 @@ def drained(
         start = end
 
 
+# Invariant 13.
 @settings(max_examples=150, deadline=None)
 @given(steps, steps, limits, st.integers(1, 3))
 def test_feed_from_a_version_is_the_batch_feed(

@@ -28,6 +28,7 @@ SCRIPT = Path(__file__).with_name("killed_optimize.py")
 ROUNDS = int(os.environ.get("TRUCKEE_KILLS", "1"))
 
 
+# Invariant 36.
 def test_a_rewrite_that_is_killed_at_any_moment_leaves_a_whole_table(
     spark: SparkSession, tmp_path: Path
 ) -> None:

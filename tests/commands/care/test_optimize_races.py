@@ -94,6 +94,7 @@ class HeldUp(LocalStorage):
         super().put_if_absent(path, data)
 
 
+# Invariant 35.
 @pytest.mark.parametrize(("kind", "rewrite", "other"), CASES)
 def test_a_rewrite_follows_what_was_done_to_its_rows_meanwhile(
     spark: SparkSession,

@@ -172,6 +172,8 @@ def sorts() -> list[Any]:
     ]
 
 
+# Invariant 19.
+# Invariant 34.
 @pytest.mark.parametrize(("partitioned", "vectors", "feed", "mapping"), sorts())
 @settings(
     max_examples=EXAMPLES,

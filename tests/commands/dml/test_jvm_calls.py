@@ -65,6 +65,7 @@ def _update_some(table: DeltaTable, path: str, rows: DataFrame) -> None:
     table.update("c1 = 3", {"c1": "c1 + 1"})
 
 
+# Invariant 22.
 @pytest.mark.parametrize(
     ("run", "calls_per_column"),
     [

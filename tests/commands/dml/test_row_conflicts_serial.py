@@ -102,6 +102,7 @@ def starts(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dic
     }
 
 
+# Invariant 20.
 @pytest.mark.parametrize(("first", "second", "point", "rows", "how"), CASES)
 def test_two_at_once_are_one_after_the_other_or_a_conflict(
     spark: SparkSession,

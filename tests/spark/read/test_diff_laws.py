@@ -39,6 +39,7 @@ SIGNS = {"insert": 1, "update_postimage": 1, "delete": -1, "update_preimage": -1
 Shown = tuple[Any, Any, Any, str]
 
 
+# Invariant 58.
 @settings(
     max_examples=EXAMPLES,
     deadline=None,

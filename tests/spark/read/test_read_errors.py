@@ -123,6 +123,7 @@ def test_a_data_file_of_a_few_bytes(
     )
 
 
+# Invariant 21.
 @pytest.mark.parametrize("said_bytes", [1, 300, 10**9])
 def test_a_size_in_the_log_that_is_wrong_costs_no_rows(
     spark: SparkSession, table: DataTable, said_bytes: int

@@ -106,6 +106,7 @@ def test_a_scheme_that_hadoop_has_not_heard_of_is_refused(spark: SparkSession) -
         session_storage(spark, "unheard-of://host/t")
 
 
+# Invariant 51.
 def test_a_commit_is_refused_where_two_writers_could_both_win(
     spark: SparkSession, lake: str
 ) -> None:

@@ -30,6 +30,7 @@ def descriptions(spark: SparkSession, command: Callable[[], object]) -> list[str
     return list(dict.fromkeys(texts))
 
 
+# Invariant 50.
 def test_every_job_of_a_command_tells_the_command_the_table_and_the_step(
     spark: SparkSession, tmp_path: Path
 ) -> None:

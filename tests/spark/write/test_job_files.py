@@ -59,6 +59,7 @@ class NeverAsked(LocalStorage):
         raise AssertionError(f"{path} was read")
 
 
+# Invariant 48.
 @pytest.mark.parametrize("block_size", [None, "4096"], ids=["one group", "many groups"])
 def test_statistics_are_those_of_the_footers_and_nothing_is_listed_or_read_again(
     spark: SparkSession, tmp_path: Path, block_size: str | None

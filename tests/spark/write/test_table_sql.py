@@ -186,6 +186,7 @@ def test_a_setting_allows_what_is_refused(spark: SparkSession, tmp_path: Path) -
     assert last_version(path) == 2
 
 
+# Invariant 45.
 @pytest.mark.parametrize("sql", DISGUISES)
 def test_no_disguise_gets_a_call_through(spark: SparkSession, sql: str) -> None:
     with pytest.raises(ConstraintFunctionError):
