@@ -43,7 +43,8 @@ def test_the_feed_can_be_read_after_the_last_version_that_lacks_a_file(
     error = error_of(table_without(*missing))
 
     assert error.sentence() == (
-        f"'{path}' is gone, but the change feed of memory://t needs it for version {version}\n"
+        f"the file '{path}' is gone, but the change feed of memory://t needs it for version "
+        f"{version}\n"
         f"hint: the feed can still be read from version {readable_from} on"
     )
     assert error is not None
@@ -54,7 +55,7 @@ def test_if_the_last_version_lacks_a_file_no_version_can_be_read() -> None:
     table = Table.created().commit(add("a"))
 
     assert error_of(table).sentence() == (
-        "'a' is gone, but the change feed of memory://t needs it for version 1\n"
+        "the file 'a' is gone, but the change feed of memory://t needs it for version 1\n"
         "hint: no version up to 1 can be read any more"
     )
 

@@ -255,8 +255,8 @@ def test_a_planned_batch_whose_last_commit_is_gone() -> None:
 
     assert raised.value.code == "DELTA_STREAMING_TRAILING_COMMIT_MISSING"
     assert message(raised) == (
-        f"the batch needs the commits of {made.storage.root} up to version 2, and the last one is "
-        "version 1 in the log\n"
+        f"the batch needs the commits of {made.storage.root} up to version 2, but the log ends "
+        "at version 1\n"
         "hint: restore the files of _delta_log, or start the query with a new checkpoint"
     )
 
@@ -273,8 +273,8 @@ def test_an_initial_snapshot_that_can_no_longer_be_rebuilt() -> None:
     assert raised.value.code == "DELTA_LOG_FILE_NOT_FOUND_FOR_STREAMING_SOURCE"
     assert message(raised) == (
         f"version 0 of {made.storage.root}, which the stream starts from, cannot be rebuilt: "
-        f"the log of {made.storage.root} starts at version 1, and no complete checkpoint stands "
-        "for what came before\n"
+        f"the log of {made.storage.root} starts at version 1, and no complete checkpoint "
+        "replaces the earlier versions\n"
         "hint: the log was cleaned up meanwhile; start the query with a new checkpoint"
     )
 

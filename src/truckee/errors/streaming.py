@@ -114,10 +114,10 @@ class TrailingCommitMissingError(DeltaError):
     last: int | None
 
     def __str__(self) -> str:
-        found = "none of them is" if self.last is None else f"the last one is version {self.last}"
+        found = "has none of them" if self.last is None else f"ends at version {self.last}"
         return (
             f"the batch needs the commits of {self.table} up to version {self.expected}, but "
-            f"{found} in the log\n"
+            f"the log {found}\n"
             "hint: restore the files of _delta_log, or start the query with a new checkpoint"
         )
 

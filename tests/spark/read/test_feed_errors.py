@@ -415,7 +415,7 @@ class TestFiles:
 
         assert error.code == "DELTA_CHANGE_DATA_FILE_NOT_FOUND"
         assert error.sentence() == (
-            f"'{gone[-1]}' is gone, but the change feed of {table} needs it for version "
+            f"the file '{gone[-1]}' is gone, but the change feed of {table} needs it for version "
             f"{gone[-1][0]}\n"
             f"{hint}"
         )
@@ -429,8 +429,8 @@ class TestFiles:
         error = raised(read(spark, table, startingVersion=1).collect)
 
         assert error.sentence() == (
-            f"'_change_data/c.parquet' is gone, but the change feed of {table} needs it for "
-            "version 4\n"
+            f"the file '_change_data/c.parquet' is gone, but the change feed of {table} needs it "
+            "for version 4\n"
             "hint: the feed can still be read from version 5 on"
         )
         assert versions(read(spark, table, startingVersion=5)) == []
