@@ -405,7 +405,7 @@ def test_a_file_that_is_no_parquet_is_named() -> None:
     assert raised.value.path == checkpoint_path(2)
     assert raised.value.sentence().startswith(
         "_delta_log/00000000000000000002.checkpoint.parquet of memory://t cannot be read: "
-        "it is not a whole Parquet file ("
+        "it is not a complete Parquet file ("
     )
 
 

@@ -405,7 +405,7 @@ def test_protocol_that_cannot_be_written_is_a_conflict() -> None:
         commit(5, newer, operation="UPGRADE PROTOCOL"),
     )
 
-    assert "and this writer cannot meet what it demands now\n" in error.sentence()
+    assert "and this writer does not support the new protocol\n" in error.sentence()
     assert "flyingCars" in str(error.__cause__)
 
 

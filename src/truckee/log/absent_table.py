@@ -1,4 +1,4 @@
-"""What is found where a table was expected and is not."""
+"""The error for a path that has no table."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from truckee.storage.base import Storage
 
 
 def absent_table(storage: Storage) -> NotADeltaTableError:
-    """Return the error that there is no table, which says whether there is anything at all.
+    """Return the error that there is no table; it says whether the path exists at all.
 
-    A store has no folders, so there nothing can be said of a path without files.
+    An object store has no folders, so a path without files cannot be distinguished there.
     """
     place = Path(storage.root)
     if place.is_absolute() and not place.exists():
         return NotADeltaTableError(table=storage.root, found="the path does not exist")
     if place.is_absolute() and not place.is_dir():
-        return NotADeltaTableError(table=storage.root, found="it is a file, and no folder")
+        return NotADeltaTableError(table=storage.root, found="it is a file, not a folder")
     return NotADeltaTableError(table=storage.root)

@@ -1,7 +1,7 @@
-"""Parquet files of actions: checkpoints and sidecars, read with what their footers tell.
+"""Parquet files of actions: checkpoints and sidecars, read with the help of their footers.
 
-Each kind of action is one nullable struct column, of which one is not null in each row. Row groups
-without the kind that is asked for are left out, and the rest is decoded in small batches.
+Each kind of action is one nullable struct column; in each row exactly one is not null. Row groups
+without the requested kind are skipped, and the rest is decoded in small batches.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _LEAST_BATCH_ROWS, _MOST_BATCH_ROWS = 4_096, 16_384
 
 @contextmanager
 def open_action_file(storage: Storage, path: str) -> Iterator[ActionFile]:
-    """Open a Parquet file, and say it if it is broken.
+    """Open a Parquet file; `CorruptLogFileError` if it is broken.
 
-    From a disk it is read page by page, which takes the least memory. Over a network the columns
-    that are wanted are fetched in few large requests.
+    From a disk it is read page by page, which takes the least memory. Over a network the needed
+    columns are fetched in few large requests.
     """
     is_far = is_remote(storage)
     try:
@@ -44,18 +44,18 @@ def open_action_file(storage: Storage, path: str) -> Iterator[ActionFile]:
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         reason = str(error).partition("\n")[0]
         raise CorruptLogFileError(
-            table=storage.root, path=path, reason=f"it is not a whole Parquet file ({reason})"
+            table=storage.root, path=path, reason=f"it is not a complete Parquet file ({reason})"
         ) from error
 
 
 class ActionFile:
-    """A Parquet file with one struct column for each kind of action, and what its footer tells."""
+    """A Parquet file with one struct column for each kind of action, and its footer."""
 
     def __init__(self, parquet: pq.ParquetFile) -> None:
         self._parquet = parquet
 
     def children(self, kind: str) -> dict[str, pa.DataType]:
-        """Return the fields that actions of a kind have here; ArrowInvalid if it is no struct."""
+        """Return the fields of a kind of action; ArrowInvalid if its column is not a struct."""
         schema = self._parquet.schema_arrow
         if kind not in schema.names:
             return {}
@@ -65,7 +65,7 @@ class ActionFile:
         return {child.name: child.type for child in data_type}
 
     def batches(self, kind: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        """Yield the given columns, leaving out row groups without any action of that kind."""
+        """Yield the given columns, without row groups that have no action of that kind."""
         if not self.children(kind):
             return
         groups = [group for group, counts in enumerate(self._counts) if _may_hold(counts, kind)]
@@ -76,12 +76,12 @@ class ActionFile:
             min(max(rows, _LEAST_BATCH_ROWS), _MOST_BATCH_ROWS),
             row_groups=groups,
             columns=columns,
-            # A table is opened in a moment either way, and each thread takes memory of its own.
+            # One thread is fast enough to open a table, and each further thread takes memory.
             use_threads=False,
         )
 
     def is_null_throughout(self, path: str) -> bool:
-        """Return whether the footer knows a field to be null in every row."""
+        """Return whether a field is null in every row, according to the footer."""
         leaves = [
             count
             for counts in self._counts
@@ -100,7 +100,7 @@ class ActionFile:
 
     @cached_property
     def _counts(self) -> list[dict[str, _Count]]:
-        """How often each leaf is null, by row group; of typed columns nobody needs to know."""
+        """How often each leaf is null, by row group; not counted for typed columns."""
         schema, metadata = self._parquet.schema, self._parquet.metadata
         paths = {index: schema.column(index).path for index in range(len(schema))}
         wanted = {i: path for i, path in paths.items() if "_parsed" not in path}
@@ -111,7 +111,7 @@ class ActionFile:
 
 
 class _Count(NamedTuple):
-    """Of a leaf in a row group: how many values, and how many are null; None if nobody counted."""
+    """The values and nulls of a leaf in a row group; None if the footer has no count."""
 
     values: int
     nulls: int | None

@@ -1,8 +1,8 @@
-"""The exact lines of one attempt at one version: pure.
+"""The exact lines of one attempt to commit one version; pure functions.
 
-Some of what a commit says depends on the version that it becomes: the in-commit timestamp, the
-ids of new rows, and since when in-commit timestamps are on. After a lost race these are worked
-out anew upon what the winner left behind, while what was staged stays as it is.
+Parts of a commit depend on its version: the in-commit timestamp, the ids of new rows, and the
+version at which in-commit timestamps were enabled. After a lost race these are computed again from
+the winner's state, while the staged actions stay the same.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from truckee.protocol.table_configuration import ROW_TRACKING_DOMAIN, TableConfi
 
 @dataclass(frozen=True, kw_only=True)
 class Base:
-    """What the next commit builds upon: the table as of `version`, -1 if there is none yet.
+    """The state that the next commit builds on: the table as of `version`, -1 if there is none.
 
     `timestamp_ms` is the time of that version; None if it does not matter, because in-commit
     timestamps are off and stay off.
@@ -38,7 +38,7 @@ class Base:
     row_id_high_water_mark: int = -1
 
     def after(self, commit: Commit) -> Base:
-        """Return the base that a winning commit, the next version, leaves behind."""
+        """Return the base after a winning commit, the next version."""
         assert commit.version == self.version + 1
         known = self.configuration
         if known is not None:
@@ -56,7 +56,7 @@ class Base:
 
 @dataclass(frozen=True, kw_only=True)
 class Staged:
-    """All that a transaction wants to commit; `metadata` and `protocol` only if they change."""
+    """What a transaction commits; `metadata` and `protocol` only if they change."""
 
     table: str
     operation: str
@@ -78,7 +78,7 @@ class Staged:
         return (*(change for change in changes if change is not None), *self.actions)
 
     def table_after(self, before: TableConfiguration | None) -> TableConfiguration:
-        """Return what the table will be after this commit; `before` is None for a new table."""
+        """Return the table's configuration after this commit; `before` is None for a new table."""
         if before is not None:
             return before.after(self.metadata, self.protocol)
         assert self.metadata is not None
@@ -113,9 +113,9 @@ def commit_actions(staged: Staged, base: Base, now_ms: int) -> tuple[Action, ...
 
 
 def _with_enablement(changed: Metadata | None, base: Base, timestamp_ms: int) -> Metadata | None:
-    """Return the new metadata with since when in-commit timestamps are on, if that is now.
+    """Return the metadata, with the version and time of this commit if it enables timestamps.
 
-    A table that has had them from its first version on does not say.
+    A table that has in-commit timestamps from its first version on does not record this.
     """
     if changed is None or base.configuration is None:
         return changed
@@ -132,8 +132,8 @@ def _with_row_ids(staged: Staged, base: Base) -> Iterator[Action]:
     """Yield the actions with ids for the rows of new files (protocol: Row Tracking).
 
     A file's rows have the ids `base_row_id`, `base_row_id + 1` and so on. With a high-water mark
-    of 9, new files of 5 and 3 rows start at 10 and 15, and the mark becomes 17. A file that has a
-    first id already is an old one, and keeps it.
+    of 9, new files of 5 and 3 rows start at 10 and 15, and the mark becomes 17. A file that already
+    has a first id is an old one, and keeps it.
     """
     mark = start = base.row_id_high_water_mark
     for action in staged.actions:
@@ -154,7 +154,7 @@ def _with_row_ids(staged: Staged, base: Base) -> Iterator[Action]:
 
 
 def row_id_high_water_mark(action: DomainMetadata) -> int:
-    """Return the largest row id that a table has given away, -1 if this domain does not say."""
+    """Return the largest row id that was assigned, -1 if this domain does not record one."""
     if action.domain != ROW_TRACKING_DOMAIN or action.removed:
         return -1
     mark = msgspec.json.decode(action.configuration, type=dict[str, Any]).get("rowIdHighWaterMark")

@@ -1,7 +1,7 @@
-"""Checkpoints of every kind, as columns: classic, multi-part, and V2 with or without sidecars.
+"""Checkpoints of every kind as columns: classic, multi-part, and V2 with or without sidecars.
 
-The few rows that are not about files are read when a table is opened. Files are read when someone
-asks for them, batch by batch, and only the columns that a snapshot keeps.
+The few rows that are not about files are read when a table is opened. Files are read when they are
+needed, batch by batch, and only the columns that a snapshot keeps.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ _KINDS: dict[str, type[Action]] = {
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One checkpoint, opened.
+    """An open checkpoint.
 
-    `actions` are all that are not about files, and those of a JSON checkpoint about files too.
-    The other files are in `parquet_files`.
+    `actions` are those that are not about files; for a JSON checkpoint, those about files too.
+    The other file actions are in `parquet_files`.
     """
 
     storage: Storage
@@ -60,7 +60,7 @@ class Checkpoint:
     def adds(self, schema: pa.Schema = FILES) -> Iterator[pa.RecordBatch]:
         """Yield the live files with columns of the schema `FILES`, or some of them.
 
-        Whatever the columns, the batches hold the same rows.
+        The batches have the same rows for any choice of columns.
         """
         inline = [action for action in self.actions if isinstance(action, AddFile)]
         if inline:
@@ -78,7 +78,7 @@ class Checkpoint:
 
 
 def open_checkpoint(storage: Storage, files: CheckpointFiles) -> Checkpoint:
-    """Return a checkpoint with its actions read, but for those about files in Parquet."""
+    """Return a checkpoint with its actions, except for file actions in Parquet files."""
     actions: list[Action] = []
     parquet_files: list[str] = []
     for file in files.files:
@@ -92,7 +92,7 @@ def open_checkpoint(storage: Storage, files: CheckpointFiles) -> Checkpoint:
 
 
 def _read_actions(storage: Storage, path: str) -> Iterator[Action]:
-    """Yield the actions that are not about files; a struct of nothing but nulls is none."""
+    """Yield the actions that are not about files; a struct of only nulls is not an action."""
     with open_action_file(storage, path) as parquet:
         for kind, action_type in _KINDS.items():
             for batch in parquet.batches(kind, [kind]):
@@ -108,7 +108,7 @@ def _action(
         return msgspec.convert(_without_nulls(row), action_type)
     except NOT_JSON as error:
         raise CorruptLogFileError(
-            table=storage.root, path=path, reason=f"its {kind} action is not whole ({error})"
+            table=storage.root, path=path, reason=f"its {kind} action is incomplete ({error})"
         ) from error
 
 
@@ -137,7 +137,7 @@ def _read_rows(
 def _wanted_columns(parquet: ActionFile, kind: str, schema: pa.Schema) -> list[str]:
     """Return the children of `kind` to read: those of `schema`, or typed ones that replace them.
 
-    One is always read, since it tells in which rows there is an action of that kind.
+    At least one is read, because it shows which rows have an action of that kind.
     """
     children = parquet.children(kind)
     check_types(children, kind, schema)

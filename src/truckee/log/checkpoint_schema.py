@@ -1,6 +1,6 @@
 """The Arrow schemas of a snapshot's files and of the checkpoints they are read from.
 
-Inside, files are columns with the names of `AddFile` and `RemoveFile`. On the wire they are the
+In memory, files are columns with the names of `AddFile` and `RemoveFile`. On the wire they are the
 children of one nullable struct column per action kind, named as in JSON.
 """
 
@@ -87,7 +87,7 @@ def remove_actions(rows: pa.RecordBatch) -> Iterator[RemoveFile]:
 
 
 def _records(rows: pa.RecordBatch) -> Iterator[dict[str, Any]]:
-    """Yield rows as keyword arguments; columns that are null throughout are left out."""
+    """Yield rows as keyword arguments, without columns that are null in every row."""
     names = [n for n in rows.schema.names if rows.column(n).null_count < rows.num_rows]
     columns = [rows.column(name).to_pylist(maps_as_pydicts="lossy") for name in names]
     if "deletion_vector" in names:

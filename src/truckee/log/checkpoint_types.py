@@ -1,8 +1,8 @@
-"""What the columns of a checkpoint have to be before anything is made of them.
+"""Checks of the column types of a checkpoint, made before the columns are used.
 
-A checkpoint may be written by anyone, and Arrow trusts the types that a file states: kernels that
-are given another type raise errors of their own, or end the process. So types are compared with
-the protocol's first, and values that the protocol requires are looked for.
+Any engine may have written a checkpoint, and Arrow trusts the types in a file: compute kernels that
+get another type raise their own errors, or crash the process. So types are first compared with
+those of the protocol, and required values are checked.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _REQUIRED = {
 
 
 def check_types(children: Mapping[str, pa.DataType], kind: str, schema: pa.Schema) -> None:
-    """Raise ArrowInvalid if a field of an action is not of a kind that `schema` can be made of.
+    """Raise ArrowInvalid if a field of an action cannot be converted to its type in `schema`.
 
-    Integers of any width, texts of any encoding and columns of nothing but nulls are. Fields that
+    Integers of any width, strings of any encoding and columns of only nulls can be. Fields that
     are not in the schema do not matter.
     """
     if children and "path" not in children:
@@ -77,7 +77,7 @@ def _wrong(name: str, found: pa.DataType, expected: str) -> pa.ArrowInvalid:
 
 
 def check_required(rows: pa.RecordBatch, kind: str) -> None:
-    """Raise ArrowInvalid if an action lacks what every action of its kind has, or is no UTF-8."""
+    """Raise ArrowInvalid if an action lacks a required field, or has text that is not UTF-8."""
     rows.validate(full=True)
     for name in _REQUIRED[kind]:
         if name in rows.schema.names and rows.column(name).null_count:

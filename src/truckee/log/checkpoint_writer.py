@@ -1,8 +1,8 @@
-"""State -> checkpoint and `_last_checkpoint`: a version in one piece, so that readers start there.
+"""Writes a checkpoint and `_last_checkpoint`: a whole version, so that readers can start there.
 
-A checkpoint holds the protocol, the metadata, what applications have recorded, the metadata
-domains, the live files, and the tombstones that have not expired. It is a Parquet file with one
-nullable struct column for each kind of action, of which one is not null in each row.
+A checkpoint has the protocol, the metadata, the transactions of applications, the metadata
+domains, the live files and the unexpired tombstones. It is a Parquet file with one nullable struct
+column for each kind of action; in each row exactly one is not null.
 
 | kind    | files                                                                              |
 |---------|------------------------------------------------------------------------------------|
@@ -10,8 +10,8 @@ nullable struct column for each kind of action, of which one is not null in each
 | V2      | `_sidecars/<uuid>.parquet` with the file actions, 50,000 each at most, and          |
 |         | `<version>.checkpoint.<uuid>.json` with the rest and the names of the sidecars     |
 
-Files stay in columns all the way. `_last_checkpoint`, the hint where to look, comes last: what it
-names is complete.
+File actions stay columns throughout. `_last_checkpoint`, the hint for readers, is written last, so
+that it always names a complete checkpoint.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _STATE_KINDS: dict[type[Action], tuple[str, pa.DataType]] = {
 
 
 class V2Hint(msgspec.Struct, kw_only=True, rename="camel"):
-    """What `_last_checkpoint` says of the top-level file of a V2 checkpoint."""
+    """The top-level file of a V2 checkpoint, as `_last_checkpoint` names it."""
 
     path: str
     size_in_bytes: int
@@ -93,7 +93,7 @@ class LastCheckpoint(msgspec.Struct, kw_only=True, rename="camel", omit_defaults
 
 
 def write_checkpoint(snapshot: Snapshot) -> None:
-    """Write the checkpoint of a snapshot's version, of the kind that the table asks for."""
+    """Write the checkpoint of a snapshot's version, of the kind that the table requires."""
     wants_v2 = snapshot.properties.checkpoint_policy == "v2"
     if wants_v2 and "v2Checkpoint" in snapshot.configuration.features:
         hint = write_v2_checkpoint(snapshot)
@@ -103,9 +103,9 @@ def write_checkpoint(snapshot: Snapshot) -> None:
 
 
 def write_classic_checkpoint(snapshot: Snapshot) -> LastCheckpoint:
-    """Write a checkpoint of one Parquet file, and return what to say of it.
+    """Write a checkpoint of one Parquet file, and return its entry for `_last_checkpoint`.
 
-    One that is there already is as good, and somebody may be reading it: it stays.
+    An existing one is kept: it has the same content, and somebody may be reading it.
     """
     state = _state_actions(snapshot)
     files = _FileActions(snapshot)
@@ -124,7 +124,7 @@ def write_classic_checkpoint(snapshot: Snapshot) -> LastCheckpoint:
 def write_v2_checkpoint(
     snapshot: Snapshot, *, sidecar_actions: int = SIDECAR_ACTIONS
 ) -> LastCheckpoint:
-    """Write sidecars and then the file that names them, and return what to say of them."""
+    """Write sidecars and then the file that names them; return the `_last_checkpoint` entry."""
     storage, version = snapshot.storage, snapshot.version
     files = _FileActions(snapshot)
     sidecars = [
@@ -178,7 +178,7 @@ def _state_columns(actions: Iterable[Action]) -> Iterator[_Column]:
 
 
 def _row(action: Action) -> Any:
-    """Return an action as Arrow takes it: maps as pairs, lists as they are."""
+    """Return an action as Arrow expects it: maps as pairs, lists as they are."""
     row = msgspec.to_builtins(action)
     if isinstance(action, Metadata):
         row["configuration"] = list(row["configuration"].items())
@@ -187,7 +187,7 @@ def _row(action: Action) -> Any:
 
 
 class _FileActions:
-    """The live files and the tombstones of a snapshot, as they stand in a checkpoint."""
+    """The live files and the tombstones of a snapshot, in the form of a checkpoint."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         properties = snapshot.properties
@@ -208,7 +208,7 @@ class _FileActions:
         return int(self._files.num_rows + self._tombstones.num_rows)
 
     def columns(self, length: int = SIDECAR_ACTIONS) -> Iterator[_Column]:
-        """Yield the files, then the tombstones, in pieces of `length` at most."""
+        """Yield the files, then the tombstones, in pieces of at most `length`."""
         for batch in _pieces(self._files, length):
             yield "add", self._adds(batch)
         for batch in _pieces(self._tombstones, length):
@@ -262,7 +262,7 @@ def _wire_struct(column: pa.StructArray) -> pa.StructArray:
 
 
 def _with_data_change(columns: dict[str, pa.Array], *, after: str) -> dict[str, pa.Array]:
-    """Return the columns with `dataChange`, false throughout, at its usual place."""
+    """Return the columns with `dataChange`, always false, at its usual place."""
     placed: dict[str, pa.Array] = {}
     for name, column in columns.items():
         placed[name] = column
@@ -276,7 +276,7 @@ def _structs(columns: dict[str, pa.Array]) -> pa.StructArray:
 
 
 def _parquet(types: Mapping[str, pa.DataType], columns: Iterable[_Column]) -> bytes:
-    """Return a Parquet file in whose rows one column is set, and all others are null.
+    """Return a Parquet file; in each row one column is set, and all others are null.
 
     Each of `columns` becomes a row group.
     """

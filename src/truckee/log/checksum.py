@@ -1,7 +1,7 @@
-"""Version checksums, `%020d.crc`: totals of a version, written beside its commit, read back here.
+"""Reads version checksums, `%020d.crc`: totals of a version, written beside its commit.
 
-They are optional and diagnose a log; they never stand in for it. So opening a table does not look
-at them, and whoever wants to know asks `verify`.
+They are optional, and serve to check a log, never to replace it. So opening a table does not read
+them; `verify_checksum` does.
 
 | field of the file                         | is compared with                                |
 |-------------------------------------------|-------------------------------------------------|
@@ -31,7 +31,7 @@ from truckee.storage.base import Storage
 
 
 class Checksum(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What a checksum file says; writers leave out what they do not count."""
+    """The content of a checksum file; writers leave out what they do not count."""
 
     table_size_bytes: int | None = None
     num_files: int | None = None

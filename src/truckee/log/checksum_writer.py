@@ -1,8 +1,8 @@
-"""Actions of a commit -> the checksum of its version, `%020d.crc`: totals of the table's state.
+"""Writes the checksum of a version, `%020d.crc`: totals of the table's state.
 
-A reader can check its replay against them, and knows protocol and metadata without one. They are
-written once and never again. After an append they are those of the version before plus what was
-added, so nothing has to be replayed; after anything else they are counted.
+A reader can check its replay against them, and finds protocol and metadata without a replay. They
+are written only once. After an append they are computed from those of the version before, so
+nothing has to be replayed; after any other commit they are counted.
 
 | field                        | meaning                                                       |
 |------------------------------|---------------------------------------------------------------|
@@ -46,7 +46,7 @@ def _one() -> int:
 
 
 class VersionChecksum(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """The content of a checksum file, as far as it is written here."""
+    """The fields of a checksum file that truckee writes."""
 
     txn_id: str | None = None
     table_size_bytes: int
@@ -70,8 +70,8 @@ def write_checksum(
 ) -> None:
     """Write the checksum of a version from the actions that made it.
 
-    `snapshot` loads that version, and is asked only if its files have to be counted. A checksum
-    that is there already is left alone.
+    `snapshot` loads that version, and is called only if its files have to be counted. An existing
+    checksum is kept.
     """
     checksum = _appended(storage, version, actions) or counted_checksum(snapshot())
     info = next((action for action in actions if isinstance(action, CommitInfo)), CommitInfo())
@@ -102,10 +102,10 @@ def counted_checksum(snapshot: Snapshot) -> VersionChecksum:
 
 
 def _appended(storage: Storage, version: int, actions: Sequence[Action]) -> VersionChecksum | None:
-    """Return the totals of a version that only added new files; None if that cannot be told.
+    """Return the totals of a version that only added new files; None if it is not certain.
 
-    An add whose data did not change may be a file that was there before, and a remove may name
-    one that was not, so neither is taken on trust.
+    An add with `dataChange` false may be of an existing file, and a remove may name a file that is
+    not in the table. So with either, the files are counted.
     """
     adds = [action for action in actions if isinstance(action, AddFile)]
     if not all(add.data_change for add in adds):
@@ -180,7 +180,7 @@ def _merged_transactions(
 def _transactions(
     transactions: Iterable[SetTransaction], metadata: Metadata
 ) -> tuple[SetTransaction, ...] | None:
-    # Where they expire, what a reader should find depends on when it looks.
+    # If transactions expire, the correct value depends on the time of reading.
     properties = TableProperties.from_configuration(metadata.configuration)
     if properties.set_transaction_retention_ms is not None:
         return None

@@ -1,8 +1,8 @@
-"""Delete what no version within the log's retention needs any more.
+"""Deletes log files that no version within the log's retention needs any more.
 
-Versions whose time is past the retention may go, but a version can be read only from a checkpoint
-and the commits after it. So the newest checkpoint from which every retained version can be read
-stays, with all that follows; what lies before it goes, oldest first:
+Versions past the retention may be deleted, but a version can be read only from a checkpoint and the
+commits after it. So the newest checkpoint from which every retained version can be read is kept,
+with everything after it; everything before it is deleted, oldest first:
 
     expired versions   0 1 2 3 4 5 6 7     retained 8 9 ...
     checkpoints            2     5                    9
@@ -11,8 +11,8 @@ stays, with all that follows; what lies before it goes, oldest first:
 The cutoff is a midnight in UTC, so that a table is cleaned once a day rather than at each
 checkpoint. Times of commit files are made monotonic first, as for time travel.
 
-Only files that a writer of Delta made are deleted: each is recognized by its exact name, sidecars
-only in a table with V2 checkpoints. `Storage.delete` refuses whatever is not below the root.
+Only files that Delta's writers create are deleted: each is recognized by its exact name, sidecars
+only in a table with V2 checkpoints. `Storage.delete` refuses paths that are not below the root.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def clean_log(
 ) -> int:
     """Delete the log files that have expired, and return how many.
 
-    What is older than `cutoff_ms` has expired, by default the table's retention for its log. Call
-    it after a checkpoint. Nothing is deleted where the table protects its history (feature
-    checkpointProtection) and less would go than has to go together, and nothing unless the
-    checkpoint that everything else is read from then can be opened.
+    Files older than `cutoff_ms` have expired; the default is the table's log retention. Call this
+    after a checkpoint. Nothing is deleted if the remaining checkpoint cannot be opened, or if the
+    table protects its history (feature checkpointProtection) and only a part of the protected
+    versions has expired.
     """
     storage = snapshot.storage
     now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
@@ -70,10 +70,10 @@ def clean_log(
 
 
 def clean_staged_files(snapshot: Snapshot, *, now_ms: int | None = None) -> int:
-    """Delete what killed writers left half written, and return how many files.
+    """Delete the incomplete files of killed writers, and return how many there were.
 
-    On a local disk a file is staged as `.<name>.<unique>.tmp` in the folder it will lie in: those
-    of the log and of deletion vectors. One that is a day old has no writer any more.
+    On a local disk, log files and deletion vectors are staged as `.<name>.<unique>.tmp` in their
+    target folder. A staged file that is a day old has no writer any more.
     """
     storage = unfenced(snapshot.storage)
     if not isinstance(storage, LocalStorage):
@@ -93,9 +93,9 @@ def _vector_folders(snapshot: Snapshot) -> set[str]:
 
 
 def first_version_kept(listing: LogListing, cutoff_ms: int) -> int | None:
-    """Return the version of the checkpoint from which on everything stays, None for all.
+    """Return the version of the oldest checkpoint to keep, None to keep everything.
 
-    All versions newer than the cutoff can be read from there, and so can the latest one.
+    All versions newer than the cutoff can be read from it, and so can the latest one.
     """
     last_expired = -1
     for version, _, timestamp_ms in monotonic(listing.commits):
@@ -113,7 +113,7 @@ def _is_protected(snapshot: Snapshot, first_kept: int) -> bool:
 
 
 def _is_whole(storage: Storage, checkpoint: Checkpoint) -> bool:
-    """Whether the files that a checkpoint names beside itself are there."""
+    """Whether the other files that a checkpoint names exist."""
     sidecars = {path for path in checkpoint.parquet_files if path.startswith(SIDECAR_DIRECTORY)}
     return sidecars <= {file.path for file in storage.list_from(f"{SIDECAR_DIRECTORY}/")}
 
@@ -139,8 +139,8 @@ def _delete_sidecars(
 ) -> int:
     """Delete the sidecars that are not referenced by any retained checkpoint.
 
-    Those newer than the cutoff stay: they may belong to a checkpoint that is being written. So
-    does every file that is not named as writers name a sidecar.
+    Sidecars newer than the cutoff are kept: they may belong to a checkpoint that is being written.
+    Files without a sidecar's name are kept too.
     """
     found = storage.list_from(f"{SIDECAR_DIRECTORY}/")
     sidecars = [file for file in found if parse_log_name(file.path) is not None]
@@ -152,7 +152,7 @@ def _delete_sidecars(
 
 
 def _named_sidecars(storage: Storage, kept: Iterable[tuple[LogFile, FileInfo]]) -> Iterator[str]:
-    """Yield the sidecars of every checkpoint that can have some, by whatever name it goes."""
+    """Yield the sidecars of every checkpoint that can have some, whatever its name."""
     for name, file in kept:
         if name.kind in (LogFileKind.CHECKPOINT, LogFileKind.CHECKPOINT_V2) and file.size:
             files = CheckpointFiles(name.version, name.kind, (file,))

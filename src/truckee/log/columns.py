@@ -1,8 +1,7 @@
-"""Python values -> Arrow columns, for the few types that the files of a log are made of.
+"""Python values as Arrow columns, for the few types that log files have.
 
-`pyarrow.array` does the same for every type, but looks for pandas first, and where pandas is
-installed loads it: a third of a second and forty megabytes to open a table. Here columns are put
-together from their buffers.
+`pyarrow.array` does the same for every type, but loads pandas if it is installed: a third of a
+second and forty megabytes to open a table. Here columns are built from their buffers.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def typed_child(values: Sequence[Any], data_type: pa.DataType) -> pa.Array:
 
 
 def text_scalar(value: str | None) -> pa.StringScalar:
-    """Return one string as Arrow takes it beside columns."""
+    """Return one string as an Arrow scalar."""
     return typed_child([value], pa.string())[0]
 
 

@@ -1,7 +1,7 @@
 r"""The `commitInfo` of a commit: who wrote it, how, and what it counted.
 
-Parameters are JSON values, but lists and objects among them are *text that holds JSON*:
-`"predicate":"[\"(id = 1)\"]"`. Metrics are text throughout. Both as Spark writes them.
+Parameters are JSON values, but lists and objects among them are *strings that contain JSON*:
+`"predicate":"[\"(id = 1)\"]"`. All metrics are strings. Spark writes both in this way.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import msgspec
 from truckee.protocol.actions import CommitInfo
 
 _NULL = msgspec.Raw(b"null")
-"""A parameter that is written as null, where None leaves it out."""
+"""A parameter that is written as null; None would leave it out."""
 
 
 @cache
 def engine_info() -> str:
-    """Return who we are, as `truckee/<version>`."""
+    """Return the name of this engine, as `truckee/<version>`."""
     try:
         return f"truckee/{version('truckee')}"
     except PackageNotFoundError:

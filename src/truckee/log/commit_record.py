@@ -1,4 +1,4 @@
-"""What Python's log says of a commit: `UPDATE lake/orders: version 7, 2 files added, ...`."""
+"""The log message of a commit: `UPDATE lake/orders: version 7, 2 files added, ...`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from truckee.protocol.actions import Action, AddCDCFile, AddFile, Metadata, Remo
 
 _log = logging.getLogger(__name__)
 
-# Metrics that count rows, as delta-spark names them, and what became of those rows.
+# Metrics that count rows, by delta-spark's names, and what happened to those rows.
 _ROWS = {
     "numOutputRows": "written",
     "numTargetRowsInserted": "inserted",
@@ -30,7 +30,7 @@ def record_commit(
     actions: Sequence[Action],
     metrics: Mapping[str, object],
 ) -> None:
-    """Write at INFO which command made a version, of which files and rows, in which time."""
+    """Log at INFO which command committed a version, its files and rows, and its duration."""
     if not _log.isEnabledFor(logging.INFO):
         return
     command = running_command()

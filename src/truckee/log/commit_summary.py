@@ -9,12 +9,12 @@ from truckee.log.history import HistoryEntry
 _INSERTED = ("numTargetRowsInserted", "numOutputRows")
 _UPDATED = ("numTargetRowsUpdated", "numUpdatedRows")
 _DELETED = ("numTargetRowsDeleted", "numDeletedRows")
-# What these write are rows that were there before.
+# These operations only write rows that existed before.
 _WRITE_NO_NEW_ROWS = ("DELETE", "UPDATE", "OPTIMIZE", "REORG", "RESTORE")
 
 
 def commit_summary(entry: HistoryEntry) -> str:
-    """Return what a commit did to rows, else to files, else what it was told.
+    """Return what a commit did to rows, else to files, else its parameters.
 
     An insert of three rows is `+3 rows`; a MERGE that inserted one row, updated two and deleted
     three is `+1 ~2 -3 rows`; a compaction is `12 files -> 1`.

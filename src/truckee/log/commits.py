@@ -1,6 +1,6 @@
 """Commits in order, each with its version, its timestamp and its actions.
 
-A commit's timestamp is its in-commit timestamp where it has one, and otherwise the time that
+A commit's timestamp is its in-commit timestamp if it has one, otherwise the time that
 `file_times` gives its version.
 """
 
@@ -79,7 +79,7 @@ class Commit:
 
     @cached_property
     def set_transactions(self) -> tuple[SetTransaction, ...]:
-        """How far applications have come."""
+        """The transactions that applications recorded."""
         return tuple(self._of(SetTransaction))
 
     @cached_property
@@ -92,7 +92,7 @@ class Commit:
 
 
 def read_commit(storage: Storage, version: int) -> Commit:
-    """Return one commit; `VersionNotFoundError` if its file is not there."""
+    """Return one commit; `VersionNotFoundError` if its file does not exist."""
     for commit in read_commits(storage, version, version):
         return commit
     raise _not_found(storage, version)
@@ -101,7 +101,7 @@ def read_commit(storage: Storage, version: int) -> Commit:
 def read_commits(storage: Storage, start: int, end: int | None = None) -> Iterator[Commit]:
     """Yield the commits `start..end`, both included, up to the latest if there is no end.
 
-    Versions after the latest are left out without a word, so nothing comes of a start after it.
+    Versions after the latest are ignored, so a start after it yields nothing.
     Raises `VersionNotFoundError` if the log no longer has the commit of `start`, and
     `VersionsNotContiguousError` at a gap, both before the first commit is yielded.
     """
@@ -114,10 +114,10 @@ def commits_of(
     files: Mapping[int, FileInfo],
     time_of: Callable[[int], int] | None = None,
 ) -> Iterator[Commit]:
-    """Yield the commits of files by version, each read when it is asked for.
+    """Yield the commits of files by version, each read when it is needed.
 
-    `time_of` tells the time of a version that does not say it itself; by default that of its
-    file, moved forward where an older version has a later one.
+    `time_of` returns the time of a version that does not record it. The default is the time of its
+    file, moved forward if an older version has a later one.
     """
     time_of = time_of or FileTimes(storage).at
     contents = read_in_order(storage, [file.path for file in files.values()])
@@ -162,7 +162,7 @@ def decode_commit(
     data: bytes,
     decode: Callable[[bytes], list[Action]] = decode_actions,
 ) -> list[Action]:
-    """Return the actions of a commit's bytes; a line that is no action is named in the error."""
+    """Return the actions of a commit's bytes; the error names a line that is not an action."""
     try:
         return decode(data)
     except NOT_JSON as error:
@@ -178,4 +178,6 @@ def _corrupt(
         except NOT_JSON as error:
             reason = str(error).replace("$[0]", "$")
             return CorruptLogFileError(table=storage.root, path=path, line=number, reason=reason)
-    return CorruptLogFileError(table=storage.root, path=path, reason="it is not lines of JSON")
+    return CorruptLogFileError(
+        table=storage.root, path=path, reason="it does not consist of lines of JSON"
+    )

@@ -1,4 +1,4 @@
-"""Arrow data in as little memory as it needs."""
+"""Arrow data in as little memory as possible."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ _null_columns: dict[pa.DataType, pa.Array] = {}
 
 
 def compact(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the same rows in one block of memory of just their size.
+    """Return the same rows in one block of memory of exactly their size.
 
-    What a Parquet reader returns is scattered over buffers that were grown while reading, and an
-    allocator that keeps the holes between them doubles the memory that a million files take.
-    Columns that are null throughout, as tags and vectors often are, share one array.
+    A Parquet reader returns data in many buffers that grew while reading, and with the gaps
+    between them a million files take twice the memory. Columns of only nulls, as tags and vectors
+    often are, share one array.
     """
     full = [f for f in batch.schema if batch.column(f.name).null_count < len(batch)]
     shared = {f.name: _nulls(len(batch), f.type) for f in batch.schema if f not in full}

@@ -1,13 +1,13 @@
-"""May this transaction land after that commit? Pure rules (protocol: conflict detection).
+"""Whether a transaction may commit after another commit: pure rules (protocol: conflict detection).
 
-A transaction was planned against the version that it read. Each commit that others made since is
-a *winner*. Where the plan would have come out the same after the winner, the transaction may
-follow it; otherwise `conflict_with` returns the first rule that is broken, in this order:
+A transaction was planned against the version that it read. Each later commit of others is a
+*winner*. If the plan is still valid after the winner, the transaction may commit after it.
+Otherwise `conflict_with` returns the first rule that is violated, in this order:
 
-| the winner                                  | and mine                    | conflict        |
+| the winner                                  | my transaction              | conflict        |
 |---------------------------------------------|-----------------------------|-----------------|
-| changed the protocol                        | does too, or cannot follow  | ProtocolChanged |
-| changed metadata in a way that matters      | anything                    | MetadataChanged |
+| changed the protocol                        | does too, or lacks a feature| ProtocolChanged |
+| changed metadata that affects others        | anything                    | MetadataChanged |
 | wrote a metadata domain                     | writes it too               | ...Transaction  |
 | recorded a transaction of an application    | depends on that application | ...Transaction  |
 | added a file to a partition (see isolation) | read that partition         | ...Append       |
@@ -15,14 +15,14 @@ follow it; otherwise `conflict_with` returns the first rule that is broken, in t
 | removed a path                              | removes it too              | ...DeleteDelete |
 
 Files are compared by path alone: a commit that only changes a file's deletion vector removes the
-path and adds it again, and so meets everyone who read or removes that path.
+path and adds it again, so it conflicts with every transaction that read or removes that path.
 
-What is compared with the winner's new files depends on the isolation level:
+Which new files of the winner count depends on the isolation level:
 
-| level               | new files of the winner that matter                                    |
+| level               | new files of the winner that count                                     |
 |---------------------|------------------------------------------------------------------------|
 | `Serializable`      | all                                                                    |
-| `WriteSerializable` | those of winners that are no blind appends; all if I change metadata   |
+| `WriteSerializable` | none of blind appends; all if my transaction changes metadata          |
 | `SnapshotIsolation` | none                                                                   |
 """
 
@@ -71,7 +71,7 @@ Conflict: TypeAlias = DeltaConcurrentModificationException
 
 
 class IsolationLevel(Enum):
-    """How far a transaction is shielded from others; the value is the word in commitInfo."""
+    """How far a transaction is isolated from others; the value is the text in commitInfo."""
 
     SERIALIZABLE = "Serializable"
     WRITE_SERIALIZABLE = "WriteSerializable"
@@ -80,10 +80,10 @@ class IsolationLevel(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Reads:
-    """What a transaction has looked at.
+    """What a transaction has read.
 
-    A predicate is one read and speaks of partition columns by their logical names; whatever else
-    is in it counts as unknown, and so as a match. `paths` are decoded.
+    Each predicate is one read, on partition columns by their logical names; anything else in it
+    counts as unknown, and so as a match. `paths` are decoded.
     """
 
     whole_table: bool = False
@@ -99,10 +99,10 @@ class Reads:
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A transaction as the rules see it: what it read, and what it is about to write.
+    """A transaction for the rules: what it read, and what it writes.
 
-    `before` is the table as of the last version that was checked; None for a table that is about
-    to be created.
+    `before` is the table as of the last version that was checked; None if the transaction is about
+    to create it.
     """
 
     reads: Reads
@@ -114,7 +114,7 @@ class Candidate:
 
 
 def conflict_with(mine: Candidate, winner: Commit) -> Conflict | None:
-    """Return the first conflict of `mine` with `winner`, None if it may land after it."""
+    """Return the first conflict of `mine` with `winner`, None if it may commit after it."""
     for rule in _RULES:
         conflict = rule(mine, winner)
         if conflict is not None:
@@ -139,7 +139,7 @@ def _protocol_conflict(mine: Candidate, winner: Commit) -> Conflict | None:
     try:
         check_writable(winner.protocol, winner.metadata or mine.before.metadata, mine.table)
     except DeltaError as cause:
-        conflict = _protocol_changed(winner, "this writer cannot meet what it demands now")
+        conflict = _protocol_changed(winner, "this writer does not support the new protocol")
         conflict.__cause__ = cause
         return conflict
     return None
@@ -173,7 +173,7 @@ def _written(mine: Candidate, kind: type[Action]) -> bool:
 
 
 def _moves_rows(mine: Candidate) -> bool:
-    """Whether rows may be written to another file than the one they were read from."""
+    """Whether rows may be written to a file other than the one they were read from."""
     removed = {decode_path(a.path) for a in mine.actions if isinstance(a, RemoveFile)}
     added = {decode_path(a.path) for a in mine.actions if isinstance(a, AddFile)}
     return bool(removed) and bool(added - removed)
@@ -182,7 +182,7 @@ def _moves_rows(mine: Candidate) -> bool:
 def _domain_conflict(mine: Candidate, winner: Commit) -> Conflict | None:
     theirs = {action.domain for action in winner.actions if isinstance(action, DomainMetadata)}
     for action in mine.actions:
-        # Both sides only ever raise the high-water mark of row ids, and so it can be merged.
+        # Both sides only ever raise the high-water mark of row ids, so it can be merged.
         if not isinstance(action, DomainMetadata) or action.domain == ROW_TRACKING_DOMAIN:
             continue
         if action.domain in theirs:
@@ -227,7 +227,7 @@ def _adds_that_matter(mine: Candidate, winner: Commit) -> Iterable[AddFile]:
 
 
 def _should_have_read(mine: Candidate, add: AddFile) -> bool:
-    """Whether the file lies in a part of the table that was read; when in doubt, it does."""
+    """Whether the file is in a part of the table that was read; true if it is unknown."""
     if mine.reads.whole_table:
         return True
     assert mine.before is not None
@@ -236,11 +236,11 @@ def _should_have_read(mine: Candidate, add: AddFile) -> bool:
 
 
 def _typed_partition_values(table: TableConfiguration, add: AddFile) -> Mapping[str, object]:
-    """Return the partition values of a file; those that cannot be told are left out."""
+    """Return the partition values of a file, without those that are ambiguous."""
     values: dict[str, object] = {}
     for column in table.partition_fields:
         text = add.partition_values.get(column.physical_name)
-        # Without a zone, what a timestamp means depends on where its writer was.
+        # The meaning of a timestamp without a zone depends on the session of its writer.
         if column.type == _TIMESTAMP and text and not text.endswith("Z"):
             continue
         with suppress(InvalidPartitionValueError):
@@ -277,7 +277,7 @@ def _removal(
 def _partition_text(
     table: TableConfiguration | None, values: Mapping[str, str | None] | None
 ) -> str | None:
-    """Return the partition as `day=2024-01-01, kind=null`, or None where there is none."""
+    """Return the partition as `day=2024-01-01, kind=null`, or None if there is none."""
     if table is None or not table.partition_fields or values is None:
         return None
     texts = []

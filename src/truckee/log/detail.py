@@ -1,4 +1,4 @@
-"""What `DESCRIBE DETAIL` tells of a table, taken from a snapshot."""
+"""The result of `DESCRIBE DETAIL`, from a snapshot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 
 
 class TableDetail(Struct, frozen=True, kw_only=True):
-    """A table at one version: who it is, how big it is, and what it demands."""
+    """A table at one version: its identity, its size, and its protocol."""
 
     format: str
     id: str
@@ -39,7 +39,7 @@ def table_detail(snapshot: Snapshot) -> TableDetail:
     """Return the details of a snapshot; counts all of its files."""
     metadata, protocol = snapshot.metadata, snapshot.protocol
     return TableDetail(
-        format="delta",  # of the table; its data files are Parquet
+        format="delta",  # the table's format; its data files are Parquet
         id=metadata.id,
         name=metadata.name,
         description=metadata.description,
@@ -65,8 +65,8 @@ class _Clustering(Struct, rename="camel"):
 def clustering_names(snapshot: Snapshot) -> tuple[str, ...]:
     """Return the logical names of the clustering columns, nested ones with dots.
 
-    The domain that holds them calls columns by their physical names. What it says in some other
-    form is taken as no clustering, since it only tells how new files should be laid out.
+    The domain that stores them uses physical names. Content of another form counts as no
+    clustering, because it only affects the layout of new files.
     """
     domain = snapshot.domain_metadata.get(CLUSTERING_DOMAIN)
     if domain is None:

@@ -1,7 +1,7 @@
-"""What a file is known by when a log is replayed: (path as a URI, id of its deletion vector).
+"""The key of a file when a log is replayed: (path as a URI, id of its deletion vector).
 
-Keys are looked up in whole columns. Almost every row is settled by its path alone; the ids of
-deletion vectors are looked at only where the path was found.
+Keys are looked up in whole columns. The path alone decides almost every row; ids of deletion
+vectors are compared only if the path was found.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ FileKey: TypeAlias = tuple[str, str | None]
 
 
 def file_key(action: FileAction) -> FileKey:
-    """Return what a file is known by (protocol: Action Reconciliation)."""
+    """Return the key of a file (protocol: Action Reconciliation)."""
     vector = action.deletion_vector
     return path_key(action.path), None if vector is None else vector.unique_id
 
 
 def path_key(path: str) -> str:
-    """Return what two spellings of one URI have in common: `a%20b` is `a b`.
+    """Return the same key for two spellings of one URI: `a%20b` is `a b`.
 
     A path with a scheme and one without are different URIs, even if a store would find the same
     file.
@@ -40,14 +40,14 @@ def path_key(path: str) -> str:
 
 
 def paths_of(keys: Iterable[FileKey]) -> pa.StringArray:
-    """Return the paths of keys, to be given to `rows_without`."""
+    """Return the paths of keys, for `rows_without`."""
     return typed_child(list({path for path, _ in keys}), pa.string())
 
 
 def rows_without(
     batch: pa.RecordBatch, keys: Container[FileKey], paths: pa.StringArray
 ) -> pa.BooleanArray | None:
-    """Return which rows have none of the keys, None for all of them.
+    """Return the rows that have none of the keys, None if that is all of them.
 
     `paths` are those of the keys. The batch has the columns `path` and `deletion_vector`.
     """
@@ -75,10 +75,10 @@ _ESCAPE = re.compile(rb"%[0-9A-Fa-f]{2}")
 
 
 def path_keys(paths: pa.StringArray) -> pa.StringArray:
-    """Return `path_key` of each path, at next to no cost where nothing is escaped.
+    """Return `path_key` of each path, at almost no cost if nothing is escaped.
 
-    Whole columns are unescaped by one replacement per escape that occurs: an escape stands for
-    itself wherever it is found, and `%25` comes last, since it alone makes new percent signs.
+    Whole columns are unescaped by one replacement for each escape that occurs. The order does not
+    matter, except that `%25` comes last, because only it produces new percent signs.
     """
     has_scheme = pc.any(pc.match_substring(paths, ":/")).as_py()
     if has_scheme and pc.any(pc.starts_with(paths, "file:", ignore_case=True)).as_py():

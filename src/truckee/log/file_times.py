@@ -1,8 +1,8 @@
-"""The times of versions whose commits do not record one: those of their files, made monotonic.
+"""The times of versions whose commits do not record one: file times, made monotonic.
 
 A commit file that is not newer than the one before it counts as one millisecond newer. So a time
-depends on all commits before, and it is the same for everyone who asks only if all start at the
-same commit: the first one that the log still has.
+depends on all earlier commits, and all readers must start at the same commit to get the same
+time: the first one that the log still has.
 
     times of the files        5000  4000  4000  9000
     times of the versions     5000  5001  5002  9000
@@ -39,9 +39,9 @@ def monotonic(listed: Mapping[int, FileInfo], previous_ms: int = -1) -> list[Com
 
 
 class FileTimes:
-    """The times of a table's versions, listed when one is first asked for and only then.
+    """The times of a table's versions; the log is listed when the first one is needed.
 
-    Commits with an in-commit timestamp never ask, so a feed of such a table costs no listing.
+    Commits with an in-commit timestamp need none, so a feed of such a table costs no listing.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -50,7 +50,7 @@ class FileTimes:
         self._last: CommitFile | None = None
 
     def at(self, version: int) -> int:
-        """Return the time of a version in milliseconds; its commit has to be there."""
+        """Return the time of a version in milliseconds; its commit must exist."""
         if version not in self._known:
             self._list(version)
         try:
@@ -60,7 +60,7 @@ class FileTimes:
             raise LogFileNotFoundError(table=self._storage.root, path=path) from None
 
     def _list(self, version: int) -> None:
-        """List the commits after the last that is known, or all if that one is not the same."""
+        """List the commits after the last known one, or all of them if that one has changed."""
         last = self._last
         if last is not None and last.version < version:
             listed = list_commits(self._storage, last.version)
@@ -75,13 +75,13 @@ class FileTimes:
         self._last = files[-1] if files else self._last
 
 
-# Of each remote table the newest commit whose time is known. A stream asks for the times of a few
+# The newest commit with a known time, for each remote table. A stream asks for the times of a few
 # new commits again and again, and the listing of a long log takes many requests.
 _newest: WeakKeyDictionary[Storage, CommitFile] = WeakKeyDictionary()
 
 
 def _timed_files(storage: Storage, version: int) -> list[CommitFile]:
-    """Return commits with their times: that of the version, of all later ones, or of all."""
+    """Return commits with their times: at least those from a version on."""
     if not is_remote(storage):
         return monotonic(list_commits(storage, 0))
     known = _newest.get(storage)

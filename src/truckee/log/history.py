@@ -1,8 +1,8 @@
-"""Version and timestamp, each from the other; and who did what.
+"""Versions by timestamp, timestamps by version, and the history of a table.
 
-Whether a commit has an in-commit timestamp is asked of the commit itself, so no snapshot is
-needed. Once on, they are on for all later commits: where they start is found by halving the
-range. Commits before that go by the times of their files, made monotonic.
+The commit itself shows whether it has an in-commit timestamp, so no snapshot is needed. Once
+enabled, all later commits have one, so a binary search finds where they start. Earlier commits use
+the times of their files, made monotonic.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from truckee.storage.base import FileInfo, Storage
 
 
 class HistoryEntry(Struct, frozen=True, kw_only=True):
-    """One commit as `DESCRIBE HISTORY` shows it; what a commit does not say is None."""
+    """One commit as `DESCRIBE HISTORY` shows it; None for what the commit does not record."""
 
     version: int
     timestamp_ms: int
@@ -51,9 +51,9 @@ class HistoryEntry(Struct, frozen=True, kw_only=True):
 
 
 def history(storage: Storage, limit: int | None = None) -> list[HistoryEntry]:
-    """Return who did what, newest first; of the last `limit` commits, or of all that are left.
+    """Return the history, newest first: the last `limit` commits, or all that still exist.
 
-    A commit that is missing in between is left out.
+    A missing commit is skipped.
     """
     times = FileTimes(storage)
     commits = _last_commits(storage, limit)
@@ -127,9 +127,9 @@ def latest_version(storage: Storage) -> int:
 
 
 def earliest_version(storage: Storage) -> int:
-    """Return the oldest version whose commit is still there.
+    """Return the oldest version whose commit still exists.
 
-    It is one past the latest version where a checkpoint is all that is left.
+    It is one past the latest version if only a checkpoint is left.
     """
     listing = list_log(storage, 0)
     if listing.latest is None:
@@ -198,7 +198,7 @@ def _readable_commits(storage: Storage, listing: LogListing) -> list[CommitFile]
 
 
 class _Timeline:
-    """Commits in order, searched by time. `recorded` is the first with an in-commit timestamp."""
+    """Commits in order, for searches by time. `recorded` is the first with its own timestamp."""
 
     def __init__(self, storage: Storage, commits: Sequence[CommitFile]) -> None:
         self.storage = storage
@@ -212,7 +212,7 @@ class _Timeline:
             )
 
     def at(self, place: int) -> int:
-        """Return the timestamp of the commit at a place."""
+        """Return the timestamp of the commit at an index."""
         if place >= self.recorded:
             recorded = self._recorded_at(place)
             if recorded is not None:
@@ -220,17 +220,17 @@ class _Timeline:
         return self.commits[place].timestamp_ms
 
     def count_until(self, timestamp_ms: int) -> int:
-        """Return how many commits came at or before a time."""
+        """Return the number of commits at or before a time."""
         part = self._part(timestamp_ms)
         return part.start + bisect_right(part, timestamp_ms, key=self.at)
 
     def count_before(self, timestamp_ms: int) -> int:
-        """Return how many commits came before a time."""
+        """Return the number of commits before a time."""
         part = self._part(timestamp_ms)
         return part.start + bisect_left(part, timestamp_ms, key=self.at)
 
     def _part(self, timestamp_ms: int) -> range:
-        """Return the places that are searched for a time: the two clocks are never compared."""
+        """Return the range to search for a time; the two kinds of time are never compared."""
         if self.recorded < len(self.commits) and timestamp_ms >= self.at(self.recorded):
             return range(self.recorded, len(self.commits))
         return range(self.recorded)
@@ -248,6 +248,6 @@ def _in_commit_timestamp(storage: Storage, file: FileInfo) -> int | None:
 def _recorded_ms(storage: Storage, file: FileInfo, info: Mapping[str, Any]) -> int | None:
     recorded = _number(info.get("inCommitTimestamp"))
     if recorded is not None and not 0 <= recorded <= LAST_MOMENT_MS:
-        reason = f"its inCommitTimestamp is {recorded}, which is no time"
+        reason = f"its inCommitTimestamp is {recorded}, which is not a time"
         raise CorruptLogFileError(table=storage.root, path=file.path, reason=reason)
     return recorded

@@ -1,4 +1,4 @@
-"""A log as people look at it: its files by name, and a commit line by line."""
+"""A log for display: its files by name, and a commit line by line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LogEntry(NamedTuple):
 
 
 def log_entries(storage: Storage) -> list[LogEntry]:
-    """Return the files of a log that mean something, in order of name, then its sidecars."""
+    """Return the known files of a log in order of name, then its sidecars."""
     latest_version(storage)
     entries: list[LogEntry] = []
     for folder in (LOG_DIRECTORY, SIDECAR_DIRECTORY):
@@ -42,7 +42,7 @@ def log_entries(storage: Storage) -> list[LogEntry]:
 
 
 def commit_lines(storage: Storage, version: int) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a commit as they were written, with all that truckee does not know."""
+    """Yield the lines of a commit as they were written, including unknown actions and fields."""
     found = commit_files(storage, version, version)
     if not found:
         raise VersionNotFoundError(

@@ -23,8 +23,8 @@ _HEAD_BYTES = 1 << 14
 def read_log_file(storage: Storage, path: str) -> bytes:
     """Return the bytes of a file that the log needs; `LogFileNotFoundError` if it is gone.
 
-    No writer makes an empty one: it is what a crash left on a store that writes in two steps. To
-    take it for a commit that did nothing would hide what it did.
+    No writer creates an empty file: a crash leaves one on a store that writes in two steps. To
+    read it as a commit without actions would hide what the commit did.
     """
     try:
         data = storage.read(path)
@@ -42,7 +42,7 @@ def _empty(storage: Storage, path: str) -> CorruptLogFileError:
 def read_in_order(storage: Storage, paths: Sequence[str]) -> Iterator[bytes]:
     """Yield the bytes of each file.
 
-    Where a read is a request over a network, several are on their way at the same time.
+    If a read is a network request, several are sent at the same time.
     """
     if not is_remote(storage) or len(paths) < 2:
         for path in paths:
@@ -76,7 +76,7 @@ _head_decoder = msgspec.json.Decoder(_Head)
 def read_commit_info(storage: Storage, path: str) -> dict[str, Any] | None:
     """Return the `commitInfo` of a commit as it was written, None if it has none.
 
-    It is the first line of almost every commit, so a big commit is not read to its end for it.
+    It is the first line of almost every commit, so a large commit is not read to its end.
     """
     try:
         head = storage.read_range(path, 0, _HEAD_BYTES)

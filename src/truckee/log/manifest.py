@@ -1,4 +1,4 @@
-"""`_symlink_format_manifest`: the files of a table as lists, for readers that know no log.
+"""`_symlink_format_manifest`: lists of a table's files, for readers that do not read the log.
 
     _symlink_format_manifest/day=1/manifest    one absolute path a line, not encoded
     _symlink_format_manifest/day=2/manifest
@@ -22,9 +22,9 @@ MANIFEST_DIRECTORY = "_symlink_format_manifest"
 
 
 def write_manifest(snapshot: Snapshot) -> None:
-    """Write the manifests of a version, and delete those of partitions that are no more.
+    """Write the manifests of a version, and delete those of partitions that no longer exist.
 
-    Raises before anything is written where readers of a manifest would see wrong rows.
+    Raises before anything is written if readers of a manifest would see wrong rows.
     """
     check_manifest(snapshot)
     written = _write(snapshot, None)
@@ -38,7 +38,7 @@ def write_manifest(snapshot: Snapshot) -> None:
 
 
 def renew_manifest(snapshot: Snapshot, actions: Iterable[Action]) -> None:
-    """Bring the manifests of the partitions up to date that a commit has touched."""
+    """Update the manifests of the partitions that a commit changed."""
     if next(iter(snapshot.storage.list_tree(MANIFEST_DIRECTORY)), None) is None:
         write_manifest(snapshot)
         return
@@ -59,7 +59,7 @@ def renew_manifest(snapshot: Snapshot, actions: Iterable[Action]) -> None:
 
 
 def check_manifest(snapshot: Snapshot) -> None:
-    """Raise if readers of a manifest would see wrong rows, or other columns."""
+    """Raise if readers of a manifest would see wrong rows or columns."""
     if snapshot.properties.column_mapping_mode != "none":
         raise ManifestColumnMappingError(table=snapshot.storage.root)
     vectors = vector_count(snapshot)
@@ -102,6 +102,6 @@ def _files(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     for encoded, values in columns:
         path = decode_path(encoded)
         place = path if is_absolute(path) else f"{root}/{path}"
-        # Readers of a manifest want a scheme, and know this one for a local disk.
+        # Readers of a manifest need a scheme; this is the one for a local disk.
         where = f"file:{place}" if place.startswith("/") else place
         yield partition_folder(snapshot, dict(values or ())), where

@@ -1,19 +1,19 @@
-"""Which changes of a table's metadata leave a running transaction untouched: pure rules.
+"""Which changes of a table's metadata do not affect a running transaction: pure rules.
 
-A transaction was planned against the metadata that it read. When somebody else changes metadata
-meanwhile, the plan is usually void. It still stands where only a few abilities were switched on
-that decide how the *next* commits are written, and none of which says anything else about the
-files that the transaction has written already.
+A transaction was planned against the metadata that it read. If another writer changes the metadata
+meanwhile, the plan is usually invalid. It stays valid if the change only switched on features that
+affect how the *next* commits are written, but not the files that the transaction has already
+written.
 
-| property                          | change that leaves others untouched                        |
+| property                          | change that does not affect others                         |
 |-----------------------------------|------------------------------------------------------------|
 | `delta.enableDeletionVectors`     | switched on                                                |
 | `delta.enableRowTracking`         | switched on, unless the transaction moves rows             |
-| `delta.enableInCommitTimestamps`  | switched on, and what says since when                      |
+| `delta.enableInCommitTimestamps`  | switched on, with the properties that record since when    |
 | `delta.columnMapping.mode`        | `none` to `name`, physical names being the logical ones    |
 | `delta.checkpointPolicy`          | any                                                        |
 
-The high-water marks of identity columns in the schema are left out of the comparison as well.
+The high-water marks of identity columns in the schema are ignored too.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _MAY_CHANGE = frozenset(
 
 
 def disturbing_changes(before: Metadata, after: Metadata) -> tuple[str, ...]:
-    """Return what changed in a way that voids a running transaction, in words; () if nothing."""
+    """Return, in words, the changes that invalidate a running transaction; () if none."""
     changes = [
         words
         for words, same in (
@@ -109,7 +109,7 @@ def _same_schema(before: Metadata, after: Metadata) -> bool:
 
 
 def _comparable(data_type: DataType) -> DataType:
-    """Return the type without what a harmless change may write into its fields."""
+    """Return the type without the metadata that a harmless change may add to its fields."""
     match data_type:
         case StructType(fields):
             return StructType(tuple(_comparable_field(field) for field in fields))
@@ -125,7 +125,7 @@ def _comparable(data_type: DataType) -> DataType:
 def _comparable_field(field: StructField) -> StructField:
     metadata: dict[str, Any] = dict(field.metadata)
     metadata.pop(IDENTITY_HIGH_WATER_MARK_KEY, None)
-    # A column that is called in data files what it is called in the table is as good as unmapped.
+    # A column whose physical name is its logical name is equal to an unmapped column.
     # One with another physical name keeps both keys, so that a rename is seen.
     if field.physical_name == field.name:
         metadata.pop(PHYSICAL_NAME_KEY, None)

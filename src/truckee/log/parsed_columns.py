@@ -1,8 +1,8 @@
-"""Typed checkpoint columns, turned back into the text that commits hold.
+"""Typed checkpoint columns, converted back to the text that commits have.
 
-A checkpoint may keep statistics as a struct (`stats_parsed`) and no JSON, and partition values as
-a struct (`partitionValues_parsed`) beside their strings. Whole columns are turned into text at
-once, so that a checkpoint of a million files costs no million Python objects.
+A checkpoint may have statistics as a struct (`stats_parsed`) without JSON, and partition values as
+a struct (`partitionValues_parsed`) beside their strings. Whole columns are converted to text at
+once, so that a checkpoint of a million files does not create a million Python objects.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SPECIAL_CHARACTERS = r'["\\\x00-\x1f]'
 def stats_json(parsed: pa.StructArray) -> pa.StringArray:
     """Return `stats_parsed` as the JSON of `add.stats`, null where there are no statistics.
 
-    Null bounds are left out, and timestamps cut to milliseconds, as in JSON statistics.
+    Null bounds are left out, and timestamps truncated to milliseconds, as in JSON statistics.
     """
     return _json(parsed)
 
@@ -56,7 +56,7 @@ def _json(values: pa.Array) -> pa.Array:
 
 
 def _json_objects(values: pa.StructArray) -> pa.Array:
-    # Every member starts with a comma and is empty where it is null; the first comma is cut off.
+    # Every member starts with a comma, or is empty if it is null; the first comma is removed.
     members = [
         pc.fill_null(_joined(f",{json.dumps(field.name)}:", _json(child)), text_scalar(""))
         for field, child in zip(values.type, values.flatten(), strict=True)
@@ -97,7 +97,7 @@ def _timestamp_text(values: pa.Array) -> pa.Array:
 
 
 def _is_bare(data_type: pa.DataType) -> bool:
-    """Whether every value is a JSON word or number as it stands."""
+    """Whether every value is valid JSON without quotes, such as a number or true."""
     return bool(
         pa.types.is_integer(data_type)
         or pa.types.is_decimal(data_type)
@@ -106,7 +106,7 @@ def _is_bare(data_type: pa.DataType) -> bool:
 
 
 def _has_text(data_type: pa.DataType) -> bool:
-    """Whether statistics of this type mean anything in JSON; a bound left out is always right."""
+    """Whether statistics of this type can be JSON; leaving a bound out is always correct."""
     return not (pa.types.is_nested(data_type) and not pa.types.is_struct(data_type)) and not (
         pa.types.is_binary(data_type) or pa.types.is_large_binary(data_type)
     )

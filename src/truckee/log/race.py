@@ -1,6 +1,6 @@
-"""The race for the next version: create its file, or see who did, and whether to try again.
+"""The race for the next version: create its file, or check the winners and try again.
 
-One attempt, and what may come of it:
+One attempt and its outcomes:
 
     put_if_absent(version n) ---> mine: done
             |
@@ -47,7 +47,7 @@ def write_commit(
 ) -> tuple[int, tuple[Action, ...]]:
     """Try one version after another until one is ours; return it with the actions written.
 
-    `base` is the table as it was read. Raises the first conflict with a winner.
+    `base` is the table as it was read. Raises the first conflict with a winning commit.
     """
     read_version = base.version
     start = time.monotonic()
@@ -58,7 +58,7 @@ def write_commit(
         if winners is None or (winners and _is_by(staged.txn_id, winners[0])):
             return version, actions
         _log.debug(
-            "%s: version %d was taken, by %s; looking whether it can follow",
+            "%s: version %d was taken, by %s; checking for conflicts",
             staged.operation,
             version,
             ", ".join(_operation(winner) for winner in winners) or "a commit not visible yet",
@@ -79,17 +79,17 @@ def write_commit(
 
 
 def now_ms() -> int:
-    """Return the wall clock in milliseconds."""
+    """Return the current time in milliseconds."""
     return time.time_ns() // 1_000_000
 
 
 def _put(
     storage: Storage, version: int, actions: Iterable[Action], read_version: int
 ) -> list[Commit] | None:
-    """Create the commit file of a version and return None, or all who have come first.
+    """Create the commit file of a version and return None, or return the winning commits.
 
-    The first of them may be ourselves: a request whose answer got lost may have been sent again
-    on the way, and a write that failed may have been carried out all the same.
+    The first of them may be our own commit: a request whose answer was lost may have been sent
+    twice, and a write that failed may still have been carried out.
     """
     try:
         storage.put_if_absent(commit_path(version), encode_actions(actions))
@@ -104,10 +104,10 @@ def _put(
 
 
 def _winners(storage: Storage, version: int, read_version: int) -> list[Commit]:
-    """Return the commits from a version on, as far as they follow each other.
+    """Return the commits from a version on, up to the first gap.
 
-    A directory that is listed while others write to it may show a file and not yet an older one,
-    so what comes after a gap is left for another time.
+    A directory that is listed while others write to it may show a file but not yet an older one, so
+    commits after a gap are read in a later attempt.
     """
     files = list_commits(storage, version)
     if files and version not in files and not _exists(storage, commit_path(version)):
@@ -134,7 +134,7 @@ def _is_by(txn_id: str, commit: Commit) -> bool:
 
 
 def _let_others_pass(attempt: int) -> None:
-    """Wait for a random moment: where many race, one that is always second would starve."""
+    """Wait for a short random time, so that no writer of many loses every race."""
     time.sleep(random.uniform(0, min(0.01 * 2 ** min(attempt, 10), 0.2)))  # noqa: S311
 
 

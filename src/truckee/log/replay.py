@@ -1,8 +1,8 @@
-"""The fold: what is left of a log when newer actions have replaced older ones.
+"""Replay: the state of a table after newer actions have replaced older ones.
 
-A file is known by its key, (path as a URI, id of its deletion vector). The commits after the
-checkpoint are few and folded as objects into a `Tail`. The checkpoint may hold millions of files
-and stays in columns: rows whose key the tail mentions are dropped, the tail's own files appended.
+A file is identified by its key, (path as a URI, id of its deletion vector). The commits after the
+checkpoint are few, and are folded as objects into a `Tail`. The checkpoint may have millions of
+files and stays columns: rows whose key is in the tail are dropped, and the tail's files appended.
 
 | checkpoint     | commits after it     | live files       |
 |----------------|----------------------|------------------|
@@ -38,7 +38,7 @@ _SMALL_BATCH, _MANY_BATCHES = 1024, 64
 
 @dataclass
 class Tail:
-    """What the newest actions say; a checkpoint counts only where they are silent."""
+    """The state from the newest actions, which overrides that of a checkpoint."""
 
     protocol: Protocol | None = None
     metadata: Metadata | None = None
@@ -47,7 +47,7 @@ class Tail:
     files: dict[FileKey, FileAction] = field(default_factory=dict)
 
     def followed_by(self, newer: Tail) -> Tail:
-        """Return what both say together; the newer one wins."""
+        """Return the two combined; the newer one wins."""
         return Tail(
             protocol=newer.protocol or self.protocol,
             metadata=newer.metadata or self.metadata,
@@ -57,7 +57,7 @@ class Tail:
         )
 
     def fold(self, actions: Iterable[Action]) -> None:
-        """Let newer actions, in the order of the log, replace what is known."""
+        """Apply newer actions, in the order of the log."""
         for action in actions:
             match action:
                 case AddFile() | RemoveFile():
@@ -75,7 +75,7 @@ class Tail:
 
 
 class _StateLine(msgspec.Struct):
-    """One line of a commit, as far as it is about the table's state."""
+    """One line of a commit, without what is not part of the table's state."""
 
     add: AddFile | None = None
     remove: RemoveFile | None = None
@@ -89,9 +89,9 @@ _decode_lines = msgspec.json.Decoder(_StateLine).decode_lines
 
 
 def decode_state(data: bytes) -> list[Action]:
-    """Return the actions of a commit that a snapshot is made of.
+    """Return the actions of a commit that a snapshot consists of.
 
-    What stands in `commitInfo` is free and must not be able to make a table unreadable.
+    The content of `commitInfo` is not fixed, and must not be able to make a table unreadable.
     """
     actions: list[Action] = []
     for line in _decode_lines(data):
@@ -130,16 +130,16 @@ def tombstones(
 def untouched(
     batches: Iterable[pa.RecordBatch], touched: Mapping[FileKey, object]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the batches without the rows whose key is among the touched ones."""
+    """Yield the batches without the rows whose key is in `touched`."""
     paths = paths_of(touched)
     for batch in batches:
         yield _filtered(batch, rows_without(batch, touched, paths) if touched else None)
 
 
 def few_batches(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
-    """Return the same rows in another order, many small batches put together.
+    """Return the same rows in another order, with small batches combined.
 
-    A snapshot that is brought up to date time and again gets a small batch each time.
+    A snapshot that is updated again and again gets a small batch each time.
     """
     large: list[pa.RecordBatch] = []
     small: list[pa.RecordBatch] = []
@@ -153,10 +153,10 @@ def few_batches(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
 def untouched_files(
     read: Callable[[pa.Schema], Iterable[pa.RecordBatch]], touched: Mapping[FileKey, object]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the files of a checkpoint that were not touched, each batch in a block of its own.
+    """Yield the files of a checkpoint that newer commits left alone, each batch in its own memory.
 
-    `read` yields the files with the columns it is asked for, in the same batches each time. Most
-    of the bytes are statistics. They are read after everything else, since decoding all columns
+    `read` yields the files with the requested columns, in the same batches each time. Most
+    of the bytes are statistics. They are read after everything else, because decoding all columns
     at once takes more memory than decoding some and then the others.
     """
     paths = paths_of(touched)

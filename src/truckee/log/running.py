@@ -1,7 +1,7 @@
-"""The command that is running: its name, its table, and since when.
+"""The running command: its name, its table, and its start.
 
-Logs and Spark's web UI show it. Whoever starts a command says so once, with `running`, and what is
-done on its behalf, by whichever module, finds it with `running_command`.
+Logs and Spark's web UI show it. The start of a command is marked once, with `running`; any module
+that works for it finds it with `running_command`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class RunningCommand:
 
     @property
     def title(self) -> str:
-        """The command and its table as people are shown them: `UPDATE lake/orders`."""
+        """The command and its table, for display: `UPDATE lake/orders`."""
         return f"{self.operation} {short_name(self.root)}"
 
     @property
@@ -39,7 +39,7 @@ _current: ContextVar[RunningCommand | None] = ContextVar("truckee_command", defa
 
 @contextmanager
 def running(operation: str, root: str) -> Iterator[RunningCommand]:
-    """Say that a command runs on the table at `root`; one within another is shown by itself."""
+    """Mark that a command runs on the table at `root`; a nested command replaces the outer one."""
     command = RunningCommand(operation, root)
     token = _current.set(command)
     try:
@@ -54,7 +54,7 @@ def running_command() -> RunningCommand | None:
 
 
 def short_name(root: str) -> str:
-    """Return the last two folders of a table's root, which tell it from others.
+    """Return the last two folders of a table's root, a short name for it.
 
     `s3://bucket/lake/orders` is `lake/orders`.
     """

@@ -1,7 +1,7 @@
-"""Which checkpoint and which commits make up version N: the first look at a log.
+"""Which checkpoint and which commits make up version N, from a listing of the log.
 
-Names alone decide; no commit is opened here. `_last_checkpoint` is a hint where to start listing
-and nothing more: if it is missing, broken or wrong, the whole directory is listed.
+Only file names are used; no commit is opened here. `_last_checkpoint` is only a hint where to start
+listing: if it is missing, broken or wrong, the whole directory is listed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class CheckpointFiles:
 
 
 class CompactedFile(NamedTuple):
-    """A log compaction file, which may stand for the commits `start..end`, both included."""
+    """A log compaction file, which can replace the commits `start..end`, both included."""
 
     start: int
     end: int
@@ -52,8 +52,8 @@ class LogSegment:
     """The files that version `version` is replayed from.
 
     `commits` follow the checkpoint without a gap, oldest first, and end at `version`. `compacted`
-    are the compaction files that lie within them. `last_commit` is the commit file of `version`
-    itself, None where only its checkpoint is left.
+    are the compaction files within them. `last_commit` is the commit file of `version`
+    itself, None if only its checkpoint is left.
     """
 
     version: int
@@ -64,7 +64,7 @@ class LogSegment:
 
     @property
     def replayed(self) -> tuple[FileInfo, ...]:
-        """The files to read after the checkpoint, oldest first: fewest that cover all commits."""
+        """The fewest files that cover all commits after the checkpoint, oldest first."""
         first = self.version - len(self.commits) + 1
         longest = {first + i: (first + i, file) for i, file in enumerate(self.commits)}
         for start, end, file in self.compacted:
@@ -80,7 +80,7 @@ class LogSegment:
 
 
 def log_segment(storage: Storage, version: int | None = None) -> LogSegment:
-    """Return what the given version, or else the latest one, is replayed from.
+    """Return the files of the given version, or of the latest one.
 
     Raises `NotADeltaTableError`, `VersionNotFoundError`, `VersionsNotContiguousError` or
     `TruncatedLogError`.
@@ -95,7 +95,7 @@ def log_segment(storage: Storage, version: int | None = None) -> LogSegment:
 
 @dataclass
 class LogListing:
-    """The files of a log by what they are, each kind in order of version."""
+    """The files of a log by kind, each kind in order of version."""
 
     commits: dict[int, FileInfo] = field(default_factory=dict)
     checkpoints: dict[int, CheckpointFiles] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class LogListing:
 
     @property
     def latest(self) -> int | None:
-        """The newest version that there is, None if there is nothing at all."""
+        """The newest version, None if there is none."""
         return max((*self.commits, *self.checkpoints), default=None)
 
     @property
@@ -156,9 +156,9 @@ def _numbered_files(
 ) -> list[tuple[LogFile, FileInfo]]:
     """Return the files of the versions `start..end`, as they were at one moment.
 
-    A folder that is listed while others commit may show a commit and not the one before it, if
-    both came during the listing. So where a commit seems to be missing, the folder is listed once
-    more, as far as the newest version seen: all up to there were committed before.
+    If two commits are made while a folder is listed, the listing may show the second but not the
+    first. So if a commit seems to be missing, the folder is listed once more, up to the newest
+    version seen: all commits up to there existed before the second listing.
     """
     found = _listed_files(storage, start, end, most)
     commits = [name.version for name, _ in found if name.kind is LogFileKind.COMMIT]
@@ -196,7 +196,7 @@ _PREFERENCE = {
 def _best_checkpoint(
     version: int, found: Iterable[tuple[LogFile, FileInfo]]
 ) -> CheckpointFiles | None:
-    """Return the one to read of several: V2, then most parts, then single; then the last name."""
+    """Return the preferred checkpoint: V2, then most parts, then single; then the last name."""
     groups: dict[tuple[LogFileKind, int, str], dict[int, FileInfo]] = {}
     for name, file in found:
         single = name.kind is not LogFileKind.CHECKPOINT_PART
@@ -251,7 +251,7 @@ def _segment(storage: Storage, listing: LogListing, version: int | None) -> LogS
 
 
 def _unavailable(storage: Storage, version: int | None) -> Exception:
-    """Return the error for a version that a listing did not give, after a look at everything."""
+    """Return the error for a version that was not listed, after listing everything."""
     everything = list_log(storage, 0)
     latest = everything.latest
     if latest is None:

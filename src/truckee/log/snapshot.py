@@ -1,8 +1,8 @@
 """Snapshot: an immutable view of one version of a table.
 
-Opening one reads the commits after the newest checkpoint, and of the checkpoint what is not about
-files: protocol, metadata, transactions and domains. Files stay where they are until someone asks
-for them, and then stay columns; `AddFile` objects are made of those rows that are wanted.
+Opening one reads the commits after the newest checkpoint and, from the checkpoint, everything but
+files: protocol, metadata, transactions and domains. Files are read when they are first needed, and
+stay columns; `AddFile` objects are created only for the rows that are needed.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Snapshot:
 
     @cached_property
     def timestamp_ms(self) -> int:
-        """When this version was committed; where only its checkpoint is left, when that was."""
+        """When this version was committed, or checkpointed if only its checkpoint is left."""
         if self.segment.last_commit is not None:
             return commit_timestamps(self.storage, self.version, self.version)[self.version]
         assert self.segment.checkpoint is not None
@@ -101,7 +101,7 @@ class Snapshot:
 
     @cached_property
     def set_transactions(self) -> Mapping[str, SetTransaction]:
-        """How far each application has come, those past their retention left out."""
+        """The last transaction of each application, without those past their retention."""
         retention_ms = self.properties.set_transaction_retention_ms
         if retention_ms is None:
             return dict(self._tail.set_transactions)
@@ -116,7 +116,7 @@ class Snapshot:
         return {domain: found for domain, found in known.items() if not found.removed}
 
     def files_table(self) -> pa.Table:
-        """Return the live files, one a row, with the columns of `checkpoint_schema.FILES`.
+        """Return the live files, one per row, with the columns of `checkpoint_schema.FILES`.
 
         `path` is spelled as in `add.path`: percent-encoded, relative to the root or absolute.
         """
@@ -145,11 +145,11 @@ class Snapshot:
             yield from add_actions(batch)
 
     def add_files(self, table: pa.Table) -> list[AddFile]:
-        """Return rows of `files_table`, as they are left after filtering, as actions."""
+        """Return rows of `files_table`, for example after filtering, as actions."""
         return [add for batch in table.to_batches() for add in add_actions(batch)]
 
     def tombstones(self) -> Iterator[RemoveFile]:
-        """Yield the removed files that the log still knows, those past their retention too."""
+        """Yield the removed files in the log, including those past their retention."""
         for batch in self.tombstone_batches():
             yield from remove_actions(batch)
 
@@ -160,16 +160,16 @@ class Snapshot:
 
 
 def load_snapshot(storage: Storage, version: int | None = None) -> Snapshot:
-    """Return a version of the table, the latest unless told otherwise.
+    """Return a version of the table, the latest by default.
 
-    Raises the errors of `log_segment`; `CorruptLogFileError` and `LogFileNotFoundError` for what
-    is wrong with single files; `StateNotRecoverableError` without protocol or metadata; and those
-    of `check_readable` for a table that demands more than truckee offers.
+    Raises the errors of `log_segment`; `CorruptLogFileError` and `LogFileNotFoundError` for single
+    files; `StateNotRecoverableError` without protocol or metadata; and those of `check_readable`
+    for a table that requires features that truckee does not support.
     """
     try:
         return _loaded(storage, version)
     except LogFileNotFoundError:
-        # A clean-up may have run between the listing and the reading of what it showed.
+        # A log cleanup may have deleted files between the listing and the read.
         return _loaded(storage, version)
 
 
@@ -196,8 +196,8 @@ def _loaded(storage: Storage, version: int | None) -> Snapshot:
 def update_snapshot(snapshot: Snapshot) -> Snapshot:
     """Return the latest version, reading only the commits after the snapshot.
 
-    Where many have come since the checkpoint that the snapshot stands on, and a newer checkpoint
-    is there, the table is opened from that one instead.
+    If there are many commits since the snapshot's checkpoint, and there is a newer checkpoint, the
+    table is opened from that one instead.
     """
     storage = snapshot.storage
     listing = list_log(storage, snapshot.version)
@@ -218,7 +218,7 @@ def update_snapshot(snapshot: Snapshot) -> Snapshot:
     _fold_files(storage, tail, commits[-len(newer) :])
     updated = _checked(storage, segment, snapshot._checkpoint, snapshot._tail.followed_by(tail))
     if "_files" in snapshot.__dict__:
-        # What is known of the files already is a base as good as the checkpoint.
+        # The files that are already loaded serve as the base, like a checkpoint.
         kept = untouched(snapshot._files.to_batches(), tail.files)
         updated.__dict__["_files"] = live_files(few_batches(kept), tail.files)
     return updated
@@ -228,7 +228,7 @@ def _fold_files(storage: Storage, tail: Tail, files: tuple[FileInfo, ...]) -> No
     paths = [file.path for file in files]
     for path, data in zip(paths, read_in_order(storage, paths), strict=True):
         actions = decode_commit(storage, path, data, decode_state)
-        # A compaction file names each file once. Some writers leave older mentions in, newest
+        # A compaction file should name each file once. Some writers keep older mentions, newest
         # first, so it is folded from its end.
         tail.fold(reversed(actions) if path.endswith(".compacted.json") else actions)
 

@@ -1,4 +1,4 @@
-"""Which table and which of its versions a read asks for: the same answer at every door."""
+"""Which table and which version a read asks for, for every way to read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def path_and_time(
 ) -> tuple[str, Bound | None]:
     """Return the path of a table, and the version or time that options or the path ask for.
 
-    A path that ends in `@v7` is version 7 of a table, unless there is a table of that very name.
+    A path that ends in `@v7` is version 7 of a table, unless a table has exactly this path.
     """
     at = time_travel(options, time_zone=time_zone)
     if at is None and "@" in path and not has_log(open_storage(path)):

@@ -1,10 +1,10 @@
-"""Transaction: what was read and what is staged, and in the end one commit.
+"""Transaction: records what was read, collects what is staged, and makes one commit.
 
-A transaction is optimistic: it holds no lock. It is planned against one snapshot, remembers what
-it has read there, and is committed by creating the file of the next version, which only one writer
-can do. Whoever comes second reads what the winners did. If its own plan would have come out the
-same after them, it tries the version after theirs; otherwise it gives up with a typed error, and
-nothing of it is in the table.
+A transaction is optimistic: it holds no lock. It is planned against one snapshot, records what it
+has read there, and commits by creating the file of the next version, which only one writer can do.
+If another writer commits first, the transaction reads what the winners did. If its plan is still
+valid after them, it tries the version after theirs; otherwise it fails with a typed error and
+changes nothing.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ MAX_ATTEMPTS = 10_000_000
 
 
 class Transaction:
-    """One change of a table: planned against one version, committed whole or not at all.
+    """One change of a table: planned against one version, committed as a whole or not at all.
 
     `snapshot` is what the change is planned against; None means that there is no table yet, and
-    this transaction creates it. Say what was read before committing, for that alone decides which
-    commits of others stand in the way. `isolation` overrides the table's own level.
+    this transaction creates it. Record all reads before the commit: they decide which commits of
+    others are conflicts. `isolation` overrides the table's own level.
     """
 
     def __init__(
@@ -82,25 +82,25 @@ class Transaction:
         self._is_committed = False
 
     def read_whole_table(self) -> None:
-        """Note that every row of the table mattered: any change of data is a conflict."""
+        """Record that the whole table was read: any change of data is a conflict."""
         self._reads = replace(self._reads, whole_table=True)
 
     def read_partitions(self, predicate: Predicate) -> None:
-        """Note that the partitions that match were searched: a file added there is a conflict.
+        """Record that the matching partitions were read: a file added there is a conflict.
 
-        Say with `read_files` which of their files were read.
+        Record with `read_files` which of their files were read.
         """
         self._reads = replace(self._reads, predicates=(*self._reads.predicates, predicate))
 
     def read_files(self, files: Iterable[AddFile]) -> None:
-        """Note that these files were read: that one of them is removed is a conflict."""
+        """Record that these files were read: the removal of one of them is a conflict."""
         paths = {decode_path(file.path) for file in files}
         self._reads = replace(self._reads, paths=self._reads.paths | paths)
 
     def read_app_id(self, app_id: str) -> int | None:
         """Return the last version that an application has recorded, None if there is none.
 
-        From here on it is a conflict when another transaction records one for it.
+        From here on it is a conflict if another transaction records one for it.
         """
         self._reads = replace(self._reads, app_ids=self._reads.app_ids | {app_id})
         known = {} if self.snapshot is None else self.snapshot.set_transactions
@@ -109,8 +109,8 @@ class Transaction:
     def set_transaction(self, app_id: str, version: int) -> bool:
         """Record with this commit that an application has written up to `version`.
 
-        Returns whether that is news. If it is not, this very write was committed before, and
-        `commit` will leave the table alone.
+        Returns whether that version is new. If not, this write was already committed, and
+        `commit` will not change the table.
         """
         recorded = self.read_app_id(app_id)
         self._set_transactions[app_id] = SetTransaction(
@@ -119,11 +119,11 @@ class Transaction:
         return recorded is None or recorded < version
 
     def set_metadata(self, metadata: Metadata) -> None:
-        """Give the table new metadata. The protocol grows along where the metadata needs it."""
+        """Set new metadata. The protocol is extended if the metadata needs it."""
         self._metadata = metadata
 
     def set_protocol(self, protocol: Protocol, *, dropping: Iterable[str] = ()) -> None:
-        """Give the table a new protocol, which may lack nothing of the old one but `dropping`."""
+        """Set a new protocol, which must have all features of the old one except `dropping`."""
         self._protocol = protocol
         self._dropping = frozenset(dropping)
 
@@ -161,13 +161,13 @@ class Transaction:
     ) -> int:
         """Write the staged actions as the next version, and return that version.
 
-        When this returns, the commit is durable. When it raises, nothing of it is in the table,
-        except that after a `StorageError` nobody may know. With nothing staged, and for a write
-        that an application has recorded before, nothing is written and the version that was read
-        is returned; `allow_empty` writes a commit even if nothing is staged.
+        When this returns, the commit is durable. If it raises, the table is unchanged, except that
+        after a `StorageError` the outcome may be unknown. If nothing is staged, or an application
+        has already recorded this write, nothing is written and the version that was read is
+        returned; `allow_empty` writes a commit even if nothing is staged.
 
         Raises the errors of `truckee.errors.commit` before anything is written, and those of
-        `truckee.errors.transaction` if others were faster.
+        `truckee.errors.transaction` if others committed first.
         """
         assert not self._is_committed, "a transaction is committed once"
         if self._was_applied_before():
@@ -224,7 +224,7 @@ class Transaction:
         )
 
     def _changes(self) -> tuple[Metadata | None, Protocol | None]:
-        """Return the new metadata and the new protocol, each None where it stays as it is."""
+        """Return the new metadata and the new protocol, each None if it does not change."""
         if self.snapshot is not None and self._metadata is None and self._protocol is None:
             return None, None
         request = protocol_request(self.metadata.configuration)
@@ -272,7 +272,7 @@ class Transaction:
         )
 
     def _check_manifest(self, properties: TableProperties) -> None:
-        """Refuse to keep a manifest where files have deletion vectors, or may get some."""
+        """Refuse to maintain a manifest if files have deletion vectors, or may get some."""
         if not properties.symlink_format_manifest:
             return
         if properties.enable_deletion_vectors:
@@ -298,10 +298,10 @@ class Transaction:
 
 
 def isolation_level(actions: Iterable[Action], default: IsolationLevel) -> IsolationLevel:
-    """Return the level that a commit runs at.
+    """Return the isolation level of a commit.
 
-    One that only rearranges files changes no data that anyone could have missed, and so new files
-    of others do not concern it.
+    A commit that only rearranges files changes no data, so new files of others do not conflict
+    with it.
     """
     rearranges = False
     for action in actions:

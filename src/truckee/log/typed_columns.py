@@ -1,11 +1,11 @@
 """The texts of file actions as typed columns of a checkpoint.
 
-`add.stats` is JSON text and `add.partitionValues` holds strings. A checkpoint may have both as
-structs of the table's own types beside them (`stats_parsed`, `partitionValues_parsed`), so that
-readers can skip files without parsing text. Columns are called by their physical names.
+`add.stats` is JSON text and `add.partitionValues` has strings. A checkpoint may also have both as
+structs of the table's own types (`stats_parsed`, `partitionValues_parsed`), so that
+readers can skip files without parsing text. Columns have their physical names.
 
 Whole columns are parsed at once. Only a batch in which some value does not fit its column, such as
-the `"NaN"` of a double, is parsed row by row, and what does not fit any type is left out.
+the `"NaN"` of a double, is parsed row by row, and values that do not fit are left out.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _BATCH_ROWS = 16_384
 
 
 def stats_type(table: TableConfiguration) -> pa.StructType:
-    """Return the type of `stats_parsed`: what statistics of this table may hold.
+    """Return the type of `stats_parsed` for this table.
 
-    Bounds are of the column's own type, where it has an order; null counts are there for every
+    Bounds have the column's own type, if it has an order; null counts exist for every
     column with statistics.
     """
     bounds: dict[str, Any] = {}
@@ -76,7 +76,7 @@ def parsed_stats(stats: pa.StringArray, data_type: pa.StructType) -> pa.StructAr
 
 
 def _parse_batch(stats: pa.StringArray, data_type: pa.StructType) -> pa.StructArray:
-    # Arrow's reader does not survive lines that are JSON but no object.
+    # Arrow's reader crashes on lines that are JSON but not an object.
     is_object = pc.fill_null(pc.match_substring_regex(stats, r"^\s*\{(?s:.*)\}\s*$"), False)
     lines = pc.replace_substring(pc.if_else(is_object, stats, "{}"), "\n", " ")
     text = _joined(lines)
@@ -103,9 +103,9 @@ def _joined(lines: pa.StringArray) -> pa.Buffer:
 
 
 def _wire_type(data_type: pa.DataType) -> pa.DataType:
-    """Return what Arrow's JSON reader is asked for.
+    """Return the type to request from Arrow's JSON reader.
 
-    It knows no dates, and takes a timestamp without a zone for one in UTC.
+    It does not support dates, and reads a timestamp without a zone as UTC.
     """
     if pa.types.is_struct(data_type):
         return pa.struct([pa.field(f.name, _wire_type(f.type)) for f in data_type])
@@ -144,7 +144,7 @@ def _row(line: str) -> dict[str, Any] | None:
 
 
 def _fitting(value: Any, data_type: pa.DataType) -> Any:
-    """Return the value as its column takes it, None if it does not fit."""
+    """Return the value in its column's type, None if it does not fit."""
     if value is None:
         return None
     if pa.types.is_struct(data_type):

@@ -1,7 +1,7 @@
-"""What follows a commit: its checksum, from time to time a checkpoint and a clean-up, a manifest.
+"""What follows a commit: its checksum, a manifest, and sometimes a checkpoint and a log cleanup.
 
-Almost all of it is there to make the next reader faster. The commit is done by then, so nothing
-that goes wrong here may look as if it had failed: it is written to Python's log `truckee` instead.
+Almost all of it only makes the next reader faster. The commit is already done, so a failure here
+must not look like a failed commit: it goes to Python's logger `truckee` instead.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def keep_up(
 
 
 def committed_snapshot(storage: Storage, before: Snapshot | None, version: int) -> Snapshot:
-    """Return a version that has just been committed, from an older snapshot if that helps."""
+    """Return the version that was just committed, from an older snapshot if possible."""
     if before is not None:
         latest = update_snapshot(before)
         if latest.version == version:

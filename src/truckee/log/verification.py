@@ -1,6 +1,6 @@
-"""May these actions be committed to this table at all? Pure rules, told before anything is written.
+"""Whether actions may be committed to a table: pure rules, checked before anything is written.
 
-They speak of one commit by itself; what others have committed meanwhile is for `conflicts`.
+They are about one commit by itself; `conflicts` compares it with commits of others.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from truckee.protocol.table_configuration import TableConfiguration
 
 CHANGE_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
 
-# These take files over as they were: their vectors are not new, and the statistics were made when
+# These reuse existing files: their vectors are not new, and the statistics were computed when
 # the vectors were.
 _CARRY_FILES_OVER = frozenset({"RESTORE", "CLONE", "COMPUTE STATS", "ROW TRACKING BACKFILL"})
-# These make a table what it was, or what another is, whatever its columns were called before.
+# These restore an earlier or another table's columns, whatever the current names are.
 _REPLACE_THE_TABLE = frozenset({"RESTORE", "CLONE"})
 
 
@@ -50,7 +50,7 @@ def check_actions(
     before: TableConfiguration | None,
     after: TableConfiguration,
 ) -> None:
-    """Raise the first rule that these actions break; return if they may be committed.
+    """Raise for the first rule that these actions violate.
 
     `before` is the table as it was read, None for one that is being created; `after` is what it
     will be with this commit.

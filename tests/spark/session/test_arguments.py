@@ -90,7 +90,7 @@ def test_a_file_where_the_table_should_be(spark: SparkSession, tmp_path: Path) -
     file = tmp_path / "file"
     file.write_text("no table")
 
-    with pytest.raises(NotADeltaTableError, match="it is a file, and no folder"):
+    with pytest.raises(NotADeltaTableError, match="it is a file, not a folder"):
         truckee.read(spark).load(file)
     for place in (file, file / "t"):
         with pytest.raises(StorageError) as caught:
