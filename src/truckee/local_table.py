@@ -1,6 +1,6 @@
-"""LocalTable: a table without a session and without a JVM, whose rows pyarrow reads.
+"""LocalTable: a table without a Spark session and without a JVM; pyarrow reads its rows.
 
-The plan, the laws and the errors are those of the large engine. Times without a zone are UTC.
+Plans and errors are the same as with Spark. Times without a zone are UTC.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from truckee.storage.base import Storage
 def open(path: PathLike, storage_options: Mapping[str, str] | None = None) -> LocalTable:  # noqa: A001
     """Return the table at a path or URL; raises `NotADeltaTableError` if there is none.
 
-    `storage_options` are credentials and endpoints of S3, GCS or Azure, as Spark names them.
+    `storage_options` are credentials and endpoints of S3, GCS or Azure, with Spark's names.
     """
     if storage_options is not None:
         check_texts(storage_options, what="storage_options")
@@ -52,11 +52,11 @@ def open(path: PathLike, storage_options: Mapping[str, str] | None = None) -> Lo
 
 
 class LocalTable:
-    """A table, at whatever version is the latest when a method is called.
+    """A table; methods read the version that is the latest when they are called.
 
-    Reading takes `columns`, in order, and `where`, a condition in SQL as Spark reads it: files and
-    row groups that cannot have such a row are not read, nor are columns that are not asked for. A
-    condition that is not understood here raises `UnsupportedConditionError`.
+    Reads take `columns`, in order, and `where`, a condition in Spark's SQL. Files and row groups
+    that cannot have a matching row are not read, and neither are other columns. A condition that
+    needs Spark raises `UnsupportedConditionError`.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -68,7 +68,7 @@ class LocalTable:
         return f"truckee.open({self._storage.root!r})"
 
     def _repr_html_(self) -> str:
-        """Show the table in a notebook: its columns and last commits, read from the log alone."""
+        """Show the table in a notebook: its columns and last commits, from the log alone."""
         return table_overview(self.snapshot())
 
     @property
@@ -88,11 +88,11 @@ class LocalTable:
         return history(self._storage, limit)
 
     def detail(self) -> TableDetail:
-        """Return what describes the table: format, id, size, protocol and so on."""
+        """Return the details of the table: format, id, size, protocol and so on."""
         return table_detail(self.snapshot())
 
     def files(self, version: int | None = None) -> pa.Table:
-        """Return the data files of a version, one a row, as the log describes them."""
+        """Return the data files of a version, one per row, as the log describes them."""
         return self.snapshot(version).files_table()
 
     def rows(
@@ -101,7 +101,7 @@ class LocalTable:
         where: str | None = None,
         version: int | None = None,
     ) -> ArrowRows:
-        """Return the rows of a version, which are read when they are asked for."""
+        """Return the rows of a version; they are read when they are used."""
         return snapshot_rows(self.snapshot(version), columns=columns, where=where)
 
     def to_arrow(
@@ -119,7 +119,7 @@ class LocalTable:
         where: str | None = None,
         version: int | None = None,
     ) -> Any:
-        """Return the rows of a version as a DataFrame of pandas."""
+        """Return the rows of a version as a pandas DataFrame."""
         return self.rows(columns, where, version).to_pandas()
 
     def to_batches(
@@ -144,9 +144,9 @@ class LocalTable:
     ) -> ArrowRows | ComputedRows:
         """Return the rows that were inserted, updated and deleted, both ends included.
 
-        Without an end, the end is the latest version at the time of this call. `options` are those
-        of a feed by name, such as `changeFeed`, `deduplicationMode`, `computeUpdates` and `keys`;
-        rows that have to be compared are held in memory.
+        Without an end, the range ends at the latest version at the time of this call. `options` are
+        the feed's options by name, such as `changeFeed`, `deduplicationMode`, `computeUpdates` and
+        `keys`; rows that have to be compared are kept in memory.
         """
         given = given_options(
             options,
@@ -174,9 +174,9 @@ class LocalTable:
     ) -> ComputedRows:
         """Return the rows that differ between two versions, with the type of their change.
 
-        Versions or timestamps, in either order; None is the latest version. The feed need not be
-        on. Updates are shown as such where row ids or `keys` pair their images, else as delete and
-        insert. With `other`, a clone, `end` is a version of that table.
+        `start` and `end` are versions or timestamps, in either order; None is the latest version.
+        The change feed need not be enabled. Updates are shown as such if row ids or `keys` pair
+        their images, else as delete and insert. With `other`, a clone, `end` is a version of it.
         """
         theirs = None if other is None else other._storage
         plan = requested_diff(self._storage, start, end, keys, other=theirs)
@@ -189,16 +189,16 @@ class LocalTable:
         *,
         start: VersionOrTime | None = None,
     ) -> ComputedRows:
-        """Return every image of the rows that a condition is true of, oldest first.
+        """Return every image of the rows that match a condition, oldest first.
 
-        Each has its version, time, operation and user, and which columns an update changed. Images
-        are paired by row id where the table has them, else by `keys`, else by the columns that the
-        condition compares with one value. The feed need not be on.
+        Each image has its version, time, operation and user, and the columns an update changed.
+        Images are paired by row id if the table has them, else by `keys`, else by the columns that
+        the condition compares with one value. The change feed need not be enabled.
         """
         return history_rows(requested_timelines(self._storage, start), condition, keys)
 
     def snapshot(self, version: int | None = None) -> Snapshot:
-        """Return a version of the table, the latest unless told otherwise."""
+        """Return a version of the table, the latest by default."""
         if version is not None:
             return load_snapshot(self._storage, checked_version(version, what="version"))
         with self._lock:

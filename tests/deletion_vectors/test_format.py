@@ -95,8 +95,8 @@ def corrupt(reason: str) -> str:
         ("d0d33964", "it ends before its number of bitmaps"),
         ("d0d33964ffffffff", "it states -1 bitmaps"),
         ("d0d3396401000000", "it ends before bitmap 0 of 1"),
-        ("d0d3396401000000140000003a30", "bitmap 0 of 1 should have 20 bytes and does not"),
-        ("d0d3396401000000ffffffff", "bitmap 0 of 1 should have -1 bytes and does not"),
+        ("d0d3396401000000140000003a30", "bitmap 0 of 1 does not have 20 bytes"),
+        ("d0d3396401000000ffffffff", "bitmap 0 of 1 does not have -1 bytes"),
     ],
 )
 def test_data_that_is_no_vector_is_refused(data: str, reason: str) -> None:

@@ -51,7 +51,7 @@ def test_the_log_tells_at_debug_by_whom_a_version_was_taken(
     transaction.commit("STREAMING UPDATE")
 
     assert [(r.levelname, r.message) for r in caplog.records if r.name == "truckee.log.race"] == [
-        ("DEBUG", "STREAMING UPDATE: version 1 was taken, by WRITE; looking whether it can follow")
+        ("DEBUG", "STREAMING UPDATE: version 1 was taken, by WRITE; checking for conflicts")
     ]
 
 

@@ -1,7 +1,7 @@
 """RowBitmap: a set of row indexes of one data file, with the algebra of sets.
 
-A row index counts the rows of the whole file from 0. Inside is a 64-bit Roaring bitmap, so a set
-costs about two bytes a row where rows are sparse and next to nothing where they are dense.
+A row index counts the rows of the whole file from 0. The set is a 64-bit Roaring bitmap, which
+takes about two bytes per row if rows are sparse, and almost nothing if they are dense.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pyroaring import BitMap64, FrozenBitMap64
 from truckee.errors.deletion_vectors import RowIndexOutOfRangeError
 
 LARGEST_ROW_INDEX = 0x7FFFFFFE80000000
-"""The largest index that every reader of deletion vectors can hold."""
+"""The largest index that every reader of deletion vectors supports."""
 
 LARGEST_KEYED_ROW_INDEX = 0xFFFFFFFF
 """The largest index that fits beside a file id in 64 bits."""
@@ -30,7 +30,7 @@ class RowBitmap:
     __slots__ = ("_rows",)
 
     def __init__(self, rows: Iterable[int] = ()) -> None:
-        # An iterator could not be looked through again for the row that is out of range.
+        # The rows are read twice if one is out of range, which an iterator does not allow.
         again = list(rows) if isinstance(rows, Iterator) else rows
         try:
             bitmap = FrozenBitMap64(again)
@@ -58,12 +58,12 @@ class RowBitmap:
 
     @classmethod
     def deserialize_portable(cls, data: bytes) -> RowBitmap:
-        """Return the set that `serialize_portable` gave these bytes for.
+        """Return the set that `serialize_portable` wrote as these bytes.
 
-        Raises ValueError where the bytes are no 64-bit Roaring bitmap, or hold an index that no
+        Raises ValueError if the bytes are not a 64-bit Roaring bitmap, or contain an index that no
         row can have.
         """
-        # Of an empty buffer, pyroaring would take the address of its first byte.
+        # pyroaring would take the address of the first byte, even of an empty buffer.
         if not data:
             raise ValueError("there are no bytes")
         bitmap = FrozenBitMap64.deserialize(data)
@@ -88,15 +88,15 @@ class RowBitmap:
         return found
 
     def has_any(self, start: int, stop: int) -> bool:
-        """Whether there is a row from `start` up to, but not at, `stop`."""
+        """Whether there is a row from `start` up to, but excluding, `stop`."""
         return bool(self._rows.range_cardinality(start, stop))
 
     def between(self, start: int, stop: int) -> array[int]:
-        """Return the rows from `start` up to, but not at, `stop`, as `to_array` does."""
+        """Return the rows from `start` up to, but excluding, `stop`, as `to_array` does."""
         return (self & _wrap(FrozenBitMap64(range(start, stop)))).to_array()
 
     def missing(self, start: int, stop: int) -> array[int]:
-        """Return the numbers from `start` up to, but not at, `stop` that are no rows of the set."""
+        """Return the numbers from `start` up to, but excluding, `stop` that are not in the set."""
         return (_wrap(FrozenBitMap64(range(start, stop))) - self).to_array()
 
     def isdisjoint(self, other: RowBitmap) -> bool:
@@ -145,8 +145,8 @@ NO_ROWS = RowBitmap()
 def keyed_portable(bitmaps: Mapping[int, RowBitmap]) -> bytes:
     """Return one portable bitmap of the values `file_id << 32 | row_index` of many files.
 
-    A set below 2^32 is one bucket with key 0 in the portable format; the sets become one by
-    putting their buckets in a row with the file ids as keys, whatever the number of rows:
+    In the portable format, a set below 2^32 is one bucket with key 0. So the sets are combined by
+    concatenating their buckets with the file ids as keys, whatever the number of rows:
 
     | bytes | meaning                                        |
     |-------|------------------------------------------------|
@@ -154,7 +154,7 @@ def keyed_portable(bitmaps: Mapping[int, RowBitmap]) -> bytes:
     | 4     | key of the first bucket: a file id             |
     | ...   | its 32-bit Roaring bitmap; then the next key   |
 
-    Raises `RowIndexOutOfRangeError` where a row index does not fit into 32 bits.
+    Raises `RowIndexOutOfRangeError` if a row index does not fit into 32 bits.
     """
     buckets = []
     for file_id, bitmap in sorted(bitmaps.items(), key=lambda item: item[0]):

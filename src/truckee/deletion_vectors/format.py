@@ -5,18 +5,18 @@ A file holds one version byte and then any number of framed vectors:
 | offset       | size | order         | meaning                                           |
 |--------------|------|---------------|---------------------------------------------------|
 | 0            | 1    |               | format version, always 1                          |
-| offset       | 4    | big-endian    | length n of the data; where descriptors point at  |
+| offset       | 4    | big-endian    | length n of the data; descriptors point here      |
 | offset + 4   | n    |               | data: the magic, then the bitmap                  |
 | offset + 4+n | 4    | big-endian    | CRC-32 of the data                                |
 
-The data, alone in an inline vector, starts with a magic number and is little-endian throughout:
+The data, which is all of an inline vector, starts with a magic number and is little-endian:
 
 | magic        | bytes         | bitmap                                                            |
 |--------------|---------------|-------------------------------------------------------------------|
 | 1681511377   | `d1 d3 39 64` | portable: int64 count; for each bucket int32 key, 32-bit Roaring  |
 | 1681511376   | `d0 d3 39 64` | native: int32 count; for keys 0, 1, ... int32 length, Roaring     |
 
-Portable is what is written; native is only read.
+Portable bitmaps are written; native ones are only read.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def encode(bitmap: RowBitmap) -> bytes:
 
 
 def decode(data: bytes, *, path: str = "the log") -> RowBitmap:
-    """Return the rows of a vector's data; `path` says where it is from, for errors.
+    """Return the rows of a vector's data; `path` is named in errors.
 
-    Raises `CorruptDeletionVectorError` for anything that is no whole bitmap in one of the formats.
+    Raises `CorruptDeletionVectorError` if it is not a complete bitmap in one of the formats.
     """
     if len(data) < _MAGIC_SIZE:
         _refuse(path, f"it has {len(data)} bytes, which is too short for a magic number")
@@ -67,15 +67,15 @@ def decode(data: bytes, *, path: str = "the log") -> RowBitmap:
 
 
 def framed(data: bytes) -> bytes:
-    """Return a vector's data with its length before it and its checksum behind it."""
+    """Return a vector's data with its length before it and its checksum after it."""
     return struct.pack(">i", len(data)) + data + struct.pack(">I", crc32(data))
 
 
 def unframed(block: bytes, size: int, *, path: str) -> bytes:
     """Return the data of the framed vector that `block` starts with.
 
-    `size` is the length that the descriptor states. `block` may be shorter than the frame where
-    its file ends early. Raises typed errors where size, length or checksum disagree.
+    `size` is the length in the descriptor. `block` may be shorter than the frame if the file ends
+    early. Raises typed errors if size, length or checksum disagree.
     """
     if len(block) < 4:
         _refuse(path, "the file ends before it")
@@ -114,7 +114,7 @@ def _portable_from_native(body: bytes, path: str) -> bytes:
         (length,) = struct.unpack_from("<i", body, position)
         position += 4
         if length < 0 or len(body) < position + length:
-            _refuse(path, f"bitmap {key} of {count} should have {length} bytes and does not")
+            _refuse(path, f"bitmap {key} of {count} does not have {length} bytes")
         parts += [struct.pack("<I", key), body[position : position + length]]
         position += length
     return b"".join(parts)

@@ -1,8 +1,8 @@
-"""From descriptors to bitmaps, and from bitmaps to durable files with their descriptors.
+"""Reads vectors by their descriptors, and writes vectors to durable files.
 
-Nothing read is trusted: the file's version, the size, the checksum, the bitmap and the number of
-rows are all checked, and what fails says which data file it failed for, at which version. A vector
-that cannot be read never passes as an empty one.
+Everything is checked: the file's version, the size, the checksum, the bitmap and the number of
+rows. Errors name the data file and the version. A vector that cannot be read never counts as
+empty.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ from truckee.storage.base import Storage
 _log = logging.getLogger(__name__)
 
 TARGET_FILE_SIZE = 2 * 1024 * 1024
-"""A file takes further vectors until it would grow larger than this."""
+"""The limit for the size of a file with several vectors."""
 
-# Reading this many bytes that nobody asked for is cheaper than asking a remote store once more.
+# Reading this many unneeded bytes is cheaper than another request to a remote store.
 _LARGEST_GAP = 256 * 1024
 _THREADS = 16
 
 
 class VectorOf(Struct, frozen=True, kw_only=True):
-    """A vector to be read, and the data file and version it is read for, for errors."""
+    """A vector to read, with its data file and version for errors."""
 
     descriptor: DeletionVectorDescriptor
     data_file: str = ""
@@ -65,7 +65,7 @@ def read_deletion_vector(
     data_file: str = "",
     version: int | None = None,
 ) -> RowBitmap:
-    """Return the rows of one vector, all checks done; see the errors of deletion vectors."""
+    """Return the rows of one vector; raises the errors of deletion vectors."""
     wanted = VectorOf(descriptor=descriptor, data_file=data_file, version=version)
     return read_deletion_vectors(storage, [wanted])[0]
 
@@ -73,10 +73,10 @@ def read_deletion_vector(
 def read_deletion_vectors(
     storage: Storage, wanted: Sequence[VectorOf], *, threads: int = _THREADS
 ) -> list[RowBitmap]:
-    """Return the rows of many vectors, in the order asked for.
+    """Return the rows of many vectors, in the same order.
 
-    Vectors that lie close together in one file are read in one piece, a vector that is wanted
-    twice is read once, and files are read side by side. Of several errors, that of the first
+    Vectors that are close together in one file are read in one request, a vector that occurs twice
+    is read once, and files are read in parallel. If there are several errors, that of the first
     piece is raised.
     """
     distinct: dict[DeletionVectorDescriptor, VectorOf] = {}
@@ -96,9 +96,9 @@ def read_deletion_vectors(
 
 
 def vector_source(of: VectorOf) -> bytes | str:
-    """Return the data of a vector that needs no file, else the path of the file that has it.
+    """Return the data of an inline vector, else the path of the vector's file.
 
-    Raises what is wrong with the descriptor; no file is opened.
+    Raises if the descriptor is invalid; no file is opened.
     """
     path = _checked_path(of)
     if path is not None:
@@ -110,7 +110,7 @@ def vector_source(of: VectorOf) -> bytes | str:
 
 
 def check_row_indexes(bitmap: RowBitmap, num_records: int, *, of: VectorOf) -> None:
-    """Raise `InvalidRowIndexError` where a vector marks rows that its data file does not have."""
+    """Raise `InvalidRowIndexError` if a vector marks rows that its data file does not have."""
     largest = bitmap.max
     if largest is not None and largest >= num_records:
         raise InvalidRowIndexError(
@@ -128,10 +128,10 @@ def write_deletion_vectors(
     prefix: str = "",
     target_file_size: int = TARGET_FILE_SIZE,
 ) -> list[DeletionVectorDescriptor]:
-    """Write vectors into as few files as they fit in, and return their descriptors in order.
+    """Write vectors into as few files as possible, and return their descriptors in order.
 
-    Every file is whole and durable when this returns, so that a commit may name it. An empty set
-    is not written: its descriptor is `EMPTY`, which no commit should carry.
+    Every file is complete and durable when this returns, so that a commit may name it. An empty set
+    is not written: its descriptor is `EMPTY`, which no commit should contain.
     """
     descriptors = [EMPTY] * len(bitmaps)
     bins = list(_bins(bitmaps, target_file_size))
@@ -181,9 +181,9 @@ def _bins(bitmaps: Sequence[RowBitmap], target: int) -> Iterator[list[tuple[int,
 
 
 class _Piece(Struct, frozen=True):
-    """Vectors that are read at once: one that is inline, or those in one range of a file.
+    """Vectors that are read together: one inline vector, or those in one range of a file.
 
-    `first` is the first vector of the file, which what is wrong with the whole file is told of.
+    `first` is the first vector of the file; errors about the whole file name it.
     """
 
     path: str
@@ -194,7 +194,7 @@ class _Piece(Struct, frozen=True):
 
 
 def _pieces(wanted: Iterable[VectorOf]) -> Iterator[_Piece]:
-    """Yield the pieces to read: ranges of files, neighbours merged where the gap is small.
+    """Yield the pieces to read: ranges of files, merged if the gap between them is small.
 
     The first byte of a file, its version, is a range like any other.
     """
@@ -220,7 +220,7 @@ def _pieces(wanted: Iterable[VectorOf]) -> Iterator[_Piece]:
 
 
 def _checked_path(want: VectorOf) -> str | None:
-    """Return the file of a vector, None if it needs none; refuse what contradicts itself."""
+    """Return the file of a vector, None if it is inline; raise for an invalid descriptor."""
     descriptor = want.descriptor
     try:
         if descriptor.size_in_bytes < 0 or descriptor.cardinality < 0:

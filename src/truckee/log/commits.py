@@ -178,6 +178,4 @@ def _corrupt(
         except NOT_JSON as error:
             reason = str(error).replace("$[0]", "$")
             return CorruptLogFileError(table=storage.root, path=path, line=number, reason=reason)
-    return CorruptLogFileError(
-        table=storage.root, path=path, reason="it does not consist of lines of JSON"
-    )
+    return CorruptLogFileError(table=storage.root, path=path, reason="it is not in lines of JSON")

@@ -1,7 +1,7 @@
 """The files of a scan by number, with the rows that their vectors select.
 
-A row's file is told by a number that is a constant of the file, never by the text of a path: one
-Spark spells `file:/x`, another `file:///x`, and escapes differ.
+A number, which is a constant of the file, identifies a row's file. Paths are not used for this: one
+version of Spark writes `file:/x`, another `file:///x`, and escapes differ.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _Key = tuple[str, str | None, str | None, Change | None]
 
 
 class FileRegistry:
-    """Numbers for files, given when a file is first seen and kept for as long as the scan lives."""
+    """Numbers of files, assigned when a file is first seen, and kept while the scan lives."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -51,7 +51,7 @@ class FileRegistry:
 
 
 def selected_rows(storage: Storage, files: Sequence[ScanFile]) -> Iterator[RowBitmap]:
-    """Yield for each file the rows to keep if its selection has `within`, else those to drop."""
+    """Yield, for each file, the rows to keep if its selection has `within`, else those to drop."""
     wanted = [
         VectorOf(descriptor=vector, data_file=file.path, version=file.version)
         for file in files
@@ -76,9 +76,9 @@ def selected_rows(storage: Storage, files: Sequence[ScanFile]) -> Iterator[RowBi
 
 
 def _rows_of(storage: Storage, paths: Sequence[str]) -> list[int | None]:
-    """Count the rows of files by their footers, for those that the log has no statistics of.
+    """Count the rows of files by their footers, for files without statistics in the log.
 
-    A file that cannot be read counts as unknown: what is wrong with it shows when Spark reads it.
+    The count of a file that cannot be read is unknown: Spark reports the problem when it reads it.
     """
 
     def count(path: str) -> int | None:

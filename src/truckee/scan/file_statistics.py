@@ -1,9 +1,9 @@
-"""Statistics of many files as columns: JSON texts -> the bounds of a few data columns.
+"""Statistics of many files as columns: the bounds of a few data columns, from JSON.
 
-A table of 100,000 files has as many JSON texts, each with dozens of columns, of which a predicate
-needs one or two. Only those are decoded, into a type made for the purpose.
+A table of 100,000 files has as many JSON texts, each with dozens of columns, but a predicate needs
+only one or two of them. Only those are decoded, into a type that is created for them.
 
-Bounds come in a form that compares quickly and never excludes a value that is in the file:
+Bounds have a form that compares quickly and never excludes a value that is in the file:
 
 | type                     | Arrow type      | lower bound        | upper bound                  |
 |--------------------------|-----------------|--------------------|------------------------------|
@@ -14,7 +14,7 @@ Bounds come in a form that compares quickly and never excludes a value that is i
 | decimal                  | decimal256      | rounded down       | rounded up                   |
 | string                   | string          | as written         | as written                   |
 
-(*) loosened by some days before 1900, when calendars and clocks are a matter of the reader.
+(*) loosened by some days before 1900, where calendars and time zones depend on the reader.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _BATCH = 1 << 16
 _MAX_INT64 = (1 << 63) - 1
 _MILLISECOND_US = 1000
 _EXACT = Context(prec=100)
-# Some writers pass decimals through a double, which is exact up to so many digits, and else off
-# by no more than this part of the number.
+# Some writers convert decimals to a double, which is exact up to this many digits, and otherwise
+# off by at most this fraction of the number.
 _DIGITS_OF_DOUBLE = 15
 _ERROR_OF_DOUBLE = Decimal(2) ** -52
 _PER_DAY = {"date": 1, "timestamp": 86_400_000_000, "timestamp_ntz": 86_400_000_000}
@@ -50,7 +50,7 @@ _FLOAT_WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": floa
 
 
 class DataColumn(Struct, frozen=True):
-    """A data column to be looked up in statistics: its physical path, and its type."""
+    """A data column to look up in statistics: its physical path, and its type."""
 
     path: tuple[str, ...]
     type: DataType
@@ -58,19 +58,19 @@ class DataColumn(Struct, frozen=True):
 
     @classmethod
     def of(cls, chain: FieldChain, mode: str) -> DataColumn:
-        """Return a column of the schema as statistics know it under a column mapping mode."""
+        """Return a column of the schema, as statistics name it under a column mapping mode."""
         path = chain.path if mode == "none" else chain.physical_path
         return cls(path, chain.field.type, not _was_float(chain))
 
 
 def _was_float(chain: FieldChain) -> bool:
-    # Bounds of files older than the change are floats in few digits: 0.1 for 0.100000001490116.
+    # Bounds of files older than the change are short float texts: 0.1 for 0.100000001490116.
     changes = chain.field.metadata.get(TYPE_CHANGES_KEY) or ()
     return any(change.get("fromType") == "float" for change in changes)
 
 
 class ColumnStatistics(Struct, frozen=True):
-    """The statistics of one column in many files; a null stands for what is not known."""
+    """The statistics of one column in many files; null for what is not known."""
 
     lower: pa.Array
     upper: pa.Array
@@ -81,7 +81,7 @@ class ColumnStatistics(Struct, frozen=True):
 def column_statistics(
     texts: pa.ChunkedArray, columns: Sequence[DataColumn]
 ) -> list[ColumnStatistics]:
-    """Return the statistics of some columns from the `add.stats` of files, one row a file."""
+    """Return the statistics of some columns from the `add.stats` of files, one row per file."""
     reader = _StatsReader(columns)
     num_records: list[int | None] = []
     found = [_Found([], [], []) for _ in columns]
@@ -98,7 +98,7 @@ def column_statistics(
 
 
 class _Found(Struct, gc=False):
-    """What the JSON holds for one column, one item a file."""
+    """The JSON values of one column, one item per file."""
 
     lower: list[Any]
     upper: list[Any]
@@ -108,8 +108,8 @@ class _Found(Struct, gc=False):
 class _StatsReader:
     """Decodes a few columns out of a JSON text.
 
-    The type to decode into is made for these columns. A name in the JSON need not be one in
-    Python, so each column is found by `steps`, the attributes to follow from the outermost struct.
+    The type to decode into is created for these columns. A name in the JSON need not be a valid
+    name in Python, so `steps` has the attributes to follow from the outermost struct.
     """
 
     def __init__(self, columns: Sequence[DataColumn]) -> None:
@@ -131,7 +131,7 @@ class _StatsReader:
         self._nothing = self._type()
 
     def decode(self, text: str | None) -> Any:
-        """Return the statistics of a file; what is missing or cannot be read is None."""
+        """Return the statistics of a file; None for what is missing or cannot be read."""
         if not text:
             return self._nothing
         try:
@@ -140,7 +140,7 @@ class _StatsReader:
             return self._leniently_decoded(text)
 
     def _leniently_decoded(self, text: str) -> Any:
-        # One value of an unexpected kind must not cost the others of the file.
+        # One value of an unexpected kind must not discard the others of the file.
         stats = parse_stats(text)
         if stats is None:
             return self._nothing
@@ -259,8 +259,8 @@ def _bounds(raw: list[Any], data_type: DataType, *, upper: bool) -> pa.Array:
 
 
 def _loosened(counts: pa.Array, per_day: int, *, upper: bool) -> pa.Array:
-    # Old writers stored what is long past in the Julian calendar and in local times of their own,
-    # which readers may or may not undo; the two are never further apart than this.
+    # Old writers stored early dates in the Julian calendar and in their own local time,
+    # which readers may or may not convert; the difference is never larger than this.
     apart = _JULIAN_DAYS_APART * per_day
     if upper:
         loose = pc.add(counts, apart)
@@ -289,7 +289,7 @@ def _counts(texts: list[str | None], data_type: DataType) -> pa.Array:
     try:
         return pa.array(texts, pa.string()).cast(arrow_type).cast(count_type).cast(pa.int64())
     except pa.ArrowInvalid:
-        # Arrow is fast, but knows neither all spellings nor all years.
+        # Arrow is fast, but does not parse all spellings and years.
         return _integers([bound_value(text, data_type) for text in texts])
 
 
@@ -304,9 +304,9 @@ def _rounded(value: Decimal | None, data_type: DecimalType, *, upper: bool) -> D
 
 
 def comparable_literal(value: Any, data_type: DataType) -> pa.Scalar | None:
-    """Return a value in the form that bounds of a type have, None if it has no such form.
+    """Return a value in the form of a type's bounds, None if it has no such form.
 
-    A value that is not exactly one of the type, such as 1.5 of an integer, has none.
+    A value that is not exactly of the type, such as 1.5 for an integer, has none.
     """
     if isinstance(data_type, DecimalType):
         return _decimal_literal(value, data_type)

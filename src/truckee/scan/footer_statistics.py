@@ -1,17 +1,17 @@
-"""The statistics of data files, taken from their Parquet footers.
+"""The statistics of data files, from their Parquet footers.
 
 A footer has, for each column of each row group, the number of nulls and the least and greatest
-value. That is all that a table's statistics ask for, so no row is looked at a second time:
+value. A table's statistics need nothing else, so no row is read a second time:
 
 | in the footer                       | in the statistics                                       |
 |-------------------------------------|---------------------------------------------------------|
 | numbers, text, dates, timestamps    | minValues, maxValues, nullCount                         |
 | boolean, binary                     | nullCount                                               |
-| NaN or infinity as a bound          | that bound is left out, for not every reader parses it  |
+| NaN or infinity as a bound          | that bound is left out: not every reader can parse it   |
 | no bounds (long text, all null)     | these bounds are left out                               |
 | elements of arrays and maps         | nullCount 0 if there is no null at all, else left out   |
 
-Whatever is left out only means that a reader looks into the file.
+If something is left out, a reader only has to read the file.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ LeafPath = tuple[str, ...]
 
 
 class Bounds(NamedTuple):
-    """What one column of a file holds; None where the footer does not say."""
+    """The nulls and bounds of one column of a file; None for what the footer does not have."""
 
     least: Any
     greatest: Any
@@ -57,10 +57,10 @@ class Bounds(NamedTuple):
 
 
 class ChunkStatistics(Protocol):
-    """What a footer says of one column of one row group; pyarrow's `Statistics` are such.
+    """The statistics of one column of one row group, like pyarrow's `Statistics`.
 
-    `min_raw` and `max_raw` are numbers as they are stored, and the bytes of texts; `min` and `max`
-    are asked for decimals.
+    `min_raw` and `max_raw` are numbers as they are stored, and the bytes of strings; `min` and
+    `max` are used for decimals.
     """
 
     @property
@@ -94,7 +94,7 @@ class FooterColumn(NamedTuple):
 
 
 class Footer(NamedTuple):
-    """What the footer of one file tells."""
+    """The footer of one file."""
 
     num_rows: int
     bounds: Mapping[LeafPath, Bounds]
@@ -111,7 +111,7 @@ def read_footers(
 
 
 def read_footer(storage: Storage, path: str, columns: Sequence[FooterColumn]) -> Footer:
-    """Return what the footer of one file tells of these columns."""
+    """Return the footer of one file, with the bounds of these columns."""
     with storage.open_input(path) as file:
         metadata = pq.read_metadata(file)
     groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
@@ -136,7 +136,7 @@ def footer_columns(schema: StructType) -> dict[LeafPath, FooterColumn]:
 
     Keys are the physical paths of all leaves. The columns of a Parquet file are the leaves of its
     schema, in order: with a struct s(x, y) and an array of structs (p, q), they are s.x, s.y,
-    p and q, of which the array takes the last two.
+    p and q; the last two belong to the array.
     """
     found: dict[LeafPath, FooterColumn] = {}
     position = 0
@@ -169,7 +169,7 @@ def _width(data_type: DataType) -> int:
 
 
 def indexed_columns(table: TableConfiguration) -> list[FooterColumn]:
-    """Return the columns that a table wants statistics of, as its data files hold them."""
+    """Return the columns for which a table collects statistics, with their place in data files."""
     partitions = {name.casefold() for name in table.partition_columns}
     data = StructType(tuple(f for f in table.schema.fields if f.name.casefold() not in partitions))
     positions = footer_columns(data)
@@ -180,7 +180,7 @@ def indexed_columns(table: TableConfiguration) -> list[FooterColumn]:
 def column_bounds(
     column: FooterColumn, chunks: Sequence[Sequence[ChunkStatistics | None]]
 ) -> Bounds:
-    """Return what a column of a file holds.
+    """Return the nulls and bounds of a column of a file.
 
     `chunks` has, for each row group with a row, the statistics of the leaves of the column.
     """
@@ -191,7 +191,7 @@ def column_bounds(
         return Bounds(None, None, None)
     counted = all(part.has_null_count for part in parts)
     nulls = sum(part.null_count for part in parts) if counted else None
-    # A row group of nulls alone has no bounds, and none are missed.
+    # A row group of only nulls has no bounds, and needs none.
     held = [part for part in parts if part.has_min_max or part.num_values > 0]
     if not held or not has_bounds(column.type) or not all(part.has_min_max for part in held):
         return Bounds(None, None, nulls)
@@ -204,7 +204,7 @@ def column_bounds(
 
 
 def _nulls_of_collection(chunks: Sequence[Sequence[ChunkStatistics | None]]) -> int | None:
-    """Return 0 where no entry is missing, so no array is; None if there might be null arrays.
+    """Return 0 if no entry is missing, so no array is null; None if there may be null arrays.
 
     A footer counts null arrays, empty arrays and null elements all alike.
     """
@@ -223,7 +223,7 @@ def _decimal(part: ChunkStatistics, which: str) -> Any:
 
 
 def _value(raw: Any, data_type: DataType) -> Any:
-    """Return a bound as a value of its type, None if Python or JSON cannot hold it."""
+    """Return a bound as a value of its type, None if Python or JSON cannot represent it."""
     name = "" if isinstance(data_type, DecimalType) else getattr(data_type, "name", "")
     try:
         match name:
@@ -249,7 +249,7 @@ def file_stats(
     prefix_length: int,
     tight_bounds: bool | None,
 ) -> FileStats:
-    """Return the statistics of a file as its `add` holds them."""
+    """Return the statistics of a file for its `add`."""
     least: dict[str, Any] = {}
     greatest: dict[str, Any] = {}
     nulls: dict[str, Any] = {}

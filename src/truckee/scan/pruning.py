@@ -1,9 +1,9 @@
-"""Leave out files that hold no row a predicate is true of, by partition values and statistics.
+"""Skips files without a row that matches a predicate, by partition values and statistics.
 
-Partition values are exact: a file is kept only if the predicate may be true of them. Statistics
-are bounds: a file is left out if they prove that no row can match, and kept if they are missing
-or cannot tell. Both go through AND and OR together, so that `day = '2024-01-01' OR id < 7` leaves
-out what neither side can be true of.
+Partition values are exact: a file is kept only if the predicate may be true for them. Statistics
+are bounds: a file is skipped if they prove that no row can match, and kept if they are missing or
+prove nothing. Both are combined through AND and OR, so that `day = '2024-01-01' OR id < 7` skips
+files that neither side can match.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ _STRING_MAP = pa.map_(pa.string(), pa.string())
 def prune(
     files: pa.Table, table: TableConfiguration, predicate: Predicate, *, session_zone: str = "UTC"
 ) -> pa.BooleanArray:
-    """Return for each file whether it has to be read for the rows that match a predicate.
+    """Return, for each file, whether it must be read for the rows that match a predicate.
 
     `files` needs the columns `partition_values` (by physical name) and `stats` of a snapshot's
-    files. `session_zone` is for old texts of timestamps.
+    files. `session_zone` applies to timestamps whose text has no zone.
     """
     names = _Names(table.schema, table.partition_columns, table.column_mapping_mode, session_zone)
     kept = _kept(files.select(["partition_values", "stats"]), names, predicate)
@@ -72,7 +72,7 @@ def _kept(files: pa.Table, names: _Names, predicate: Predicate) -> pa.BooleanArr
     kept = _as_array(_mask(all_of(*exact), _Files(files, names, ())), files.num_rows)
     if not rest or not pc.any(kept).as_py():
         return kept
-    # Statistics are dear to decode, so they are asked only of what partition values have left.
+    # Statistics are expensive to decode, so they are used only for the files that are left.
     by_statistics = all_of(*rest)
     survivors = _Files(files.filter(kept), names, names.data_columns(by_statistics))
     mask = _as_array(_mask(by_statistics, survivors), survivors.count)
@@ -86,7 +86,7 @@ def pruned_scan_files(
     *,
     session_zone: str = "UTC",
 ) -> list[ScanFile]:
-    """Return the files that have to be read for the rows that match a predicate, in order."""
+    """Return the files that must be read for the rows that match a predicate, in order."""
     columns = pa.table(
         {
             "partition_values": pa.array(
@@ -105,10 +105,10 @@ def kept_by_statistics(
     statistics: Mapping[tuple[str, ...], ColumnStatistics],
     count: int,
 ) -> pa.BooleanArray:
-    """Return for each of `count` pieces of data whether it may have a row that matches.
+    """Return, for each of `count` pieces of data, whether it may have a matching row.
 
-    `statistics` are by the logical path of their column, one row a piece. What a predicate says of
-    other columns may be true of any piece.
+    `statistics` are by the logical path of their column, one row per piece. A predicate on other
+    columns may be true for any piece.
     """
     names = _Names(schema, (), "none", "UTC")
     known = _only_about(pushed_down(predicate), statistics.keys())
@@ -128,7 +128,7 @@ def _only_about(predicate: Predicate, paths: Collection[tuple[str, ...]]) -> Pre
 
 
 class _Names:
-    """What the names in a predicate mean: partition columns, data columns, or nothing known."""
+    """Resolves names in a predicate: partition columns, data columns, or unknown."""
 
     def __init__(
         self, schema: StructType, partition_columns: Sequence[str], mode: str, session_zone: str
@@ -139,24 +139,24 @@ class _Names:
         self.session_zone = session_zone
 
     def partition_field(self, column: Column) -> StructField | None:
-        """Return the field of a partition column, None if the column is none."""
+        """Return the field of a partition column, None if it is not one."""
         if len(column.path) != 1 or column.path[0].casefold() not in self._partitions:
             return None
         return self._schema.field(column.path[0])
 
     def physical_name(self, field: StructField) -> str:
-        """Return the name that partition values know a column by."""
+        """Return the name of a column in partition values."""
         return field.name if self._mode == "none" else field.physical_name
 
     def data_column(self, column: Column) -> DataColumn | None:
-        """Return a data column as statistics know it, None for what they say nothing of."""
+        """Return a data column as statistics name it, None if it has no statistics."""
         chain = find_column(self._schema, column.path)
         if chain is None or isinstance(chain.field.type, StructType):
             return None
         return DataColumn.of(chain, self._mode)
 
     def data_columns(self, predicate: Predicate) -> tuple[DataColumn, ...]:
-        """Return the data columns that a predicate speaks of."""
+        """Return the data columns that a predicate uses."""
         named = (c for c in references(predicate) if self.partition_field(c) is None)
         found = (self.data_column(column) for column in named)
         return tuple({column.path: column for column in found if column is not None}.values())
@@ -167,7 +167,7 @@ class _Names:
 
 
 class _Pieces:
-    """Pieces of data of which nothing but the statistics of some columns is known."""
+    """Pieces of data for which only the statistics of some columns are known."""
 
     def __init__(
         self,
@@ -180,12 +180,12 @@ class _Pieces:
         self._statistics = statistics
 
     def statistics(self, column: DataColumn) -> ColumnStatistics:
-        """Return the statistics of a column that was asked for."""
+        """Return the statistics of a column."""
         return self._statistics[column.path]
 
 
 class _Files(_Pieces):
-    """Some files, and the statistics of those of their columns that a predicate needs."""
+    """Some files, with the statistics of the columns that a predicate needs."""
 
     def __init__(self, files: pa.Table, names: _Names, columns: Sequence[DataColumn]) -> None:
         found = column_statistics(files.column("stats"), columns) if columns else []
@@ -251,7 +251,7 @@ def _leaf_mask(leaf: Leaf | Not, column: Column, files: _Pieces) -> Mask:
 
 
 def _partition_mask(leaf: Leaf | Not, field: StructField, files: _Files) -> Mask:
-    # There are few distinct values in a partition column, so each is looked at once.
+    # A partition column has few distinct values, so each is evaluated once.
     texts = files.partition_texts(files.names.physical_name(field)).dictionary_encode()
     zone = files.names.session_zone
     kept = [_value_may_match(leaf, field, t, zone) for t in texts.dictionary.to_pylist()]

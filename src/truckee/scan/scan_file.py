@@ -1,4 +1,4 @@
-"""ScanFile: the only thing an engine is asked to read, for snapshots, the feed and streams."""
+"""ScanFile: the only thing that an engine reads, for snapshots, the feed and streams."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from truckee.storage.fence import check_readable_path
 class RowSelection(Struct, frozen=True):
     """Which rows of a data file are read: those in `within` that are not in `without`.
 
-    None for `within` stands for every row of the file, None for `without` for no row. With these
-    two, all cases of the protocol can be told apart without reading a vector:
+    None for `within` means every row of the file, None for `without` means no row. These two
+    express all cases of the protocol without reading a vector:
 
     | case                                        | within | without |
     |---------------------------------------------|--------|---------|
     | a live file with vector d                   | None   | d       |
-    | rows deleted when vector r gave way to a    | a      | r       |
-    | rows restored when vector r gave way to a   | r      | a       |
+    | rows deleted when vector a replaced r       | a      | r       |
+    | rows restored when vector a replaced r      | r      | a       |
     """
 
     within: DeletionVectorDescriptor | None = None
@@ -32,7 +32,7 @@ class RowSelection(Struct, frozen=True):
 
     @property
     def is_all(self) -> bool:
-        """Whether the file is read as it is, with no vector in play."""
+        """Whether all rows of the file are read, without any vector."""
         return self.within is None and self.without is None
 
 
@@ -40,9 +40,9 @@ ALL_ROWS = RowSelection()
 
 
 class Change(Struct, frozen=True):
-    """What the feed says of every row of a file.
+    """The change of the feed that every row of a file belongs to.
 
-    `type` is None for change files, whose rows carry their type in a column of their own.
+    `type` is None for change files, whose rows have their type in a column.
     """
 
     type: str | None
@@ -53,8 +53,8 @@ class Change(Struct, frozen=True):
 class ScanFile(Struct, frozen=True, kw_only=True):
     """One data file, which of its rows to read, and the constants of those rows.
 
-    `path` is decoded, and relative to the table's root or absolute. `version` is the table version
-    on whose behalf the file is read: the snapshot's, or that of the change.
+    `path` is decoded, and relative to the table's root or absolute. `version` is the version
+    for which the file is read: the snapshot's, or that of the change.
     """
 
     path: str
@@ -68,15 +68,15 @@ class ScanFile(Struct, frozen=True, kw_only=True):
 
     @property
     def num_records(self) -> int | None:
-        """The number of rows in the file, deleted ones included, if its statistics tell."""
+        """The number of rows in the file, including deleted ones, if its statistics have it."""
         return num_records(self.stats)
 
 
 def check_paths(storage: Storage, files: Iterable[ScanFile]) -> None:
-    """Raise the error for a file that no engine may be asked to read.
+    """Raise for a file that no engine may read.
 
-    That is one that lies outside the table where reads are kept below its root, with
-    `PathOutsideTableError`, and one whose path no file can have, with StorageError.
+    `PathOutsideTableError` if it is outside the table's root and reads are restricted to the root,
+    StorageError if its path is not valid.
     """
     for file in files:
         if not file.path or "\0" in file.path:
@@ -96,7 +96,7 @@ _row_count = msgspec.json.Decoder(_RowCount)
 
 
 def num_records(stats: str | None) -> int | None:
-    """Return the number of rows that statistics tell, or None if they cannot be read."""
+    """Return the number of rows in statistics, or None if they cannot be read."""
     if stats is None:
         return None
     try:

@@ -1,6 +1,6 @@
-"""Which files do statistics rule out? One comparison with one column, asked of many files at once.
+"""Which files statistics rule out, for one comparison with one column, for many files at once.
 
-Transaction log, section 7, told from the other side: by what proves that no row can match.
+The rules are those of Delta's data skipping, stated by what proves that no row can match.
 
 | predicate            | a file is ruled out if                               |
 |----------------------|------------------------------------------------------|
@@ -10,13 +10,13 @@ Transaction log, section 7, told from the other side: by what proves that no row
 | c != v               | min = max = v                                        |
 | c IN (...)           | every value of the list is outside of min..max       |
 | c LIKE 'p%'          | min, cut to the length of p, is above p, or max below |
-| NOT c LIKE 'p%'      | min and max both begin with p                        |
+| NOT c LIKE 'p%'      | min and max both start with p                        |
 | c IS NULL            | nullCount = 0                                        |
 | c IS NOT NULL        | nullCount = numRecords                               |
 
-Whatever compares is also ruled out where nullCount = numRecords. A missing statistic proves
-nothing. All this holds of wide bounds as well as of tight ones: a deletion vector only takes rows
-away, and null counts other than none and all, which then mean nothing, are not made use of.
+Every comparison also rules out files with nullCount = numRecords. A missing statistic proves
+nothing. All this holds for wide bounds as well as for tight ones: a deletion vector only removes
+rows, and null counts are used only if they are zero or equal to numRecords.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _LONGEST_LIST = 16
 
 
 def ruled_out(leaf: Leaf | Not, stats: ColumnStatistics, data_type: DataType) -> Mask:
-    """Return for each file whether its statistics prove that `leaf` is true of none of its rows."""
+    """Return, for each file, whether its statistics prove that `leaf` is true for no row."""
     match leaf:
         case IsNull() | Comparison("<=>", _, None):
             return _proven(pc.equal(stats.null_count, 0))
@@ -91,7 +91,7 @@ def _all_null(stats: ColumnStatistics) -> pa.BooleanArray:
 def _compared(op: str, literal: pa.Scalar | None, stats: ColumnStatistics) -> Mask:
     if literal is None:
         return False
-    # Every comparison with NaN is false to Arrow, and so proves nothing.
+    # In Arrow every comparison with NaN is false, and so proves nothing.
     match op:
         case "=" | "<=>":
             above = _proven(pc.greater(stats.lower, literal))
@@ -108,7 +108,7 @@ def _compared(op: str, literal: pa.Scalar | None, stats: ColumnStatistics) -> Ma
             least = _proven(pc.equal(stats.lower, literal))
             return pc.and_(least, _proven(pc.equal(stats.upper, literal)))
         case _:
-            # A float that differs from min and max alike may be a NaN that a writer passed over.
+            # Some writers ignore NaN in bounds, so a column with min = max may also have a NaN.
             return False
 
 

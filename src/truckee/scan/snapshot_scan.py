@@ -1,4 +1,4 @@
-"""Snapshot + predicate -> ScanFiles: which files to read for a version of a table."""
+"""The ScanFiles to read for a version of a table and a predicate."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from truckee.scan.scan_file import ALL_ROWS, RowSelection, ScanFile
 def scan_files(
     snapshot: Snapshot, predicate: Predicate | None = None, *, session_zone: str = "UTC"
 ) -> list[ScanFile]:
-    """Return the files of a snapshot that may hold rows a predicate is true of.
+    """Return the files of a snapshot that may have rows that match a predicate.
 
-    Files come in the order of `files_table`; without a predicate that is all of them. Rows that a
-    deletion vector marks are left out by each file's `rows`.
+    Files are in the order of `files_table`; without a predicate, all of them. Each file's `rows`
+    exclude the rows that its deletion vector marks.
     """
     files = snapshot.files_table()
     if predicate is not None:
@@ -30,7 +30,7 @@ def scan_files(
 
 
 def scan_files_of(files: pa.Table, version: int) -> list[ScanFile]:
-    """Return rows of a snapshot's `files_table` as files to be read for a version."""
+    """Return rows of a snapshot's `files_table` as files to read for a version."""
     columns = zip(
         files.column("path").to_pylist(),
         files.column("size").to_pylist(),
