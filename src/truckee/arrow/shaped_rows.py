@@ -47,7 +47,6 @@ from truckee.protocol.schema import StructType
 
 _ROW_VERSION = "__truckee_row_version"
 _UPDATE_KINDS = pa.array([UPDATE_PREIMAGE, UPDATE_POSTIMAGE])
-_IS_COMPARED = "__truckee_is_compared"
 _FEED = tuple(field.name for field in FEED_FIELDS)
 
 
@@ -98,10 +97,10 @@ class _Tables:
 
     def _changes(self) -> Iterator[pa.Table]:
         if self._shape.drop_unchanged:
-            told = [self._table(part) for part in self._feed.told]
-            yield from [pa.concat_tables(told)] if told else []
+            direct = [self._table(part) for part in self._feed.direct]
+            yield from [pa.concat_tables(direct)] if direct else []
         else:
-            for part in self._feed.told:
+            for part in self._feed.direct:
                 for batch in self._read(part).to_batches():
                     yield self._in_all_eras(part, pa.Table.from_batches([batch]))
         if self._feed.compared:
@@ -149,20 +148,20 @@ class _Tables:
     def _netted(self) -> pa.Table:
         net_by = self._feed.net_by
         if net_by is RowIdentity.ROWS:
-            pools = [self._table(part) for part in (*self._feed.told, *self._feed.compared)]
+            pools = [self._table(part) for part in (*self._feed.direct, *self._feed.compared)]
             if self._feed.identified:
                 pools.append(self._paired_by_id(self._pool(self._feed.identified, ids=True)))
             pool = self._joined(pools)
             return taken(pool, net_copies(pool, group_numbers(pool, self._columns)))
         if net_by is RowIdentity.ROW_IDS:
             return self._net_by_ids()
-        told, moved = (
+        direct, moved = (
             [self._table(part) for part in parts]
-            for parts in (self._feed.told, self._feed.compared)
+            for parts in (self._feed.direct, self._feed.compared)
         )
-        is_compared = [False] * sum(t.num_rows for t in told)
+        is_compared = [False] * sum(t.num_rows for t in direct)
         is_compared += [True] * sum(t.num_rows for t in moved)
-        pool = self._joined([*told, *moved])
+        pool = self._joined([*direct, *moved])
         names, keyed = self._keyed(pool)
         rows = group_numbers(pool, self._columns)
         return taken(pool, self._net(keyed, names, ComparedBy(rows, None, is_compared)))

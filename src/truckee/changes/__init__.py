@@ -1,1 +1,1 @@
-"""What to read for the change feed between two versions: planning, with no JVM and no data read."""
+"""What to read for the change feed between two versions; no JVM, and no data file is opened."""

@@ -1,13 +1,13 @@
 """The columns of a range of versions, each followed through renames, drops and wider types.
 
 A column is the same one as long as it has the same physical name; without column mapping, the same
-name. An *era* is a run of versions with one schema. Rows are read by the schema of their era, and
+name. An *era* is a run of versions with one schema. Rows are read with the schema of their era, and
 then shown with the columns of all eras, or with those of the last one:
 
     version 0 (id, a)   2: a renamed to b   4: b dropped   5: b added   7: id widened
 
     follow     id, b           b is the one of version 5, null before
-    superset   id, b, b__v3    b__v3 is what was called a and then b, up to version 3
+    superset   id, b, b__v3    b__v3 is the column that was named a and then b, up to version 3
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _RESERVED = {field.name.casefold() for field in FEED_FIELDS}
 class FollowedColumn(Struct, frozen=True):
     """One column through all eras: its name and type for all of them, and what it was in each.
 
-    `in_era` has the column's own field by the place of the era; it is missing where the table did
-    not have the column. `last_version` is the last version that had it, None if the last era has.
+    `in_era` has the column's own field by the index of the era, for eras that have the column.
+    `last_version` is the last version that had it, None if the last era has it.
     """
 
     field: StructField
@@ -63,15 +63,10 @@ class ColumnHistory(Struct, frozen=True):
         """The columns of the last era."""
         return tuple(column for column in self.columns if column.last_version is None)
 
-    def era_of(self, version: int) -> int:
-        """Return the place of the era that a version belongs to."""
-        places = [place for place, era in enumerate(self.eras) if era.version <= version]
-        return places[-1] if places else 0
-
 
 @dataclass
 class _Thread:
-    """A column while its eras are walked through."""
+    """A column while the eras are processed."""
 
     type: DataType
     in_era: dict[int, StructField] = field(default_factory=dict)
@@ -88,14 +83,14 @@ class _Thread:
 def column_history(eras: Sequence[ReadSchema]) -> ColumnHistory:
     """Return the columns of eras, in order of their versions.
 
-    Where a column was replaced by one of the same name whose type is of another kind, the two are
+    If a column was replaced by one of the same name with a type of another kind, the two are
     different columns.
     """
     threads: list[_Thread] = []
     by_key: dict[str, _Thread] = {}
     for place, era in enumerate(eras):
         if place and _is_unmapped(eras[place - 1], era):
-            # The columns go on under the names that they had.
+            # The columns continue under their names.
             before = place - 1
             alive = [thread for thread in threads if before in thread.in_era]
             by_key = {thread.in_era[before].name: thread for thread in alive}
@@ -114,7 +109,7 @@ def column_history(eras: Sequence[ReadSchema]) -> ColumnHistory:
 
 
 def field_key(own: StructField, mode: str) -> str:
-    """Return what a column is known by in an era with a column mapping mode."""
+    """Return the key that identifies a column in an era with a column mapping mode."""
     return own.name if mode == "none" else own.physical_name
 
 
@@ -125,9 +120,9 @@ def _is_unmapped(before: ReadSchema, after: ReadSchema) -> bool:
 
 
 def wider_type(old: DataType, new: DataType) -> DataType | None:
-    """Return a type that holds the values of both, None if there is none.
+    """Return a type that can hold the values of both, None if there is none.
 
-    Structs have the fields of both, those of the newer first.
+    Structs have the fields of both, those of the newer one first.
     """
     match old, new:
         case StructType(), StructType():
@@ -164,9 +159,9 @@ def _wider_struct(old: StructType, new: StructType) -> StructType | None:
 
 
 def keyed_type(data_type: DataType, mode: str) -> DataType:
-    """Return a type in which each field has the key that it is known by as its physical name.
+    """Return a type in which the physical name of each field is its key.
 
-    Null is allowed everywhere, and nothing else is said of a field.
+    Null is allowed everywhere, and fields have no other metadata.
     """
     match data_type:
         case StructType(fields):

@@ -1,18 +1,17 @@
-"""One commit as what it changed, told from the files of the table before and after it.
+"""What a commit changed, derived from the files of the table before and after it.
 
-The log of a commit names files, and a file that is rewritten is one file removed and another one
-added. So where no change files were recorded, the rows of both are what *may* have changed; an
-engine compares them.
+A commit names files, and a rewritten file is one removed file and one added file. So without
+recorded change files, the rows of both *may* have changed; an engine compares them.
 
-| the file was           | and is                  | rows                                        |
+| the file before        | the file after          | rows                                        |
 |------------------------|-------------------------|---------------------------------------------|
-| not there              | there                   | its live rows, inserted                     |
-| there                  | not there               | the rows that were live, deleted            |
-| there                  | there, another vector   | those in one vector and not in the other    |
-| there                  | there, the same vector  | none, however often the log adds it again   |
+| not in the table       | in the table            | its live rows, inserted                     |
+| in the table           | not in the table        | its live rows, deleted                      |
+| in the table           | with another vector     | the rows in only one of the two vectors     |
+| in the table           | with the same vector    | none, even if the log adds it again         |
 
-Adds and removes with `dataChange` false move rows without changing them; they only tell what is
-there from then on.
+Adds and removes with `dataChange` false move rows without changing them; they only say which files
+are in the table from then on.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ from truckee.protocol.actions import AddFile, RemoveFile
 
 
 class LiveFiles:
-    """The files of a table that some commits speak of, at the version before the next commit.
+    """The files of a table that some commits mention, at the version before the next commit.
 
-    Without a snapshot to begin with, nothing is known of files that were there before; then what
-    a commit removes is taken for something that was there.
+    Without an initial snapshot, earlier files are unknown; then a file that a commit removes is
+    assumed to have been in the table.
     """
 
     def __init__(self, before: Snapshot | None, commits: Iterable[Commit], *, is_new: bool) -> None:
@@ -46,7 +45,7 @@ class LiveFiles:
             self._files = {add.path: add for add in before.add_files(files.filter(named))}
 
     def diff(self, commit: Commit) -> VersionDiff:
-        """Return what a commit changed; `forward` has to be called for the commit afterwards."""
+        """Return what a commit changed; call `forward` for the commit afterwards."""
         adds = {add.path: add for add in commit.adds}
         removes = {remove.path: remove for remove in commit.removes}
         changed = [remove.path for remove in removes.values() if remove.data_change]
@@ -72,7 +71,7 @@ class LiveFiles:
         )
 
     def forward(self, commit: Commit) -> None:
-        """Take note of what a commit did to the files."""
+        """Apply a commit to the files."""
         for remove in commit.removes:
             self._files.pop(remove.path, None)
         for add in commit.adds:
@@ -105,7 +104,7 @@ def _paths(commit: Commit) -> Iterator[str]:
 def is_two_sided(diff: VersionDiff) -> bool:
     """Return whether a commit may have both deleted and inserted rows, so that some may be equal.
 
-    Change files say themselves what changed.
+    Change files record exactly what changed.
     """
     marks = [_marks(change) for change in diff.vector_changes]
     deletes = bool(diff.removed) or any(after for _, after in marks)

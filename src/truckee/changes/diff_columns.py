@@ -1,8 +1,8 @@
-"""The columns of a diff, and how the files of either side hold them.
+"""The columns of a diff, and how to find them in the files of either side.
 
 A column is the same one in two versions if it has the same physical name; without column mapping,
-and where mapping was removed in between, the same name. Where its type was widened in between, or
-was restored to a narrower one, the diff has the wider type.
+or if mapping was removed in between, the same name. If its type was widened in between, or restored
+to a narrower one, the diff has the wider type.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from truckee.protocol.type_widening import is_wider
 
 BASE_ROW_ID = "__truckee_base_row_id"
 DEFAULT_ROW_VERSION = "__truckee_default_row_version"
-"""Two constants of a file, from which its rows have their ids where it does not hold them."""
+"""Two constants of a file, which give ids to rows that have none in the file."""
 
 _LONG = PrimitiveType("long")
 
@@ -39,8 +39,8 @@ _LONG = PrimitiveType("long")
 class SideColumns(Struct, frozen=True):
     """How to find the columns of a diff in the files of one version.
 
-    `schema` has the columns of the diff; with row ids also the column that files keep ids in,
-    `row_id`, and the two constants above, which count as partition columns.
+    `schema` has the columns of the diff; with row ids also the column in which files store them,
+    `row_id`, and the two constants above, as partition columns.
     """
 
     schema: StructType
@@ -49,7 +49,7 @@ class SideColumns(Struct, frozen=True):
     row_id: str | None = None
 
     def of(self, table: TableConfiguration) -> TableConfiguration:
-        """Return what the table is to a reader of these files."""
+        """Return the table's configuration for a reader of these files."""
         return table.read_as(self.schema, self.partition_columns, self.mapping_mode)
 
     @property
@@ -65,7 +65,7 @@ _CONSTANTS = (BASE_ROW_ID, DEFAULT_ROW_VERSION)
 def diff_schema(newest: Snapshot, other: Snapshot) -> StructType:
     """Return the columns of a diff: those of the newest version, null allowed everywhere.
 
-    Raises `DiffSchemaError` where the other version has a column with a type of another kind.
+    Raises `DiffSchemaError` if the other version has a column with a type of another kind.
     """
     merged = _Merge(newest, other).struct(newest.schema, other.schema, ())
     schema = nullable_everywhere(merged)
@@ -131,7 +131,7 @@ def side_columns(
     """Return how to find the columns of a diff in the files of a version."""
     mode, mapped = _mode(newest), schema
     if mode == "none" and _mode(at) != "none":
-        # Column mapping was removed since, and the files of this version have its names.
+        # Column mapping was removed since, but the files of this version still use its names.
         mode, mapped = _mode(at), _mapped_as(schema, at.schema)
     by_place = mode != "none"
     known = {_identity(field, by_place): field.name for field in mapped.fields}

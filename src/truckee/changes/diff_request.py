@@ -1,4 +1,4 @@
-"""What a diff was asked for, as snapshots: versions or times, of one table or of two."""
+"""The request of a diff as two snapshots: versions or times, of one table or of two."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def requested_diff(
 ) -> SnapshotDiff:
     """Return what to read for the rows that differ between two versions, in either order.
 
-    None is the latest version. With `other`, the second version is one of that table. Raises
+    None is the latest version. With `other`, the second version is of that table. Raises
     `VersionNotFoundError` and the errors of timestamps for versions that are gone,
-    `ColumnNotFoundError` and `NoKeysError` for keys, and the errors of `planned_diff`.
+    `ColumnNotFoundError` and `NoKeysError` for keys, and the errors of `diff_plan`.
     """
     before = version_at(storage, start, name="start", time_zone=time_zone)
     after = version_at(other or storage, end, name="end", time_zone=time_zone)
@@ -46,7 +46,7 @@ def requested_diff(
 def version_at(
     storage: Storage, at: VersionOrTime | None, *, name: str, time_zone: str = "UTC"
 ) -> Snapshot:
-    """Return the version that a number or a time stands for; None is the latest."""
+    """Return the version of a number or a time; None is the latest."""
     if at is None:
         return load_snapshot(storage)
     if isinstance(at, bool) or not isinstance(at, int | str | date):

@@ -1,4 +1,4 @@
-"""What a row's history was asked for: a condition, what identifies a row, and since when."""
+"""The request of a row history: a condition, the identifying columns, and a start."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def identifying_columns(
 ) -> tuple[str, ...]:
     """Return the columns that identify a row: the keys, or those that the condition fixes.
 
-    All rows that `id = 7 AND day > '2024-01-01'` is true of have the same id.
+    All rows that match `id = 7 AND day > '2024-01-01'` have the same id.
     """
     if keys is not None:
         return known_keys(keys, timelines.schema)
@@ -121,7 +121,7 @@ def _kind(operand: Operand) -> str | None:
 
 
 def check_row_count(condition: str, count: int) -> None:
-    """Raise `TooManyRowsError` if there are more rows than a history is told of."""
+    """Raise `TooManyRowsError` if there are too many rows for a history."""
     if count > MOST_ROWS:
         raise TooManyRowsError(condition=condition, count=count, most=MOST_ROWS)
 
@@ -129,7 +129,7 @@ def check_row_count(condition: str, count: int) -> None:
 def missing_history_files(
     timelines: RowTimelines, files: Sequence[ScanFile]
 ) -> HistoryFileNotFoundError | None:
-    """Return the error that says which of the files are gone, None if all are there."""
+    """Return the error that names the missing files, None if all exist."""
     storage = timelines.newest.storage
     gone = list(missing_paths(storage, files))
     if not gone:

@@ -1,6 +1,6 @@
 """Which versions can still be compared after VACUUM deleted files that a diff needs.
 
-Nothing here runs while all is well: it explains a read that failed because a file was gone.
+This only runs to explain a read that failed because a file was gone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from truckee.storage.base import Storage
 
 
 def missing_diff_files(plan: SnapshotDiff) -> DiffFileNotFoundError | None:
-    """Return the error that says which files are gone, None if all are there."""
+    """Return the error that names the missing files, None if all exist."""
     for read in plan.reads:
         gone = list(missing_paths(read.storage, read.files))
         if gone:
@@ -35,9 +35,9 @@ def missing_diff_files(plan: SnapshotDiff) -> DiffFileNotFoundError | None:
 
 
 def _readable_from(storage: Storage, files: Iterable[ScanFile], gone: Iterable[str]) -> int | None:
-    """Return the version that removed the last of the data files, None if one is live.
+    """Return the version that removed the last of the missing data files, None if one is live.
 
-    A vector that is gone counts as its data file.
+    A missing vector counts as its data file.
     """
     missing = set(gone)
     needed = {file.path: file for file in files}

@@ -1,6 +1,6 @@
 """Which part of a feed can still be read after VACUUM deleted some of its files.
 
-Nothing here runs while all is well: it explains a read that failed because a file was gone.
+This only runs to explain a read that failed because a file was gone.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _AT_ONCE = 256
 def missing_file_error(
     storage: Storage, files: Iterable[ScanFile], *, end: int
 ) -> ChangeDataFileNotFoundError | None:
-    """Return the error that says from which version on a feed can be read, None if all is there.
+    """Return the error with the version from which the feed can be read, None if all files exist.
 
-    `files` are those of a plan that ends at version `end`. They are looked for from the newest
-    version on downwards, up to the first that lacks a data file, a change file or a file of
+    `files` are those of a plan that ends at version `end`. They are checked from the newest version
+    to the oldest, up to the first version that lacks a data file, a change file or a file of
     vectors: every version after that one can be read.
     """
     looked_for = _newest_first(files)
@@ -43,7 +43,7 @@ def missing_file_error(
 
 
 def missing_paths(storage: Storage, files: Iterable[ScanFile]) -> Iterator[str]:
-    """Yield the data files, change files and files of vectors that are gone, each once."""
+    """Yield the missing data files, change files and files of vectors, each once."""
     looked_for = _newest_first(files)
     with ThreadPoolExecutor(_THREADS) as pool:
         while batch := list(islice(looked_for, _AT_ONCE)):

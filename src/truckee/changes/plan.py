@@ -3,12 +3,12 @@
     version range -> commits -> per commit: change files, or adds and removes paired by path
                   -> rows restored and deleted where a vector changed -> ScanFiles
 
-The cost follows the commits of the range: the size of the table plays no part, and no vector and
-no data file is opened.
+The cost depends on the commits of the range, not on the size of the table. No vector and no data
+file is opened.
 
-There are two moments. When a feed is *opened*, its columns become known, and what is wrong with
-its range is said. When it is *planned*, at the time its rows are read, an open end becomes the
-latest version of that time. A feed can be planned many times; later plans show later changes.
+There are two steps. When a feed is *opened*, its columns are determined, and its range is checked.
+When it is *planned*, at the time its rows are read, an open end becomes the latest version of that
+time. A feed can be planned many times; later plans show later changes.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from truckee.changes.checked_diffs import checked_diffs
 from truckee.changes.columns import feed_schema
 from truckee.changes.file_index import feed_files
+from truckee.changes.range_diffs import range_diffs
 from truckee.changes.read_schema import ReadSchema, read_schema
 from truckee.changes.readable_ranges import SchemaChoice
 from truckee.changes.version_diff import VersionDiff
@@ -60,18 +60,18 @@ class ChangePlan:
 
     @property
     def configuration(self) -> TableConfiguration:
-        """What the table is at the version whose schema is used."""
+        """The configuration of the table at the version whose schema is used."""
         return self.read.configuration
 
     @property
     def size_in_bytes(self) -> int:
-        """The size of all files, each counted once however often it is read."""
+        """The size of all files, each counted once even if it is read several times."""
         return sum({file.path: file.size for file in self.files}.values())
 
 
 @dataclass(frozen=True, eq=False)
 class ChangeFeed:
-    """A feed whose columns are settled, while an open end is not."""
+    """An open feed: its columns are fixed, but an open end is not."""
 
     storage: Storage
     range: VersionRange
@@ -89,13 +89,13 @@ class ChangeFeed:
         """Return what to read, up to the latest version if no end was given.
 
         Reads the commits of the range and nothing else. Raises `ChangeDataNotRecordedError`,
-        `IncompatibleSchemaChangeError`, `IncompatibleDataSchemaError`, and whatever is wrong with
-        a single commit or with the log.
+        `IncompatibleSchemaChangeError`, `IncompatibleDataSchemaError`, and the errors of
+        single commits and of the log.
         """
         diffs: tuple[VersionDiff, ...] = ()
         if not self.range.is_empty:
             diffs = tuple(
-                checked_diffs(
+                range_diffs(
                     self.storage,
                     self.range,
                     self.read,
@@ -122,8 +122,8 @@ def open_feed(
 ) -> ChangeFeed:
     """Return the feed that the options ask for.
 
-    `snapshot` is the latest one, if it is at hand. Raises the errors of `resolved_range` and of
-    `load_snapshot`, since the start of the range has to be a version that can still be rebuilt.
+    `snapshot` is the latest one, if it is loaded already. Raises the errors of `resolved_range` and
+    of `load_snapshot`, because the start of the range must be a version that can still be rebuilt.
     """
     latest = snapshot or load_snapshot(storage)
     analyzed = _analyzed(latest, options)
@@ -162,7 +162,7 @@ def _analyzed(latest: Snapshot, options: FeedOptions) -> Snapshot:
 
 
 def _check_retention(start: Snapshot, now_ms: int) -> None:
-    """Raise `BeyondRetentionError` if files deleted since the start may be gone by now."""
+    """Raise `BeyondRetentionError` if files deleted since the start may be gone."""
     oldest_ms = now_ms - start.properties.deleted_file_retention_ms
     if start.timestamp_ms < oldest_ms:
         raise BeyondRetentionError(

@@ -1,8 +1,8 @@
 """The one schema that a feed is read with, and whether it fits every version of the range.
 
 A table without column mapping is read with the schema that it had when the feed was opened. With
-column mapping, where a column can be renamed or dropped without touching a file, it is by default
-the schema at the end of the range.
+column mapping, a column can be renamed or dropped without changing a file, so the default is the
+schema at the end of the range.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _REASONS = {
 
 
 class ReadSchema(Struct, frozen=True):
-    """What the table is at one version, as what all files of a feed are read with."""
+    """The configuration of the table with which all files of a feed are read, and its version."""
 
     version: int
     configuration: TableConfiguration
@@ -62,9 +62,9 @@ def read_schema(
 ) -> ReadSchema:
     """Return the schema to read a range with.
 
-    `mode` counts only if column mapping is on at the start, at the end or in the analyzed
-    snapshot, which is the latest one unless the user chose another. Where columns became NOT NULL
-    after the end of the range, which says nothing of its rows, they may be null here.
+    `mode` applies only if column mapping is on at the start, at the end or in the analyzed
+    snapshot, which is the latest one unless the user chose another. If columns became NOT NULL
+    after the end of the range, they may still be null here.
     """
     is_mapped = any(at.configuration.column_mapping_mode != "none" for at in (start, end, analyzed))
     if is_mapped and mode is SchemaMode.END_VERSION:
@@ -83,9 +83,9 @@ def read_schema(
 def incompatibility(read: ReadSchema, data: ReadSchema) -> str | None:
     """Return why data of one version cannot be read with the schema of another, None if it can.
 
-    Whichever of the two is newer may have added columns. Renamed or dropped columns, other types
-    and columns that may be null in the data only are not compatible. A version that had no schema
-    yet has no data either.
+    The newer of the two may have added columns. Renamed or dropped columns, other types, and
+    columns that may be null only in the data are not compatible. A version without a schema has no
+    data either.
     """
     if not data.configuration.has_schema:
         return None
@@ -101,12 +101,12 @@ def incompatibility(read: ReadSchema, data: ReadSchema) -> str | None:
         return None
     found = type_text(theirs.schema)
     if found == type_text(ours.schema):
-        return "in which columns may be null that must not be null here"
+        return "in which columns may be null that are NOT NULL here"
     return f"it is {found}"
 
 
 def mapped_schema(table: TableConfiguration) -> MappedSchema:
-    """Return the schema of a table, with what decides how its columns are found in files."""
+    """Return the schema of a table with its column mapping mode and partition columns."""
     return MappedSchema(table.schema, table.partition_columns, table.column_mapping_mode)
 
 

@@ -1,4 +1,4 @@
-"""Which parts of a range can be read, where one schema cannot read all of it."""
+"""Which parts of a range can be read, if one schema cannot read all of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from truckee.options.feed import SchemaMode
 
 @dataclass(frozen=True)
 class SchemaChoice:
-    """What decides which schema a range is read with: the mode, and the version analyzed.
+    """The choice of the schema for a range: the mode, and the version analyzed.
 
     Unless the user chose it, the version analyzed is the latest one whenever a feed is opened.
     """
@@ -21,7 +21,7 @@ class SchemaChoice:
     is_chosen: bool = False
 
     def anew(self, latest: ReadSchema) -> SchemaChoice:
-        """Return the choice as it will be when a feed is opened next."""
+        """Return the choice for the next time that a feed is opened."""
         if self.is_chosen or latest.version <= self.analyzed.version:
             return self
         return replace(self, analyzed=latest)
@@ -30,11 +30,11 @@ class SchemaChoice:
 def readable_ranges(
     history: Sequence[ReadSchema], end: int, choice: SchemaChoice
 ) -> tuple[tuple[int, int], ...]:
-    """Return ranges up to `end` that can be read each by itself, as few as there can be.
+    """Return the fewest ranges up to `end` that can each be read by itself.
 
-    `history` is the metadata at the start, and each later one. The ranges follow each other without
-    a gap, and the last one ends at `end`; versions before the first one cannot be read so. With a
-    column renamed at version 2, the parts of 0..3 are 0..1 and 2..3.
+    `history` is the metadata at the start, and each later one. The ranges have no gap between them,
+    and the last one ends at `end`; versions before the first range cannot be read in this way. With
+    a column renamed at version 2, the parts of 0..3 are 0..1 and 2..3.
     """
     ranges: list[tuple[int, int]] = []
     choice = choice.anew(history[-1])
@@ -50,7 +50,7 @@ def readable_ranges(
 
 
 def _first_readable(history: Sequence[ReadSchema], end: int, choice: SchemaChoice) -> int | None:
-    """Return where the longest range starts that ends here and can be read, None if none can."""
+    """Return the start of the longest readable range that ends here, None if there is none."""
     found = None
     for index in reversed(range(len(history))):
         if not _is_readable(history[index:], end, choice):

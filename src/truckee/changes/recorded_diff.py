@@ -1,7 +1,7 @@
-"""A diff of two versions by the change feed between them, where that is less to read.
+"""A diff of two versions by the change feed between them, if that is less to read.
 
-The feed of a range, with what cancels out cancelled, is the difference of its two ends. Where a
-file was marked row by row or written anew, its change files hold a small part of it.
+The net changes of a range are the difference of its two ends. If rows of a file were marked, or the
+file was rewritten, the change files have only a small part of its rows.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ _COST_OF_A_FILE = 1 << 20
 def diff_plan(before: Snapshot, after: Snapshot, keys: Sequence[str] = ()) -> SnapshotDiff:
     """Return what to read for the rows that differ, from the files or from the feed.
 
-    Raises the errors of `snapshot_diff`. The feed is taken only if it is less to read, was on all
-    the time, and every commit that moved rows without changing any says what it did: nothing is
-    left to trust but the change files themselves.
+    Raises the errors of `snapshot_diff`. The feed is used only if it is less to read, was enabled
+    all the time, and no commit has files with `dataChange` false.
     """
     plan = snapshot_diff(before, after, keys)
     if not plan.compared or plan.has_row_ids or not plan.is_within_one_table:
@@ -53,22 +52,22 @@ def diff_plan(before: Snapshot, after: Snapshot, keys: Sequence[str] = ()) -> Sn
 
 
 def _feed(newest: Snapshot, start: int, end: int) -> ChangePlan | None:
-    """Return what to read for a feed, None if it cannot stand for the difference of its ends."""
+    """Return what to read for a feed, None if it may not be the difference of its ends."""
     options = FeedOptions(
         start=Bound(version=start), end=Bound(version=end), schema_as_of=Bound(version=end)
     )
     try:
-        if not _are_told(read_commits(newest.storage, start, end)):
+        if not _has_all_changes(read_commits(newest.storage, start, end)):
             return None
         return open_feed(newest.storage, options, snapshot=newest).plan()
     except DeltaError:
         return None
 
 
-def _are_told(commits: Iterable[Commit]) -> bool:
-    """Return whether all that commits did to rows is in the feed, as far as flags can tell.
+def _has_all_changes(commits: Iterable[Commit]) -> bool:
+    """Return whether the feed has all changes of rows, as far as the commits show.
 
-    A commit whose files are flagged as no change of data may change data all the same.
+    A writer may have changed rows in files with `dataChange` false, which the feed ignores.
     """
     for commit in commits:
         if not all(add.data_change for add in commit.adds):

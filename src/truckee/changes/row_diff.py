@@ -8,7 +8,7 @@ from truckee.deletion_vectors.bitmap import RowBitmap
 
 
 class RowDiff(Struct, frozen=True):
-    """Rows that were live before and are not now, and rows for which it is the other way."""
+    """Rows that were live before and are deleted now, and the reverse."""
 
     deleted: RowBitmap
     restored: RowBitmap
@@ -18,6 +18,6 @@ def changed_rows(before: RowBitmap, after: RowBitmap) -> RowDiff:
     """Return the rows that replacing one deletion vector by another deleted and restored.
 
     Both mark deleted rows of the same data file. With before = {0, 1} and after = {1, 2}, row 2
-    was deleted and row 0 restored; row 1 was gone already and is no change.
+    was deleted and row 0 restored; row 1 was already deleted and is not a change.
     """
     return RowDiff(deleted=after - before, restored=before - after)

@@ -1,8 +1,8 @@
 """Row tracking in a feed: how rows of data files are read with their ids.
 
-A row that was moved has its id in a hidden column of its file; another row has the file's base id
+A moved row has its id in a hidden column of its file; the id of any other row is the file's base id
 plus its position there. The base is a constant of the file, and is read like a partition column.
-The same goes for the version in which the row last changed.
+The same applies to the version in which the row last changed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LONG = PrimitiveType("long")
 
 
 def held_ids(before: TableConfiguration, after: TableConfiguration) -> HeldIds | None:
-    """Return the columns in which moved rows keep their ids through a commit.
+    """Return the columns in which a commit stores the ids of moved rows.
 
     None if row tracking was off before or after it, or was dropped and enabled in between.
     """
@@ -44,7 +44,7 @@ def _held(table: TableConfiguration) -> HeldIds | None:
 
 
 def feed_read_with_ids(era: ReadSchema, held: HeldIds) -> ReadSchema:
-    """Return an era's schema with the hidden columns and the constants behind its own columns."""
+    """Return an era's schema with the hidden columns and the constants after its own columns."""
     hidden = (StructField(n, _LONG) for n in (held.row_id, held.row_version, *_CONSTANTS))
     schema = StructType((*era.schema.fields, *hidden))
     table = era.configuration
@@ -53,7 +53,7 @@ def feed_read_with_ids(era: ReadSchema, held: HeldIds) -> ReadSchema:
 
 
 def with_row_ids_of(diff: VersionDiff) -> VersionDiff:
-    """Return what a commit changed, with the constants among the partition values of files."""
+    """Return what a commit changed, with the constants in the partition values of files."""
     return replace(
         diff,
         added=tuple(_with_constants(add) for add in diff.added),

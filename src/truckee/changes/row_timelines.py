@@ -1,8 +1,8 @@
-"""RowTimelines: every data file of a table's history, and at which versions which rows were live.
+"""RowTimelines: every data file of a table's history, and which rows were live at which versions.
 
-One pass over the log tells for each file when it came, which vectors it had, and when it went. A
-file is then read once for the rows that somebody asks about, however many versions had it: when
-each of its rows lived is told by vectors.
+One pass over the log finds, for each file, when it was added, which vectors it had, and when it was
+removed. A file is then read once for the requested rows, however many versions had it: the vectors
+show when each of its rows was live.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _LONG = PrimitiveType("long")
 
 
 class FileState(Struct, frozen=True):
-    """What a version made of a file: gone, or there with the rows that a vector leaves."""
+    """The state of a file from a version on: removed, or in the table with a vector."""
 
     version: int
     is_there: bool
@@ -48,14 +48,14 @@ class FileState(Struct, frozen=True):
 
 
 class FileTimeline(Struct, frozen=True):
-    """A data file, and what versions made of it, oldest first."""
+    """A data file and its states, oldest first."""
 
     file: ScanFile
     states: list[FileState]
 
 
 class CommitNote(Struct, frozen=True):
-    """When a version was committed, by whom, and as what."""
+    """When a version was committed, by whom, and by which operation."""
 
     timestamp_ms: int | None
     operation: str | None
@@ -67,7 +67,7 @@ class RowTimelines:
     """The files of the versions `first..newest`. Their numbers are the constant `FILE_NUMBER`.
 
     `schema` has the columns of the newest version; `reads` find them in all files. With
-    `has_row_ids`, their schemas have what tells the ids of rows.
+    `has_row_ids`, their schemas have the columns for row ids.
     """
 
     newest: Snapshot
@@ -82,8 +82,8 @@ class RowTimelines:
 def row_timelines(storage: Storage, first: int | None = None) -> RowTimelines:
     """Return the files of all versions from `first` on, else from the first that can be read.
 
-    Raises the errors of `load_snapshot` and `read_commits`, and `DiffSchemaError` where a column
-    had a type that cannot be read as what it is now.
+    Raises the errors of `load_snapshot` and `read_commits`, and `DiffSchemaError` if a column had a
+    type that cannot be read as its current one.
     """
     newest = load_snapshot(storage)
     start = _first_version(storage, newest) if first is None else first
@@ -105,7 +105,7 @@ def _first_version(storage: Storage, newest: Snapshot) -> int:
 
 
 def _commits(storage: Storage, start: int) -> Iterator[Commit]:
-    """Yield the commits from a version on, whose own commit may be gone."""
+    """Yield the commits from a version on; the commit of that version itself may be gone."""
     listing = list_log(storage, 0)
     first = start if start in listing.commits else start + 1
     if first in listing.commits:
@@ -153,7 +153,7 @@ class _Log:
         self._files[path] = FileTimeline(_whole_file(add, path, version), [state])
 
     def timelines(self) -> RowTimelines:
-        """Return what is known of all files."""
+        """Return the timelines of all files."""
         newest = self._newest
         used = sorted(set(self._era_of.values()))
         merged = [diff_schema(newest, self._eras[era]) for era in used]
@@ -195,7 +195,7 @@ class _Log:
 
 
 def _is_read_alike(metadata: Metadata, era: Snapshot) -> bool:
-    """Return whether files are read as those of an era, whatever else the metadata changed."""
+    """Return whether files are read as those of an era; other metadata may differ."""
     known = era.metadata
     tracking = "delta.rowTracking", "delta.enableRowTracking", "delta.columnMapping.mode"
     one, other = (
@@ -212,7 +212,7 @@ def _is_read_alike(metadata: Metadata, era: Snapshot) -> bool:
 def _whole_file(add: AddFile, path: str, version: int) -> ScanFile:
     """Return a file of which all rows are read.
 
-    Statistics that describe its live rows only say nothing of the others.
+    Statistics that describe only its live rows are dropped.
     """
     stats = add.stats
     if add.deletion_vector is not None and '"tightBounds":false' not in (stats or ""):

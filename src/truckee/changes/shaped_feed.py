@@ -1,12 +1,12 @@
-"""ShapedFeed: what to read for a feed that is derived, netted or follows its columns.
+"""ShapedFeed: what to read for a feed that is derived, netted or follows column renames.
 
     commits -> per commit: change files, or the files before and after it
-            -> rows that are changes as they are (`told`), and rows to be compared first
-            -> an engine compares them, nets all, and shows the columns that were asked for
+            -> rows that are changes as they are (`direct`), and rows to compare first
+            -> an engine compares them, nets all of them, and returns the requested columns
 
-Rows are compared by row ids where row tracking gives some, by keys where those are given, and else
-as whole rows. Only commits that may have deleted and inserted rows are compared at all. An open
-end is bound when the feed is opened. No vector and no data file is read here.
+Rows are compared by row ids if row tracking provides them, by keys if they are given, and else as
+whole rows. Only commits that may have both deleted and inserted rows are compared. An open end is
+resolved when the feed is opened. No vector and no data file is read here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CHANGE_SOURCE_COLUMN = "_change_source"
 
 
 class RowIdentity(Enum):
-    """What says that a deleted and an inserted row are the same one; as `_change_source` tells."""
+    """What identifies a deleted and an inserted row as the same one, as in `_change_source`."""
 
     ROW_IDS = "row_ids"
     KEYS = "keys"
@@ -38,14 +38,14 @@ class RowIdentity(Enum):
 
 
 class HeldIds(Struct, frozen=True):
-    """The names of the columns in which rows that were moved keep their id and their version."""
+    """The names of the columns that store the id and the version of moved rows."""
 
     row_id: str
     row_version: str
 
 
 class FeedPart(Struct, frozen=True):
-    """Files that are read alike: those of one era, whose place in the history is given.
+    """Files that are read in the same way: those of one era, given by its index.
 
     With `held_ids`, the columns of row ids are read as well, and `read` has them.
     """
@@ -58,13 +58,12 @@ class FeedPart(Struct, frozen=True):
 
 @dataclass(frozen=True, eq=False)
 class ShapedFeed:
-    """What to read for the versions `start..end`, and what to make of it.
+    """What to read for the versions `start..end`, and how to combine it.
 
-    `told` are rows that are changes as they are. Those of `compared` cancel or pair within their
-    version, by keys if there are any to pair them with, and else as whole rows; those of
-    `identified` by their ids. `net_by` says how the range is netted, None if it is not; rows of
-    one side only need no netting. `distrusted` are versions whose writer may have given new ids
-    to rows that it moved.
+    `direct` are rows that are changes as they are. Those of `compared` cancel or pair within their
+    version, by keys if there are any, and else as whole rows; those of `identified` by their ids.
+    `net_by` says how the range is netted, None if it is not; rows of only one side need no netting.
+    `distrusted` are versions whose writer may have assigned new ids to rows that it moved.
     """
 
     storage: Storage
@@ -72,7 +71,7 @@ class ShapedFeed:
     start: int
     end: int
     history: ColumnHistory
-    told: tuple[FeedPart, ...] = ()
+    direct: tuple[FeedPart, ...] = ()
     compared: tuple[FeedPart, ...] = ()
     identified: tuple[FeedPart, ...] = ()
     net_by: RowIdentity | None = None
@@ -83,7 +82,7 @@ class ShapedFeed:
 
     @property
     def columns(self) -> tuple[FollowedColumn, ...]:
-        """The table's columns that are shown."""
+        """The table's columns in the result."""
         if self.shape.following is ColumnFollowing.SUPERSET:
             names = self.shown_names
             found = self.history.columns
@@ -92,7 +91,7 @@ class ShapedFeed:
 
     @property
     def table_schema(self) -> StructType:
-        """The table's columns that are shown, with the types that they are shown with."""
+        """The table's columns in the result, with their types."""
         if self.shape.following is ColumnFollowing.SUPERSET:
             return StructType(tuple(column.field for column in self.columns))
         shown = nullable_everywhere(self.history.eras[-1].schema)
@@ -101,7 +100,7 @@ class ShapedFeed:
 
     @property
     def schema(self) -> StructType:
-        """The columns of the feed: the table's, the feed's own three, and those asked for."""
+        """The columns of the feed: the table's, the feed's own three, and requested extra ones."""
         extra = []
         if self.shape.schema_version:
             extra.append(StructField(SCHEMA_VERSION_COLUMN, PrimitiveType("long")))
@@ -111,8 +110,8 @@ class ShapedFeed:
 
     @property
     def parts(self) -> tuple[FeedPart, ...]:
-        """All that is read."""
-        return (*self.told, *self.compared, *self.identified)
+        """All parts that are read."""
+        return (*self.direct, *self.compared, *self.identified)
 
     @property
     def files(self) -> tuple[ScanFile, ...]:
@@ -121,5 +120,5 @@ class ShapedFeed:
 
     @property
     def pairs_by_keys(self) -> bool:
-        """Whether rows that are compared are paired as updates, by keys."""
+        """Whether compared rows are paired as updates, by keys."""
         return bool(self.shape.keys) and self.shape.compute_updates is not False

@@ -1,12 +1,12 @@
-"""Opening a feed that is derived, netted or follows its columns."""
+"""Opens a feed that is derived, netted or follows column renames."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from truckee.changes.checked_diffs import checked_commits
 from truckee.changes.column_history import column_history
 from truckee.changes.plan import ChangeFeed, open_feed
+from truckee.changes.range_diffs import range_commits
 from truckee.changes.read_schema import ReadSchema
 from truckee.changes.shaped_feed import ShapedFeed
 from truckee.changes.shaped_plan import CommitRange, shaped_plan
@@ -39,7 +39,7 @@ _GONE = (
 def open_shaped_feed(
     storage: Storage, options: FeedOptions, *, snapshot: Snapshot | None = None
 ) -> ShapedFeed:
-    """Return the feed that the options ask for, planned up to the latest version of this moment.
+    """Return the feed that the options ask for, planned up to the current latest version.
 
     Raises the errors of `open_feed` and `shaped_plan`, and `ColumnNotFoundError` for keys that
     the feed does not have.
@@ -55,16 +55,16 @@ def open_shaped_feed(
 
 
 def check_keys(shape: FeedShape, schema: StructType) -> None:
-    """Raise `ColumnNotFoundError` for a key that is no column of the feed."""
+    """Raise `ColumnNotFoundError` for a key that is not a column of the feed."""
     for key in shape.keys:
         if key_path(schema, key) is None:
             raise ColumnNotFoundError(column=key, columns=schema.names)
 
 
 def key_path(schema: StructType, key: str) -> tuple[str, ...] | None:
-    """Return the names that lead to a key, as the schema spells them, None if there is none.
+    """Return the path of a key, as the schema spells it, None if there is none.
 
-    A column whose name has dots comes before a field of a struct.
+    A column whose name has dots is preferred to a field of a struct.
     """
     found = find_column(schema, (key,)) or find_column(schema, key.split("."))
     return None if found is None else found.path
@@ -77,7 +77,7 @@ def _planned(feed: ChangeFeed, shape: FeedShape, latest: Snapshot) -> ShapedFeed
     end = latest.version if feed.range.end is None else min(feed.range.end, latest.version)
     follows = shape.following is not None
     commits = tuple(
-        checked_commits(
+        range_commits(
             storage,
             VersionRange(start, end),
             feed.read,
@@ -96,7 +96,7 @@ def _planned(feed: ChangeFeed, shape: FeedShape, latest: Snapshot) -> ShapedFeed
 
 
 def snapshot_before(storage: Storage, version: int) -> Snapshot | None:
-    """Return the table just before a version, None if there is none or the log is gone."""
+    """Return the snapshot just before a version, None if there is none or its log is gone."""
     if version == 0:
         return None
     try:
@@ -106,10 +106,10 @@ def snapshot_before(storage: Storage, version: int) -> Snapshot | None:
 
 
 def metadata_versions(storage: Storage, start: int, end: int) -> tuple[int, ...]:
-    """Return the versions that set the metadata in force for some row of `start..end`.
+    """Return the versions whose metadata applies to some row of `start..end`.
 
-    Where the log no longer says when the first of them was set, the earliest version that is left
-    stands for it.
+    If the log no longer has the commit that set the first of them, the earliest remaining version
+    is used instead.
     """
     found = [v for v in range(start, end + 1) if _sets_metadata(storage, v)]
     earliest = earliest_version(storage)
@@ -127,7 +127,7 @@ def _sets_metadata(storage: Storage, version: int) -> bool:
 
 
 def frozen_eras(storage: Storage, start: int, read: ReadSchema) -> list[ReadSchema]:
-    """Return the schemas from a version up to the one that is shown, in order."""
+    """Return the schemas from a version up to that of the result, in order."""
     before = snapshot_before(storage, start)
     eras = [] if before is None else [ReadSchema(before.version, before.configuration)]
     for version in range(start, read.version + 1):

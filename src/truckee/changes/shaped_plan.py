@@ -1,4 +1,4 @@
-"""From commits to a ShapedFeed: which rows of which commit are read, and how they are compared."""
+"""Makes a ShapedFeed from commits: which rows of each are read, and how they are compared."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _RECORDED = "recorded"
 
 
 class CommitRange(Struct, frozen=True, kw_only=True):
-    """Commits in a row, with the table as it was just before them.
+    """Consecutive commits, with the table just before them.
 
-    `before` is None for the first commits of a table, and where the log no longer tells;
-    `table` is what it was before the first commit, or else with it. `initial` are
-    files that are read before them, as a stream does that begins with the table as it is.
+    `before` is None for the first commits of a table, and if the log no longer has that version;
+    `table` is the configuration before the first commit, or else with it. `initial` are files that
+    are read before them, as by a stream that begins with a snapshot.
     """
 
     storage: Storage
@@ -49,11 +49,11 @@ class CommitRange(Struct, frozen=True, kw_only=True):
         return 0 if self.initial is None else self.initial.version
 
     def eras(self) -> list[ReadSchema]:
-        """Return the schemas that the commits went through, in order."""
+        """Return the schemas of the commits, in order."""
         table = self.table
         first = self.commits[0] if self.commits else None
         if self.initial is None and first and first.metadata and not first.removes:
-            # No row of these commits was written before.
+            # No row of these commits has an earlier schema.
             table = table.after(first.metadata, first.protocol)
         eras = [ReadSchema(max(0, self.start - 1), table)]
         for commit in self.commits:
@@ -64,7 +64,7 @@ class CommitRange(Struct, frozen=True, kw_only=True):
 
 
 def is_same_schema(table: TableConfiguration, era: ReadSchema) -> bool:
-    """Return whether files are read alike at some version and in an era."""
+    """Return whether files of a version are read in the same way as those of an era."""
     known = era.configuration
     return (
         table.metadata.schema_string == known.metadata.schema_string
@@ -78,21 +78,21 @@ def shaped_plan(
 ) -> ShapedFeed:
     """Return what to read for commits.
 
-    `eras` are the schemas that rows are read by, the last of them the one that is shown; a single
-    one reads all. Raises `UpdatesNeedIdentityError` where updates are asked for that nothing can
-    tell, and the errors of `version_diff`.
+    `eras` are the schemas that rows are read with, the last of them that of the result; a single
+    one reads all. Raises `UpdatesNeedIdentityError` if updates are requested but nothing
+    identifies rows, and the errors of `version_diff`.
     """
     return _Planner(commits, shape, column_history(eras)).feed(end)
 
 
 @dataclass
 class _Planner:
-    """The files of the commits, sorted by what has to be done with their rows."""
+    """The files of the commits, grouped by how their rows are processed."""
 
     commits: CommitRange
     shape: FeedShape
     history: ColumnHistory
-    told: dict[int, list[ScanFile]] = field(default_factory=lambda: defaultdict(list))
+    direct: dict[int, list[ScanFile]] = field(default_factory=lambda: defaultdict(list))
     compared: dict[int, list[ScanFile]] = field(default_factory=lambda: defaultdict(list))
     identified: dict[tuple[int, HeldIds], list[ScanFile]] = field(
         default_factory=lambda: defaultdict(list)
@@ -115,7 +115,7 @@ class _Planner:
             start=self.commits.start,
             end=end,
             history=self.history,
-            told=self._parts(self.told),
+            direct=self._parts(self.direct),
             compared=self._parts(self.compared),
             identified=tuple(
                 FeedPart(era, feed_read_with_ids(self.history.eras[era], held), tuple(files), held)
@@ -133,7 +133,7 @@ class _Planner:
         if net_by is RowIdentity.ROW_IDS and held is not None:
             self.identified[place, held] += version_files(with_row_ids_of(initial))
         else:
-            self.told[place] += version_files(initial)
+            self.direct[place] += version_files(initial)
         self._note(initial, _RECORDED)
 
     def _parts(self, files: dict[int, list[ScanFile]]) -> tuple[FeedPart, ...]:
@@ -142,7 +142,7 @@ class _Planner:
         )
 
     def _with_table(self) -> Iterator[tuple[Commit, TableConfiguration, TableConfiguration]]:
-        """Yield each commit with what the table was before and after it."""
+        """Yield each commit with the table's configuration before and after it."""
         before = self.commits.table
         for commit in self.commits.commits:
             after = before.after(commit.metadata, commit.protocol)
@@ -168,7 +168,7 @@ class _Planner:
         return RowIdentity.ROWS
 
     def _without_ids(self) -> int | None:
-        """Return the first version whose rows have no ids to rely on, None if all have."""
+        """Return the first version whose rows have no reliable ids, None if all have."""
         first = held_ids(self.commits.table, self.commits.table)
         if self.commits.initial is not None and first is None:
             return self.commits.initial.version
@@ -196,9 +196,9 @@ class _Planner:
             is_asked = self.shape.deduplication not in (None, Deduplication.NONE)
             is_paired = bool(self.shape.keys and self.shape.compute_updates)
             is_compared = (is_asked or is_paired) and is_two_sided(diff)
-            # Some writers tell an update as a deleted and an inserted row of a change file.
+            # Some writers record an update as a deleted and an inserted row of a change file.
             is_compared |= is_paired and net_by is None and bool(diff.change_files)
-            self._add(self.compared if is_compared else self.told, diff, places)
+            self._add(self.compared if is_compared else self.direct, diff, places)
             self._note(diff, _RECORDED)
             return
         diff = live.diff(commit)
@@ -214,7 +214,7 @@ class _Planner:
                 version=commit.version,
                 reason="row tracking was not on",
             )
-        self._add(self.compared if is_compared else self.told, diff, places)
+        self._add(self.compared if is_compared else self.direct, diff, places)
         identity = RowIdentity.KEYS if self.shape.keys else RowIdentity.ROWS
         self._note(diff, identity.value)
 
@@ -239,7 +239,7 @@ class _Planner:
         self.sources[diff.version] = source
 
     def _place(self, table: TableConfiguration) -> int:
-        """Return the place of the era that rows are read by that a version of the table has."""
+        """Return the index of the era whose schema reads a version of the table."""
         eras = self.history.eras
         if len(eras) == 1:
             return 0
@@ -253,7 +253,7 @@ class _Planner:
             return self.shape.source is FeedSource.RECORDED
         if not _is_on(after):
             return False
-        # Where the feed is switched on by the commit itself, a rewrite may not be in the feed.
+        # If the commit itself enables the feed, a rewrite may not be in the feed.
         return _is_on(before) or bool(commit.cdc_files) or not is_two_sided(live.diff(commit))
 
     def _nets_to_itself(self, feed: ShapedFeed) -> bool:

@@ -1,18 +1,18 @@
 """SnapshotDiff: what to read for the rows that differ between any two versions of a table.
 
-A snapshot is the union of the live rows of its files, so most files say nothing of a difference:
+A snapshot is the union of the live rows of its files, so most files cannot differ:
 
 | a file is in                        | rows                                                      |
 |-------------------------------------|-----------------------------------------------------------|
 | both versions, with the same vector | none: it is never opened                                  |
-| both versions, vectors differ       | those in one vector and not in the other                  |
+| both versions, vectors differ       | those in only one of the two vectors                      |
 | one version only                    | all its live rows, deleted or inserted                    |
 
-What these rows are is compared by an engine, since a file that was rewritten has most of its rows
-on both sides. Rows on one side only need no comparison. No vector and no data file is opened here.
+An engine compares these rows, because a rewritten file has most of its rows on both sides. Rows on
+only one side need no comparison. No vector and no data file is opened here.
 
-All rows have the columns of the newer version, found by column mapping where a table has it:
-columns that it does not have are not compared, and those that the older one does not have are null
+All rows have the columns of the newer version, found by column mapping if the table has it. Columns
+that it does not have are not compared, and columns that the older version does not have are null
 there. Between two tables, the columns are those of the second.
 """
 
@@ -50,7 +50,7 @@ _EXACT = frozenset({"byte", "short", "integer", "long", "string", "date", "boole
 
 
 class DiffRead(Struct, frozen=True):
-    """Files that are read alike: those of one table, with one way to find its columns."""
+    """Files that are read in the same way: those of one table, with one set of columns."""
 
     storage: Storage
     version: int
@@ -62,10 +62,10 @@ class DiffRead(Struct, frozen=True):
 class SnapshotDiff:
     """What to read for the rows that differ between `before` and `after`.
 
-    Rows of `alone` differ for certain. Those of `compared` have to be compared first: what is
-    deleted and inserted alike is no difference. With `has_row_ids`, their schemas have what tells
-    the ids of rows. With `is_recorded`, they are those of the change feed, which may show a row
-    many times; with `is_reversed`, the feed leads from `after` to `before`.
+    Rows of `alone` differ for certain. Those of `compared` have to be compared first: a row that is
+    both deleted and inserted is not a difference. With `has_row_ids`, they have columns for
+    row ids. With `is_recorded`, they are those of the change feed, which may show a row many
+    times; with `is_reversed`, the feed leads from `after` to `before`.
     """
 
     before: Snapshot
@@ -80,7 +80,7 @@ class SnapshotDiff:
 
     @property
     def reads(self) -> tuple[DiffRead, ...]:
-        """All that is read."""
+        """All reads."""
         return (*self.alone, *self.compared)
 
     @property
@@ -100,7 +100,7 @@ class SnapshotDiff:
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The rows of either version, as errors call them."""
+        """The names of the two versions' rows in errors."""
         one, other = (
             f"of version {at.version}"
             + ("" if self.is_within_one_table else f" of {at.storage.root}")
@@ -112,8 +112,8 @@ class SnapshotDiff:
 def snapshot_diff(before: Snapshot, after: Snapshot, keys: Sequence[str] = ()) -> SnapshotDiff:
     """Return what to read for the rows that differ between two snapshots.
 
-    `keys` are columns of the newer version that identify a row. Raises `DiffSchemaError` where a
-    column cannot be read as what it is in the newer version, and `UnrelatedTablesError` for two
+    `keys` are columns of the newer version that identify a row. Raises `DiffSchemaError` if a
+    column cannot be read as its type in the newer version, and `UnrelatedTablesError` for two
     tables that share no file, unless there are keys.
     """
     newest, older = (before, after) if _is_backwards(before, after) else (after, before)
@@ -131,7 +131,7 @@ def snapshot_diff(before: Snapshot, after: Snapshot, keys: Sequence[str] = ()) -
         DiffRead(at.storage, at.version, side_columns(schema, newest, at, row_ids=ids), files)
         for at, files in ((before, changed.deleted()), (after, changed.inserted()))
     ]
-    # Keys are checked to be unique, even where there is nothing to compare.
+    # Keys are checked to be unique, even if there is nothing to compare.
     alone, compared = ([], sides) if keys else _parted(sides, is_paired=ids)
     return SnapshotDiff(
         before=before,
@@ -150,7 +150,7 @@ def _is_backwards(before: Snapshot, after: Snapshot) -> bool:
 
 
 class _ChangedFiles:
-    """The files of two snapshots by where they lie, those that are the same in both left out."""
+    """The files of two snapshots by location, without those that are the same in both."""
 
     def __init__(self, before: Snapshot, after: Snapshot) -> None:
         self._before, self._after = before, after
@@ -180,7 +180,7 @@ class _ChangedFiles:
             and one.enable_row_tracking
             and other.enable_row_tracking
             and name is not None
-            # Row tracking that was dropped and enabled again has columns of other names.
+            # Row tracking that was dropped and enabled again uses columns of other names.
             and name == other.materialized_row_id_column_name
             and all(BASE_ROW_ID in f.partition_values for f in (*self.deleted(), *self.inserted()))
         )
@@ -216,7 +216,7 @@ def _names(files: pa.Table) -> pa.Array:
 
 
 def _by_place(snapshot: Snapshot, files: pa.Table) -> dict[str, ScanFile]:
-    """Return the files by where they lie, each with the constants of row tracking."""
+    """Return the files by location, each with the constants of row tracking."""
     root = snapshot.storage.root
     found = {}
     bases = files.column("base_row_id").to_pylist()
@@ -231,7 +231,7 @@ def _by_place(snapshot: Snapshot, files: pa.Table) -> dict[str, ScanFile]:
 
 
 def _place(root: str, path: str) -> str:
-    """Return where a file lies, spelled alike for a table and for its clones."""
+    """Return the location of a file, the same text for a table and for its clones."""
     whole = path if is_absolute(path) else f"{root}/{path}"
     return _FILE_SCHEME.sub("/", whole)
 
@@ -246,7 +246,7 @@ def _vector_place(file: ScanFile, snapshot: Snapshot) -> tuple[str, int | None] 
 
 
 def _vector(file: ScanFile, snapshot: Snapshot) -> DeletionVectorDescriptor | None:
-    """Return the vector of a file as any table can name it, None if it marks no row."""
+    """Return the vector of a file with an absolute path, None if it marks no row."""
     vector = file.rows.without
     if vector is None or vector.is_empty:
         return None
@@ -258,8 +258,8 @@ def _marked(
 ) -> ScanFile | None:
     """Return a file of which the live rows in another version's vector are read, None if none are.
 
-    Statistics of a file with a vector describe its live rows, and these rows may be others, so
-    nothing but the number of rows is kept of them.
+    Statistics of a file with a vector describe its live rows, which may be other rows. So only the
+    number of rows is kept.
     """
     if within is None:
         return None
@@ -275,8 +275,8 @@ def _marked(
 def _parted(sides: Sequence[DiffRead], *, is_paired: bool) -> tuple[list[DiffRead], list[DiffRead]]:
     """Return files whose rows differ for certain, and files whose rows have to be compared.
 
-    A row that is not paired with another one stays in its partition, so a partition that has files
-    on one side only needs no comparison.
+    A row that is not paired with another one stays in its partition. So a partition that has files
+    on only one side needs no comparison.
     """
     if not all(side.files for side in sides):
         return list(sides), []
@@ -290,7 +290,7 @@ def _parted(sides: Sequence[DiffRead], *, is_paired: bool) -> tuple[list[DiffRea
 
 
 def _are_exact(sides: Sequence[DiffRead]) -> bool:
-    """Return whether equal partition values are told by comparing them; NaN and zones are not."""
+    """Return whether equal partition values have equal texts; not so for NaN and zones."""
     return all(_is_exact(field) for side in sides for field in side.columns.partition_fields)
 
 
@@ -314,7 +314,7 @@ def _kept(side: DiffRead, keeps: Callable[[tuple[object, ...]], bool]) -> DiffRe
 
 
 def _merged(sides: Iterable[DiffRead]) -> tuple[DiffRead, ...]:
-    """Return the reads that have files, those of one table with the same columns as one."""
+    """Return the reads that have files, merged if they have the same table and columns."""
     found: list[DiffRead] = []
     for side in sides:
         if not side.files:

@@ -1,6 +1,6 @@
-"""How many rows a feed has, by version and type of change, as far as the log can tell.
+"""How many rows a feed has, by version and type of change, as far as the log shows.
 
-A count is None where only the data would tell: for change files, and for files without statistics.
+A count is None if only the data shows it: for change files, and for files without statistics.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from truckee.storage.base import Storage
 class ChangeCount(Struct, frozen=True, kw_only=True):
     """The rows of one type that one version changed.
 
-    `change_type` is None for change files, whose rows say it themselves. `rows` is None where the
-    log does not know.
+    `change_type` is None for change files, whose rows contain it. `rows` is None if the log does
+    not have it.
     """
 
     version: int
@@ -32,8 +32,8 @@ class ChangeCount(Struct, frozen=True, kw_only=True):
 def summary(files: Iterable[ScanFile], storage: Storage | None = None) -> list[ChangeCount]:
     """Return the counts of a plan's files, in order of version.
 
-    With a storage, vectors are read where cardinalities alone do not say how many rows differ
-    between two of them; data files are never read. Versions without changes do not appear.
+    With a storage, vectors are read if cardinalities alone do not show how many rows differ between
+    two of them; data files are never read. Versions without changes do not appear.
     """
     physical: dict[str, int] = {}
     totals: dict[Change, list[int | None]] = {}
@@ -62,7 +62,7 @@ def _counts(totals: dict[Change, list[int | None]]) -> Iterator[ChangeCount]:
 
 
 def _rows(file: ScanFile, physical: int | None, storage: Storage | None) -> int | None:
-    """Return how many rows of a file are read; `physical` is how many it has, if known."""
+    """Return how many rows of a file are read; `physical` is their total number, if known."""
     within, without = file.rows.within, file.rows.without
     if file.change is not None and file.change.type is None:
         return None

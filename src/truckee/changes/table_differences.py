@@ -1,4 +1,4 @@
-"""What differs between two versions beside their rows: columns, properties, protocol."""
+"""What differs between two versions besides their rows: columns, properties, protocol."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from truckee.protocol.schema import StructField, nested_fields, type_text
 
 
 class Difference(Struct, frozen=True):
-    """Something that is one thing in a version and another in the other; None is not there."""
+    """Something that differs between two versions; None if one does not have it."""
 
     kind: str
     name: str
@@ -30,7 +30,7 @@ def table_differences(before: Snapshot, after: Snapshot) -> list[Difference]:
 
 
 def _columns(before: Snapshot, after: Snapshot) -> Iterator[Difference]:
-    """Yield columns that came, went, or changed; a column is told by its place in data files."""
+    """Yield columns that were added, dropped or changed, identified by their physical name."""
     by_place = all(at.properties.column_mapping_mode != "none" for at in (before, after))
     old, new = (_by_identity(at, by_place) for at in (before, after))
     for place, (name, text) in new.items():

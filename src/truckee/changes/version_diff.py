@@ -1,14 +1,14 @@
-"""One commit as what it changed: its change files, or its adds and removes paired by path.
+"""What a commit changed: its change files, or its adds and removes paired by path.
 
 | the commit has                       | rows of the feed                                      |
 |--------------------------------------|-------------------------------------------------------|
-| change files                         | those of the change files, and no others              |
+| change files                         | the rows of the change files, and no others           |
 | a MERGE that changed no row          | none                                                  |
 | an add of a path                     | every live row of the file, inserted                  |
-| a remove of a path                   | every row that was live, deleted                      |
-| a remove and an add of the same path | rows whose vector says so, deleted or inserted        |
+| a remove of a path                   | every live row of the file, deleted                   |
+| a remove and an add of the same path | rows that only one of the two vectors marks           |
 
-Adds and removes with `dataChange` false move rows without changing them, and do not count.
+Adds and removes with `dataChange` false move rows without changing them, and are ignored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MERGE_METRICS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRow
 
 
 class VectorChange(Struct, frozen=True):
-    """A data file that stays, while the deletion vector `before` gives way to that of `add`."""
+    """A data file that stays, while the vector of `add` replaces the vector `before`."""
 
     add: AddFile
     before: DeletionVectorDescriptor | None
@@ -36,7 +36,7 @@ class VectorChange(Struct, frozen=True):
 
 
 class VersionDiff(Struct, frozen=True, kw_only=True):
-    """What one version changed. Where there are change files, there is nothing else."""
+    """What one version changed. If it has change files, it has nothing else."""
 
     version: int
     timestamp_ms: int | None
@@ -49,13 +49,13 @@ class VersionDiff(Struct, frozen=True, kw_only=True):
 def version_diff(commit: Commit) -> VersionDiff:
     """Return what a commit changed.
 
-    Paths are compared as the actions spell them. Raises `ContradictingActionsError` where a path
-    is added and removed with no vector on either side, and `MissingExtendedMetadataError` where a
-    removed file has neither size nor partition values.
+    Paths are compared as the actions spell them. Raises `ContradictingActionsError` if a path is
+    added and removed with no vector on either side, and `MissingExtendedMetadataError` if a removed
+    file has neither size nor partition values.
     """
     version, timestamp_ms = commit.version, commit.timestamp_ms
-    # Change files already hold every change of this commit. Its adds and removes only say where
-    # the rows now live, and reading both would show each change twice.
+    # Change files already have every change of this commit. Its adds and removes only say where
+    # the rows are now, and reading both would show each change twice.
     if commit.cdc_files:
         return VersionDiff(
             version=version, timestamp_ms=timestamp_ms, change_files=commit.cdc_files
@@ -80,7 +80,7 @@ def version_diff(commit: Commit) -> VersionDiff:
 
 
 def is_merge_without_effect(info: CommitInfo | None) -> bool:
-    """Whether a MERGE says that no row was changed. A metric that is missing says nothing."""
+    """Whether the metrics of a MERGE prove that no row changed. A missing metric proves nothing."""
     if info is None or info.operation != "MERGE":
         return False
     metrics = info.operation_metrics or {}

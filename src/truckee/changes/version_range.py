@@ -1,4 +1,4 @@
-"""From what a user asked for to versions: starting and ending version or timestamp, checked.
+"""The versions of a feed, from the starting and ending version or timestamp of the options.
 
 Commits at 10 (version 0), 20 (version 1) and 30 (version 2):
 
@@ -8,7 +8,7 @@ Commits at 10 (version 0), 20 (version 1) and 30 (version 2):
 | version 0 | time 29   | 0..1: an end is the last commit at or before its time         |
 | time 21   | time 29   | 2..1: between two commits, no rows and no error               |
 | version 2 | time 21   | refused: it ends before it starts                             |
-| version 1 | version 9 | 1..9: what exists of it when it is read                       |
+| version 1 | version 9 | 1..9: the part that exists when it is read                    |
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class VersionRange(Struct, frozen=True):
 
 
 def resolved_range(storage: Storage, options: FeedOptions, *, latest: int) -> VersionRange:
-    """Return the versions that the options stand for; `latest` is the table's latest version.
+    """Return the versions that the options ask for; `latest` is the table's latest version.
 
     The start is resolved before the end, and rules are checked in the order of the spec: an end
-    after the latest version is taken as it is. Raises `TimestampTooLateError`,
+    after the latest version is allowed. Raises `TimestampTooLateError`,
     `TimestampTooEarlyError`, `StartAfterLatestError` or `InvalidRangeError`. With
-    `options.out_of_range`, what lies after the latest version has no rows instead.
+    `options.out_of_range`, a range after the latest version has no rows instead.
     """
     assert options.start is not None, "options without a start were refused"
     start = _start_version(storage, options.start, options.out_of_range, latest)
@@ -57,7 +57,7 @@ def resolved_range(storage: Storage, options: FeedOptions, *, latest: int) -> Ve
 
 
 def _is_window(options: FeedOptions) -> bool:
-    """Whether both ends are timestamps in order, so that no commit may lie between them."""
+    """Whether both ends are timestamps in order, so that there may be no commit between them."""
     assert options.start is not None
     start_ms = options.start.timestamp_ms
     end_ms = None if options.end is None else options.end.timestamp_ms
@@ -75,7 +75,7 @@ def version_from(storage: Storage, timestamp_ms: int, *, latest: int, out_of_ran
     """Return the first version at or after a time, for a read that starts there.
 
     A time after the latest commit raises `TimestampTooLateError`; with `out_of_range`, it is the
-    version to come.
+    next version.
     """
     version = version_at_or_after(storage, timestamp_ms)
     if version is not None:

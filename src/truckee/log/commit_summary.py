@@ -20,7 +20,11 @@ def commit_summary(entry: HistoryEntry) -> str:
     three is `+1 ~2 -3 rows`; a compaction is `12 files -> 1`.
     """
     metrics = entry.operation_metrics or {}
-    return _rows(entry.operation, metrics) or _files(metrics) or _told(entry.operation_parameters)
+    return (
+        _rows(entry.operation, metrics)
+        or _files(metrics)
+        or _parameter_text(entry.operation_parameters)
+    )
 
 
 def _rows(operation: str | None, metrics: Mapping[str, str | None]) -> str:
@@ -47,7 +51,7 @@ def _files(metrics: Mapping[str, str | None]) -> str:
     return ""
 
 
-def _told(parameters: Mapping[str, str | None] | None) -> str:
+def _parameter_text(parameters: Mapping[str, str | None] | None) -> str:
     known = (parameters or {}).items()
     said = [f"{key}={value}" for key, value in known if value not in (None, "", "[]", "{}")]
     return ", ".join(said)

@@ -122,7 +122,7 @@ class _Frames:
 
     def _changes(self) -> DataFrame:
         """Return all changes, after comparing the rows that need it."""
-        frames = [self._read(part) for part in self._feed.told]
+        frames = [self._read(part) for part in self._feed.direct]
         pool = self._union([self._read(part) for part in self._feed.compared])
         if pool is not None:
             frames.append(self._compared(pool))
@@ -185,7 +185,7 @@ class _Frames:
         net_by = self._feed.net_by
         if net_by is RowIdentity.ROWS:
             rows = self._union(
-                [self._read(part) for part in (*self._feed.told, *self._feed.compared)]
+                [self._read(part) for part in (*self._feed.direct, *self._feed.compared)]
             )
             by_id = self._union([self._read(part, ids=True) for part in self._feed.identified])
             if by_id is not None:
@@ -194,11 +194,13 @@ class _Frames:
             return net_by_rows(self._empty() if rows is None else rows, self._columns)
         if net_by is RowIdentity.ROW_IDS:
             return self._net_by_ids()
-        told = [self._read(part).withColumn(IS_COMPARED, F.lit(False)) for part in self._feed.told]
+        direct = [
+            self._read(part).withColumn(IS_COMPARED, F.lit(False)) for part in self._feed.direct
+        ]
         moved = [
             self._read(part).withColumn(IS_COMPARED, F.lit(True)) for part in self._feed.compared
         ]
-        rows = self._union([*told, *moved])
+        rows = self._union([*direct, *moved])
         if rows is None:
             return self._empty()
         names, keyed = self._keyed(rows)

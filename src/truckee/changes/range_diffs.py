@@ -1,7 +1,7 @@
-"""The versions of a range, one after the other, each checked before it counts as part of a feed.
+"""The commits of a range, each checked before it becomes part of a feed.
 
-The feed has to be on at the start and in every metadata action of the range, and the schema that
-the feed is read with has to fit each of them. Whether it was on before the start does not matter.
+The feed must be enabled at the start and in every metadata action of the range, and the schema that
+the feed is read with must fit each of them. Whether it was enabled before does not matter.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from truckee.protocol.table_configuration import TableConfiguration
 from truckee.storage.base import Storage
 
 
-def checked_diffs(
+def range_diffs(
     storage: Storage,
     versions: VersionRange,
     read: ReadSchema,
@@ -37,11 +37,11 @@ def checked_diffs(
 ) -> Iterator[VersionDiff]:
     """Yield what each version of a range changed, for the versions that exist now.
 
-    `start` is the table at the start of the range. Raises `ChangeDataNotRecordedError`
-    where the feed was off; unless `unsafe_schema`, the errors of schemas that do not fit; those of
-    `version_diff`; and those of the log, in which a gap does not pass in silence.
+    `start` is the table at the start of the range. Raises `ChangeDataNotRecordedError` if the feed
+    was off; unless `unsafe_schema`, the errors of schemas that do not fit; those of `version_diff`;
+    and those of the log, including one for a gap.
     """
-    for commit in checked_commits(
+    for commit in range_commits(
         storage,
         versions,
         read,
@@ -52,7 +52,7 @@ def checked_diffs(
         yield version_diff(commit)
 
 
-def checked_commits(
+def range_commits(
     storage: Storage,
     versions: VersionRange,
     read: ReadSchema,
@@ -62,7 +62,7 @@ def checked_commits(
     unsafe_schema: bool = False,
     choice: SchemaChoice | None = None,
 ) -> Iterator[Commit]:
-    """Yield the commits of a range that exist now; see `checked_diffs`.
+    """Yield the commits of a range that exist now; see `range_diffs`.
 
     Unless `must_be_recorded`, the feed may have been off.
     """
@@ -76,7 +76,7 @@ def checked_commits(
 
 @dataclass(frozen=True)
 class _Check:
-    """What has to hold of the metadata of each version of a range."""
+    """The checks of the metadata of each version of a range."""
 
     storage: Storage
     versions: VersionRange
@@ -87,14 +87,14 @@ class _Check:
     choice: SchemaChoice | None
 
     def commit(self, commit: Commit) -> None:
-        """Raise what forbids to read this commit as part of the feed."""
+        """Raise if this commit cannot be read as part of the feed."""
         if commit.protocol is not None:
             check_readable(commit.protocol, self.storage.root)
         if commit.metadata is None:
             return
         table = self.start.after(commit.metadata, commit.protocol)
         self.recorded(table, commit.version)
-        # The commit that creates a table sets its schema, and so do those that replace it.
+        # The commits that create or replace a table set its schema.
         if commit.version > self.versions.start:
             self.schema(ReadSchema(commit.version, table))
 
@@ -133,7 +133,7 @@ class _Check:
             )
 
     def end(self) -> int:
-        """Return the last version of the range that exists, for what errors say."""
+        """Return the last version of the range that exists, for errors."""
         latest = latest_version(self.storage)
         return latest if self.versions.end is None else min(latest, self.versions.end)
 
