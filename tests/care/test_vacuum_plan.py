@@ -334,7 +334,7 @@ def test_lite_does_not_delete_through_a_link_or_outside(tmp_path: Path) -> None:
     outcome = carry_out(found)
 
     assert found.paths == ("link/x",)
-    assert outcome.failures == (("link/x", "it lies behind a link, or outside of the table"),)
+    assert outcome.failures == (("link/x", "it is behind a link, or outside of the table"),)
     assert (outside / "x").exists()
     assert (table.path / "_delta_log" / "00000000000000000000.json").exists()
 

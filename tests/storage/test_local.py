@@ -253,8 +253,11 @@ def test_a_file_url_inside_a_table_is_taken_letter_for_letter(tmp_path: Path) ->
             "file:data/t",
             "cannot open 'file:data/t': a file: URL needs an absolute path, as in file:///data",
         ),
-        ("file://host/t", "cannot open 'file://host/t': its path lies on another host, 'host'"),
-        ("hdfs://host/t", "cannot open 'hdfs://host/t': 'hdfs' is no scheme that truckee knows"),
+        ("file://host/t", "cannot open 'file://host/t': its path is on another host, 'host'"),
+        (
+            "hdfs://host/t",
+            "cannot open 'hdfs://host/t': 'hdfs' is not a scheme that truckee supports",
+        ),
         ("s3a:///t", "cannot open 's3a:///t': the URL names no bucket"),
     ],
 )

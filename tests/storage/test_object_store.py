@@ -152,7 +152,7 @@ def test_without_obstore_the_hint_says_what_to_install() -> None:
 
     assert done.stdout == (
         "MissingObjectStoreError: [DELTA_MISSING_OBJECT_STORE_SUPPORT] cannot open gs://b/t: "
-        "the library that speaks to its store is not installed\n"
+        "the library for its store is not installed\n"
         "hint: pip install 'truckee[object-store]'\n"
     )
 

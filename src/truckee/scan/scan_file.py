@@ -80,7 +80,7 @@ def check_paths(storage: Storage, files: Iterable[ScanFile]) -> None:
     """
     for file in files:
         if not file.path or "\0" in file.path:
-            path, reason = repr(file.path), "no file can be called that"
+            path, reason = repr(file.path), "it is not a valid file name"
             raise StorageError(action="read", path=path, reason=reason)
         check_readable_path(storage, file.path)
         for vector in (file.rows.within, file.rows.without):

@@ -1,4 +1,4 @@
-"""Bytes by path: the first station of the way from a table's files to its rows."""
+"""Bytes by path: the first step from a table's files to its rows."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _MEMORY = MemoryFiles()
 def open_storage(url_or_path: str, options: Mapping[str, str] | None = None) -> Storage:
     """Return the storage of the table at a path or URL, as Spark users write it.
 
-    A plain path is a local one. Nothing is read or written: a table that is not there is found
-    missing when its log is listed. All `memory://` URLs of a process share one memory. The options
+    A plain path is a local one. Nothing is read or written: a missing table is noticed when its
+    log is listed. All `memory://` URLs of a process share one memory. The options
     are those of object stores (see `object_options`) and of the fence around untrusted tables (see
-    `fence`); others are left alone.
+    `fence`); others are ignored.
     """
     return fenced(_open(url_or_path, options), options or {})
 
@@ -45,5 +45,5 @@ def _open(url_or_path: str, options: Mapping[str, str] | None) -> Storage:
         case "memory":
             return MemoryStorage(url_or_path, files=_MEMORY)
         case scheme:
-            reason = f"{scheme!r} is no scheme that truckee knows"
+            reason = f"{scheme!r} is not a scheme that truckee supports"
             raise InvalidUrlError(action="open", path=url_or_path, reason=reason)

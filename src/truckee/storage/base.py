@@ -1,4 +1,4 @@
-"""The one seam to the bytes of logs and deletion vectors (data files are the engine's)."""
+"""The only way to the bytes of logs and deletion vectors; engines read data files themselves."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Storage(Protocol):
     """Bytes by path, below one table root.
 
     A path is relative to the root, with `/` between its parts and nothing percent-encoded. An
-    absolute path or URL of the same kind of store is taken as it is, since deletion vectors and
-    data files of shallow clones lie outside the table.
+    absolute path or URL of the same kind of store is used as it is, because deletion vectors and
+    data files of shallow clones are outside the table.
 
-    Whatever fails for a reason that lies with the store raises a StorageError. FileNotFoundError
-    and FileExistsError are answers, and raised only where they are promised.
+    A failure of the store raises a StorageError. FileNotFoundError and FileExistsError are normal
+    answers, and raised only where a method documents them.
     """
 
     @property
@@ -54,24 +54,24 @@ class Storage(Protocol):
         ...
 
     def write(self, path: str, data: bytes) -> None:
-        """Create or replace the file as a whole: no reader ever sees half of it."""
+        """Create or replace the file as a whole: no reader ever sees a part of it."""
         ...
 
     def put_if_absent(self, path: str, data: bytes) -> None:
-        """Create `path` whole, or raise FileExistsError and leave what is there untouched.
+        """Create `path` as a whole, or raise FileExistsError and leave the existing file untouched.
 
-        Of all that race for a path exactly one returns. FileExistsError means that the file there
-        is another's. When the store broke off and cannot be asked what became of the request,
-        WriteOutcomeUnknownError is raised: the file may be there now, or appear a little later.
-        Then only its bytes can tell, so they should hold something unique, as commits do
+        Of several concurrent calls for a path exactly one returns. FileExistsError means that the
+        file was created by another call. If the store fails and cannot report the outcome,
+        WriteOutcomeUnknownError is raised: the file may exist now, or appear a little later. Then
+        only its bytes show who wrote it, so they should contain something unique, as commits do
         (`commitInfo.txnId`).
         """
         ...
 
     def delete(self, path: str) -> None:
-        """Delete a file of the table; it is no error if there is none.
+        """Delete a file of the table; it is not an error if there is none.
 
         Raises StorageError for a path that leaves the root, by its spelling or through a link:
-        only what lies below the root is the table's to delete.
+        only files below the root may be deleted.
         """
         ...

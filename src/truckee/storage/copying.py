@@ -1,4 +1,4 @@
-"""A file copied from one table's storage to another's, whole or not at all, in bounded memory."""
+"""Copies files from one table's storage to another's, completely or not at all."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from truckee.storage.object_store import ObjectStoreStorage
 
 
 class CopiedFile(NamedTuple):
-    """A file to be copied: where it is, as its storage takes it, and where it will be."""
+    """A file to copy: its path in the source's storage, and its path in the target's."""
 
     source: str
     target: str
 
 
 def copy_files(source: Storage, target: Storage, files: Iterable[CopiedFile]) -> int:
-    """Copy files, and return how many; FileNotFoundError if one is not there."""
+    """Copy files, and return how many; FileNotFoundError if one does not exist."""
     count = 0
     for file in files:
         copy_file(source, target, file)
@@ -29,7 +29,7 @@ def copy_files(source: Storage, target: Storage, files: Iterable[CopiedFile]) ->
 
 
 def copy_file(source: Storage, target: Storage, file: CopiedFile) -> None:
-    """Copy one file; its bytes appear under its name when all of them are there."""
+    """Copy one file; it appears under its name when it is complete."""
     target = unfenced(target)
     if isinstance(target, LocalStorage):
         with source.open_input(file.source) as opened:

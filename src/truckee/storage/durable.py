@@ -1,4 +1,4 @@
-"""Writes to a local disk that are still there after the power went.
+"""Writes to a local disk that survive a power failure.
 
 A file is durable when its bytes are (fsync of the file) and its name is (fsync of its folder).
 """
@@ -13,12 +13,12 @@ from pathlib import Path
 
 _STAGED_NAME = re.compile(r"\..+\.[0-9a-f]{32}\.tmp", re.DOTALL)
 
-# Some file systems cannot sync a folder, and there is nothing else to be done there.
+# Some file systems cannot sync a folder; then nothing else can be done.
 _NO_FOLDER_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EBADF}
 
 
 def staged_path(target: Path) -> Path:
-    """Return a fresh hidden name beside `target`, for its bytes until they are whole."""
+    """Return a new hidden name beside `target`, for its bytes until they are complete."""
     return target.with_name(f".{target.name}.{os.urandom(16).hex()}.tmp")
 
 
@@ -28,12 +28,12 @@ def is_staged(name: str) -> bool:
 
 
 def is_staged_name(name: str) -> bool:
-    """Return whether a name is exactly one that `staged_path` gives."""
+    """Return whether a name has exactly the form of `staged_path`."""
     return _STAGED_NAME.fullmatch(name) is not None
 
 
 def write_and_fsync(path: Path, data: bytes) -> None:
-    """Create the file `path` with its bytes on disk; what is there already is an error."""
+    """Create the file `path` with its bytes on disk; an existing file is an error."""
     with path.open("xb", buffering=0) as file:
         view = memoryview(data)
         while view:
@@ -67,6 +67,6 @@ def make_folder(folder: Path) -> None:
 
 
 def remove_if_there(path: Path) -> None:
-    """Delete a file; it is no error if there is none."""
+    """Delete a file; it is not an error if there is none."""
     with suppress(FileNotFoundError, NotADirectoryError):
         path.unlink()

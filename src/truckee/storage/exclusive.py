@@ -1,17 +1,17 @@
-"""Three ways to give a finished file its name, unless something has that name already.
+"""Three ways to give a complete file its name, unless the name is already taken.
 
-Each takes a staged file, whole and synced, and a target in the same folder. It returns when the
-target is the staged file, raises FileExistsError when the target is another, and in neither case
-does a reader ever see half a file. A plain rename is no such way: it replaces what is there.
+Each takes a staged file, complete and synced, and a target in the same folder. It returns if the
+target is now the staged file, and raises FileExistsError if the target is another file. Readers
+never see a part of a file. A plain rename does not work: it replaces an existing file.
 
 | way         | exclusive because                          | not on                               |
 |-------------|--------------------------------------------|--------------------------------------|
 | `by_link`   | a link never replaces a name               | FAT, exFAT, many FUSE and SMB mounts |
 | `by_rename` | the kernel is told not to replace the name | old kernels, some FUSE mounts        |
-| `by_claim`  | a folder replaces an empty folder only     | (needs only an atomic rename)        |
+| `by_claim`  | a folder replaces only an empty folder     | (needs only an atomic rename)        |
 
-A way that the file system does not know raises WayNotSupportedError, and the next is tried. All
-processes meet the same file system, hence take the same way.
+If the file system does not support a way, it raises WayNotSupportedError, and the next one is
+tried. All processes use the same file system, so they all use the same way.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _RENAME_EXCL = 4  # macOS, for renamex_np
 
 
 class WayNotSupportedError(Exception):
-    """The file system, or the platform, does not know this way."""
+    """The file system, or the platform, does not support this way."""
 
 
 def name_exclusively(staged: Path, target: Path, ways: Sequence[Way]) -> None:
     """Turn `staged` into `target` by the first way that works here, or raise FileExistsError.
 
-    The staged file itself may be left, and is then the caller's to remove.
+    The staged file itself may remain; then the caller removes it.
     """
     for way in ways:
         try:
@@ -59,14 +59,14 @@ def by_link(staged: Path, target: Path) -> None:
     except OSError as error:
         if error.errno in _NOT_SUPPORTED:
             raise WayNotSupportedError from error
-        # A network file system may repeat a request whose answer was lost, and then trips over
-        # the link that it has made itself.
+        # A network file system may repeat a request whose answer was lost, and then finds the
+        # link that it created itself.
         if not _same_file(staged, target):
             raise
 
 
 def by_rename(staged: Path, target: Path) -> None:
-    """Rename the file with the flag that forbids to replace the target."""
+    """Rename the file with the flag that forbids replacing the target."""
     failure = _rename_without_replacing()(os.fsencode(staged), os.fsencode(target))
     if failure in _NOT_SUPPORTED:
         raise WayNotSupportedError
@@ -75,13 +75,13 @@ def by_rename(staged: Path, target: Path) -> None:
 
 
 def by_claim(staged: Path, target: Path) -> None:
-    """Rename a folder that holds the file to a claim on the name, then the file out of it.
+    """Rename a folder with the file to a claim on the name, then move the file out of it.
 
-    The claim on `t` is the folder `.t.claim`. Whoever renames a folder to it holds it for as long
-    as there is a file inside, since a rename replaces an empty folder only. While the claim is
-    held and `t` is absent, the file inside may become `t`, and nothing else may. Anyone can make
-    that move: the claim of a process that was killed is fulfilled by the next that wants the name,
-    so no claim is ever broken, and none goes stale. A claim won when `t` exists came too late.
+    The claim on `t` is the folder `.t.claim`. A process that renames its folder to it holds the
+    claim as long as there is a file inside, because a rename replaces only an empty folder. While
+    the claim is held and `t` is absent, only the file inside may become `t`. Any process can make
+    that move: if a process was killed, the next one that wants the name completes its claim. So no
+    claim is ever broken, and none goes stale. A claim that is taken when `t` exists is too late.
     """
     claim = target.with_name(f".{target.name}.claim")
     own = staged.with_name(f"{staged.name}.claim")
@@ -101,7 +101,7 @@ def by_claim(staged: Path, target: Path) -> None:
     except FileExistsError:
         raise
     except OSError as error:
-        reason = f"its claim was left for others to fulfil ({error.strerror})"
+        reason = f"its claim was left for others to complete ({error.strerror})"
         raise WriteOutcomeUnknownError(action="write", path=str(target), reason=reason) from error
     finally:
         _remove_if_empty(claim)
@@ -119,11 +119,11 @@ def _take_claim(own: Path, claim: Path) -> bool:
 
 
 def _fulfil_claim(claim: Path, target: Path) -> None:
-    """Move the file of another's claim to the target, if nobody has yet.
+    """Move the file of another process's claim to the target, if it is still there.
 
-    The order matters. A file that is seen in the claim before the target is seen absent is the
-    only one that can become the target, even if this process sleeps before it moves it. Staged
-    names are unique, so the move fails if the claim has passed on.
+    The order matters. If a file is seen in the claim, and the target is seen to be absent after
+    that, only this file can become the target, even if this process sleeps before the move. Staged
+    names are unique, so the move fails if the claim has changed since.
     """
     with suppress(FileNotFoundError):
         for claimed in list(claim.iterdir()):
@@ -133,9 +133,9 @@ def _fulfil_claim(claim: Path, target: Path) -> None:
 
 
 def _fulfil_own_claim(claimed: Path, target: Path) -> None:
-    """Move the file of the claim just won to the target; FileExistsError if it came too late.
+    """Move the file of our own claim to the target; FileExistsError if it was too late.
 
-    Where the file has left the claim, another process has made the move for us.
+    If the file is no longer in the claim, another process has made the move for us.
     """
     with suppress(FileNotFoundError):
         if not _is_there(target):
@@ -146,7 +146,7 @@ def _fulfil_own_claim(claimed: Path, target: Path) -> None:
 
 
 def _remove_if_empty(folder: Path) -> None:
-    # It fails if another process removed it, or holds the claim by now; both are fine.
+    # It fails if another process removed the folder, or now holds the claim; both are fine.
     with suppress(OSError):
         folder.rmdir()
 
@@ -168,8 +168,8 @@ def _taken(target: Path) -> FileExistsError:
 
 @cache
 def _rename_without_replacing() -> Callable[[bytes, bytes], int]:
-    """Return a rename that never replaces, and that gives 0 or an errno."""
-    import ctypes  # takes time to load, and is hardly ever needed
+    """Return a rename function that never replaces, and that returns 0 or an errno."""
+    import ctypes  # slow to load, and rarely needed
 
     libc = ctypes.CDLL(None, use_errno=True)
 

@@ -1,15 +1,15 @@
-"""Reads kept below a table's root, for those who open tables that they do not trust.
+"""Restricts reads to a table's root, for tables that are not trusted.
 
-A log may name files anywhere: shallow clones do, by absolute paths. So does a log that was made to
-be opened by someone who may read more than its author. With a fence, whatever lies outside of the
-root is refused, by its spelling or behind a link:
+A log may name files anywhere: shallow clones do, by absolute paths. An attacker may write such a
+log for a reader who has more permissions than the attacker. With a fence, files outside of the root
+are refused, whether by their path or through a link:
 
 | setting                          | means                                                        |
 |----------------------------------|--------------------------------------------------------------|
 | `spark.truckee.read.onlyBelowRoot` | `true`: nothing outside the table's root is read            |
-| `spark.truckee.read.alsoBelow`     | folders, with commas between, that may be read all the same |
+| `spark.truckee.read.alsoBelow`     | a comma-separated list of folders that may also be read     |
 
-The second is for the sources of clones. The user names them, since the log cannot be asked.
+The second is for the sources of clones. The user names them, because the log is not trusted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ALSO_BELOW = "spark.truckee.read.alsoBelow"
 
 
 class FencedStorage:
-    """A storage that reads only below its root, and below other folders that were named."""
+    """A storage that reads only below its root and below the allowed folders."""
 
     def __init__(self, inner: Storage, also_below: Sequence[str] = ()) -> None:
         self.inner = inner
@@ -82,16 +82,16 @@ class FencedStorage:
         self.inner.write(path, data)
 
     def put_if_absent(self, path: str, data: bytes) -> None:
-        """Create `path` whole, or raise FileExistsError and leave what is there untouched."""
+        """Create `path` as a whole, or raise FileExistsError and leave the file untouched."""
         self.inner.put_if_absent(path, data)
 
     def delete(self, path: str) -> None:
-        """Delete a file of the table; it is no error if there is none."""
+        """Delete a file of the table; it is not an error if there is none."""
         self.inner.delete(path)
 
 
 def fenced(storage: Storage, options: Mapping[str, str]) -> Storage:
-    """Return the storage with the fence that options ask for, or as it is."""
+    """Return the storage with a fence if the options ask for one, else unchanged."""
     found = {key.lower(): value for key, value in options.items()}
     asked = found.get(ONLY_BELOW_ROOT.lower(), "false").strip().lower()
     if asked not in ("true", "false"):
@@ -108,13 +108,13 @@ def unfenced(storage: Storage) -> Storage:
 
 
 def check_readable_path(storage: Storage, path: str) -> None:
-    """Raise `PathOutsideTableError` if the storage has a fence, and the path lies outside of it."""
+    """Raise `PathOutsideTableError` if the storage has a fence and the path is outside of it."""
     if isinstance(storage, FencedStorage):
         storage.check(path)
 
 
 def _place(root: str, path: str) -> tuple[str, str]:
-    """Return where a path of a table leads, as store and path: two spellings are one place."""
+    """Return the store and the path that a path of a table refers to, whatever its spelling."""
     full = path if scheme_of(path) or path.startswith("/") else f"{root}/{path}"
     if is_object_url(full):
         bucket, key = parse_object_url(full)

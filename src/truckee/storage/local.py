@@ -1,8 +1,8 @@
 """A table on a local disk, or on anything that is mounted as one.
 
-A file appears under its name only when its bytes are whole and on disk, and a put-if-absent by
-one of the three ways of `exclusive`. What a killed process leaves behind is a hidden file
-`.<name>.<unique>.tmp`, which listings of a folder leave out.
+A file appears under its name only when it is complete and on disk; a put-if-absent uses one of the
+three ways of `exclusive`. A killed process leaves a hidden file `.<name>.<unique>.tmp`, which
+listings of a folder skip.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class LocalStorage:
         """Return `length` bytes from `offset` on, fewer if the file ends before."""
         target = self._resolve(path)
         with _typed_errors("read", target), _opened(target) as file:
-            # A buffer is made for as many bytes as are asked for, so only for those that exist.
+            # The requested length is allocated, so it is limited to existing bytes.
             length = min(length, os.fstat(file.fileno()).st_size - offset)
             if offset < 0 or length <= 0:
                 return b""
@@ -77,7 +77,7 @@ class LocalStorage:
             entries = [e for e in _entries(target) if e.name >= first and not is_staged(e.name)]
             entries.sort(key=lambda entry: entry.name)
             for entry in entries:
-                # Sizes and times are asked one by one, for many stop before the end.
+                # Sizes and times are read one by one, because many callers stop before the end.
                 info = _file_info(prefix, entry)
                 if info is not None:
                     yield info
@@ -95,7 +95,7 @@ class LocalStorage:
             yield from self.list_tree(prefix + name)
 
     def write(self, path: str, data: bytes) -> None:
-        """Create or replace the file as a whole: no reader ever sees half of it."""
+        """Create or replace the file as a whole: no reader ever sees a part of it."""
         target = self._resolve(path)
         with _typed_errors("write", target), _staged(target, data) as staged:
             remove_if_there(_hadoop_checksum(target))
@@ -121,7 +121,7 @@ class LocalStorage:
                     remove_if_there(staged)
 
     def put_if_absent(self, path: str, data: bytes) -> None:
-        """Create `path` whole, or raise FileExistsError and leave what is there untouched."""
+        """Create `path` as a whole, or raise FileExistsError and leave the file untouched."""
         target = self._resolve(path)
         with _typed_errors("write", target), _staged(target, data) as staged:
             name_exclusively(staged, target, self._ways)
@@ -134,9 +134,9 @@ class LocalStorage:
                 ) from error
 
     def leftovers(self, folder: str) -> Iterator[FileInfo]:
-        """Yield the files of a folder that a writer had staged and not yet named.
+        """Yield the staged files of a folder that have not got their name yet.
 
-        Most belong to a writer that was killed; the newest may belong to one that is at work.
+        Most belong to killed writers; the newest may belong to a running one.
         """
         prefix = posixpath.join(folder, "")
         target = self._resolve(folder)
@@ -146,7 +146,7 @@ class LocalStorage:
         yield from (info for info in found if info is not None)
 
     def delete(self, path: str) -> None:
-        """Delete a file of the table; it is no error if there is none.
+        """Delete a file of the table; it is not an error if there is none.
 
         Raises StorageError for a path that leaves the root, by its spelling or through a link.
         """
@@ -157,7 +157,7 @@ class LocalStorage:
             remove_if_there(_hadoop_checksum(target))
 
     def _check_own(self, target: Path) -> None:
-        """Raise StorageError unless a path lies below the root with no link on the way there."""
+        """Raise StorageError unless a path is below the root, without a link on the way."""
         folder = os.path.normpath(target.parent)
         real_root = os.path.realpath(self._root)
         for root in (self._root, real_root):
@@ -165,29 +165,29 @@ class LocalStorage:
             is_below = below != os.pardir and not below.startswith(os.pardir + os.sep)
             if is_below and os.path.realpath(folder) == os.path.normpath(f"{real_root}/{below}"):
                 return
-        reason = "it lies outside the table's folder, or behind a link"
+        reason = "it is outside the table's folder, or behind a link"
         raise StorageError(action="delete", path=str(target), reason=reason)
 
     def _resolve(self, path: str) -> Path:
         if not is_file_name(path):
-            raise StorageError(action="open", path=repr(path), reason="no file can be called that")
+            raise StorageError(action="open", path=repr(path), reason="it is not a valid file name")
         match scheme_of(path):
             case None:
                 return Path(self._root, path)
             case "file":
                 return Path(file_url_path(path))
-        raise StorageError(action="open", path=path, reason="it does not lie on the local disk")
+        raise StorageError(action="open", path=path, reason="it is not on the local disk")
 
 
 def _opened(target: Path) -> BinaryIO:
     """Open a regular file; StorageError for a folder, a pipe or a device.
 
-    Without O_NONBLOCK, to open a pipe would wait for someone who writes to it.
+    Without O_NONBLOCK, opening a pipe would wait for a writer.
     """
     file = open(target, "rb", opener=_open_at_once)  # noqa: SIM115
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise StorageError(action="read", path=str(target), reason="it is no regular file")
+        raise StorageError(action="read", path=str(target), reason="it is not a regular file")
     return file
 
 
@@ -197,7 +197,7 @@ def _open_at_once(path: str, flags: int) -> int:
 
 @contextmanager
 def _staged(target: Path, data: bytes) -> Iterator[Path]:
-    """Yield the path of a hidden file beside `target` with its bytes on disk; drop it at the end.
+    """Yield the path of a hidden file beside `target` with its bytes on disk; delete it at the end.
 
     Its folder is created first.
     """
@@ -207,7 +207,7 @@ def _staged(target: Path, data: bytes) -> Iterator[Path]:
         write_and_fsync(staged, data)
         yield staged
     finally:
-        # A leftover is hidden and harms nobody, while an error here would hide the outcome.
+        # A leftover file is hidden and harmless, but an error here would hide the outcome.
         with suppress(OSError):
             remove_if_there(staged)
 
@@ -232,17 +232,17 @@ def _file_info(prefix: str, entry: os.DirEntry[str]) -> FileInfo | None:
 
 
 def _hadoop_checksum(target: Path) -> Path:
-    """Return where Hadoop keeps its checksum of a local file.
+    """Return the path of Hadoop's checksum of a local file.
 
-    It verifies a file by its checksum file if there is one, so bytes that did not come through
-    Hadoop are readable to Spark only without it.
+    Hadoop verifies a file by its checksum file if there is one. So Spark can read bytes that were
+    not written through Hadoop only if there is no checksum file.
     """
     return target.with_name(f".{target.name}.crc")
 
 
 @contextmanager
 def _typed_errors(action: str, path: Path) -> Iterator[None]:
-    """Turn the operating system's errors into ours, but for the two answers of the contract.
+    """Turn the operating system's errors into ours, except for the two normal answers.
 
     These are FileNotFoundError when reading and FileExistsError when writing.
     """

@@ -1,4 +1,4 @@
-"""A table in a dict: a real store without a disk, for tests and for the examples of the docs."""
+"""A table in memory: a real store without a disk, for tests and for examples in the docs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _File(NamedTuple):
 
 @dataclass(frozen=True)
 class MemoryFiles:
-    """Files by URL, shared by the tables that lie in one memory."""
+    """Files by URL, shared by the tables of one memory."""
 
     by_url: dict[str, _File] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
@@ -83,7 +83,7 @@ class MemoryStorage:
             self._files.by_url[self._resolve(path)] = _now(data)
 
     def put_if_absent(self, path: str, data: bytes) -> None:
-        """Create `path`, or raise FileExistsError and leave what is there untouched."""
+        """Create `path`, or raise FileExistsError and leave the file untouched."""
         url = self._resolve(path)
         with self._files.lock:
             if url in self._files.by_url:
@@ -91,10 +91,10 @@ class MemoryStorage:
             self._files.by_url[url] = _now(data)
 
     def delete(self, path: str) -> None:
-        """Delete a file of the table; it is no error if there is none."""
+        """Delete a file of the table; it is not an error if there is none."""
         url = posixpath.normpath(self._resolve(path))
         if not url.startswith(posixpath.normpath(self._root) + "/"):
-            raise StorageError(action="delete", path=path, reason="it lies outside the table")
+            raise StorageError(action="delete", path=path, reason="it is outside the table")
         with self._files.lock:
             self._files.by_url.pop(self._resolve(path), None)
 
@@ -104,7 +104,7 @@ class MemoryStorage:
                 return f"{self._root}/{path}".rstrip("/")
             case "memory":
                 return path.rstrip("/")
-        raise StorageError(action="open", path=path, reason="it does not lie in this memory")
+        raise StorageError(action="open", path=path, reason="it is not in this memory")
 
 
 def _now(data: bytes) -> _File:

@@ -1,10 +1,10 @@
-"""The options of Spark users for object stores, in the words of obstore.
+"""Spark's options for object stores, translated to those of obstore.
 
 Spark users set Hadoop's `fs.*` keys, with or without `spark.hadoop.` before them, and S3's also
-for one bucket alone (`fs.s3a.bucket.<name>.*`). The names of obstore and delta-rs are taken too:
-`aws_access_key_id`, `AZURE_STORAGE_ACCOUNT_KEY`, `google_service_account`. Other options are left
-alone, for a reader may have some of its own. What is not said here is found by obstore in the
-environment, or asked of the machine's own identity.
+for a single bucket (`fs.s3a.bucket.<name>.*`). The names of obstore and delta-rs are accepted too:
+`aws_access_key_id`, `AZURE_STORAGE_ACCOUNT_KEY`, `google_service_account`. Other options are
+ignored, because they may be a reader's. obstore takes what is missing from the environment, or
+from the machine's own identity.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 from truckee.storage.object_url import Bucket, StoreKind
 
-_RETRIES = 7  # as Hadoop: an endpoint that is down is reported in seconds rather than minutes
+_RETRIES = 7  # as in Hadoop: an endpoint that is down is reported in seconds, not minutes
 
 _NATIVE_PREFIX = {StoreKind.S3: "aws_", StoreKind.GCS: "google_", StoreKind.AZURE: "azure_"}
-# One name for each thing that can also be said in Hadoop's words, so that it is said once.
+# One name for each setting that Hadoop also has, so that it is set only once.
 _NATIVE_NAMES = {
     "aws_access_key_id": "access_key_id",
     "aws_secret_access_key": "secret_access_key",
@@ -67,7 +67,7 @@ _AZURE_LOGIN = re.compile(r"(?P<host>https?://[^/]+)/(?P<tenant>[^/]+)/oauth2/.*
 
 
 class StoreConfig(NamedTuple):
-    """What obstore is given to open a bucket."""
+    """The configuration with which obstore opens a bucket."""
 
     config: Mapping[str, Any]
     client: Mapping[str, Any]
@@ -93,7 +93,7 @@ def store_config(bucket: Bucket, options: Mapping[str, str]) -> StoreConfig:
 
 
 def _native_config(kind: StoreKind, options: Mapping[str, str]) -> dict[str, Any]:
-    """Return the options that are in obstore's own words already."""
+    """Return the options that already have obstore's names."""
     prefix = _NATIVE_PREFIX[kind]
     native = {k.lower(): v for k, v in options.items() if k.lower().startswith(prefix)}
     return {_NATIVE_NAMES.get(k, k): v for k, v in native.items()}
@@ -118,8 +118,8 @@ def _s3_config(bucket: Bucket, options: Mapping[str, str]) -> dict[str, Any]:
 def _s3_endpoint(bucket: Bucket, s3a: Mapping[str, str]) -> dict[str, Any]:
     """Return endpoint, region and style of address.
 
-    An endpoint of AWS itself only tells the region. Elsewhere the bucket is part of the path,
-    which works with every store and name of a bucket, unless the user says otherwise.
+    An endpoint of AWS itself only gives the region. Elsewhere the bucket is part of the path, which
+    works with every store and bucket name, unless the user sets it otherwise.
     """
     endpoint = s3a.get("endpoint", "").rstrip("/")
     in_host = s3a.get("path.style.access", "true").lower() == "false"
@@ -166,7 +166,7 @@ def _azure_config(bucket: Bucket, options: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _azure_hosts(bucket: Bucket) -> list[str]:
-    """Return the account's host as the URL spells it, and as its other interface is called."""
+    """Return the account's host as in the URL, and the host of its other interface."""
     if bucket.host is None:
         return []
     other = {"dfs": "blob", "blob": "dfs"}

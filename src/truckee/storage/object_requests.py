@@ -1,8 +1,8 @@
-"""What is asked of an object store, request by request, through obstore.
+"""The requests to an object store, through obstore.
 
-A conditional put can be carried out while its answer is lost; sent again, it trips over itself.
-So each leaves a fresh token in the object's metadata, and whoever is told "it exists" looks whose
-token is there. Nothing is asked twice when all goes well.
+A conditional put can succeed while its answer is lost; if it is sent again, it finds its own
+object. So each put stores a unique token in the object's metadata, and if the object exists, the
+token shows who wrote it. Without failures no additional request is sent.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from obstore import ObjectMeta
     from obstore.store import ObjectStore
 
-_WRITER = "truckeewriter"  # Azure wants the names of metadata to be identifiers
+_WRITER = "truckeewriter"  # Azure requires metadata names to be identifiers
 _PUTS = 3
 _PAGE = 1000
-_LAST = "\U0010ffff"  # sorts behind every name
+_LAST = "\U0010ffff"  # sorts after every name
 
 _SHORT = re.compile(r".*?(?=: <\?xml|\n|$)")
 _SAID = re.compile(r"<Code>(?P<code>.*?)</Code>.*?<Message>(?P<message>.*?)</Message>", re.DOTALL)
@@ -41,7 +41,7 @@ _REFUSAL = re.compile(r"status code: 4(?!09|12)\d\d")
 
 
 class ObjectPlace(NamedTuple):
-    """An object or a folder: its store, its key there, and its URL for people."""
+    """An object or a folder: its store, its key there, and its URL for display."""
 
     store: ObjectStore
     key: str
@@ -50,7 +50,7 @@ class ObjectPlace(NamedTuple):
 
 @cache
 def _obstore() -> Any:
-    """Return obstore, which is an extra, and takes time to load."""
+    """Return obstore, which is optional, and slow to load."""
     import_module("obstore.store")
     return import_module("obstore")
 
@@ -61,7 +61,7 @@ def open_store(bucket: Bucket, options: Mapping[str, str], *, url: str) -> Objec
         obstore = _obstore()
     except ImportError as error:
         raise MissingObjectStoreError(
-            action="open", path=url, reason="the library that speaks to its store is not installed"
+            action="open", path=url, reason="the library for its store is not installed"
         ) from error
     kinds = {StoreKind.S3: "S3Store", StoreKind.GCS: "GCSStore", StoreKind.AZURE: "AzureStore"}
     config, client, retry = store_config(bucket, options)
@@ -89,7 +89,7 @@ def get_range(place: ObjectPlace, offset: int, length: int) -> bytes:
         try:
             return bytes(obstore.get_range(place.store, place.key, start=offset, length=length))
         except obstore.exceptions.GenericError:
-            # A range that starts at the end or behind it is refused rather than empty.
+            # Stores refuse a range that starts at or after the end, instead of returning no bytes.
             if offset >= obstore.head(place.store, place.key)["size"]:
                 return b""
             raise
@@ -114,8 +114,8 @@ def objects(place: ObjectPlace, *, after: str = "") -> Iterator[ObjectMeta]:
 def names(place: ObjectPlace, *, first: str) -> Iterator[tuple[str, ObjectMeta]]:
     """Yield the names in a folder that are not less than `first`, in order, with their objects.
 
-    A store lists what comes *after* a key, and subfolders with all that they hold. So the listing
-    starts a letter early, and a subfolder of more than a page is left by starting again behind it.
+    A store lists what comes *after* a key, including everything in subfolders. So the listing
+    starts one character early, and if a subfolder has more than a page, it starts again after it.
     """
     prefix = f"{place.key}/" if place.key else ""
     after: str | None = prefix + first[:-1]
@@ -143,7 +143,7 @@ def put(place: ObjectPlace, data: bytes | BinaryIO) -> None:
 def put_if_absent(place: ObjectPlace, data: bytes) -> None:
     """Create the object, or raise FileExistsError if there is one that is not from this call.
 
-    WriteOutcomeUnknownError if the store cannot be asked what became of the request.
+    WriteOutcomeUnknownError if the store cannot report the outcome.
     """
     mine = {_WRITER: os.urandom(16).hex()}
     failure: Exception | None = None
@@ -156,7 +156,7 @@ def put_if_absent(place: ObjectPlace, data: bytes) -> None:
 
 
 def delete_object(place: ObjectPlace) -> None:
-    """Delete the object; it is no error if there is none."""
+    """Delete the object; it is not an error if there is none."""
     with _typed_errors("delete", place):
         try:
             _obstore().delete(place.store, place.key)
@@ -165,7 +165,7 @@ def delete_object(place: ObjectPlace) -> None:
 
 
 def _put_once(place: ObjectPlace, data: bytes, mine: dict[str, str]) -> Exception | None:
-    """Ask the store to create the object; return the error that leaves open whether it did."""
+    """Ask the store to create the object; return the error if it is unknown whether it did."""
     obstore = _obstore()
     unsure: tuple[type[Exception], ...] = (
         obstore.exceptions.AlreadyExistsError,
@@ -181,10 +181,10 @@ def _put_once(place: ObjectPlace, data: bytes, mine: dict[str, str]) -> Exceptio
 
 
 def _is_mine(place: ObjectPlace, mine: dict[str, str], failure: Exception) -> bool:
-    """Return whether the object is there and ours, after all; False if there is none.
+    """Return whether the object exists and is ours; False if there is none.
 
-    A store can also say that an object exists while another creates or deletes it, so that there
-    is none when we look; then the put is to be tried again.
+    A store may report that an object exists while another writer creates or deletes it, so that
+    there is none when we look; then the put is tried again.
     """
     obstore = _obstore()
     try:
@@ -199,7 +199,7 @@ def _is_mine(place: ObjectPlace, mine: dict[str, str], failure: Exception) -> bo
 
 
 def _is_refusal(error: Exception) -> bool:
-    """Return whether the store found fault with the request, rather than with what is there."""
+    """Return whether the store rejected the request itself."""
     return _REFUSAL.search(str(error)) is not None
 
 
@@ -210,7 +210,7 @@ def _outcome_unknown(place: ObjectPlace, failure: Exception | None) -> WriteOutc
 
 @contextmanager
 def _typed_errors(action: str, place: ObjectPlace) -> Iterator[None]:
-    """Turn obstore's errors into ours, but for an object that is missing or is there."""
+    """Turn obstore's errors into ours, except for a missing or an existing object."""
     if _serving_process() != os.getpid():
         raise ForkedProcessError(
             action=action, path=place.url, reason="the process was forked while it used the store"
@@ -231,7 +231,7 @@ def _typed_errors(action: str, place: ObjectPlace) -> Iterator[None]:
 def _serving_process() -> int:
     """Return the process that made the first request.
 
-    obstore serves requests by threads, which a fork leaves behind: the child would wait for ever.
+    obstore uses threads, which do not exist in a forked child: the child would wait forever.
     """
     return os.getpid()
 

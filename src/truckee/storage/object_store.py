@@ -1,4 +1,4 @@
-"""A table in S3, Google Cloud Storage or Azure: paths turned into buckets and keys."""
+"""A table in S3, Google Cloud Storage or Azure: paths become buckets and keys."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ObjectStoreStorage:
         self._bucket, self._key = parse_object_url(self._url)
         self._stores: dict[Bucket, ObjectStore] = {}
         self._lock = Lock()
-        self._place("")  # what is wrong with the options is wrong from the start
+        self._place("")  # errors in the options are reported at once
 
     def __repr__(self) -> str:
         return f"ObjectStoreStorage({self._url!r})"
@@ -73,7 +73,7 @@ class ObjectStoreStorage:
             yield _file_info(folder, found["path"][len(place.key) :].lstrip("/"), found)
 
     def write(self, path: str, data: bytes) -> None:
-        """Create or replace the file as a whole: no reader ever sees half of it."""
+        """Create or replace the file as a whole: no reader ever sees a part of it."""
         requests.put(self._place(path), data)
 
     def write_from(self, path: str, file: BinaryIO) -> None:
@@ -81,19 +81,19 @@ class ObjectStoreStorage:
         requests.put(self._place(path), file)
 
     def put_if_absent(self, path: str, data: bytes) -> None:
-        """Create `path` whole, or raise FileExistsError and leave what is there untouched.
+        """Create `path` as a whole, or raise FileExistsError and leave the file untouched.
 
-        WriteOutcomeUnknownError if the store cannot be asked what became of the request.
+        WriteOutcomeUnknownError if the store cannot report the outcome.
         """
         requests.put_if_absent(self._place(path), data)
 
     def delete(self, path: str) -> None:
-        """Delete a file of the table; it is no error if there is none."""
+        """Delete a file of the table; it is not an error if there is none."""
         place = self._place(path)
         bucket = parse_object_url(path).bucket if is_object_url(path) else self._bucket
         prefix = f"{self._key}/" if self._key else ""
         if bucket != self._bucket or not place.key.startswith(prefix):
-            raise StorageError(action="delete", path=path, reason="it lies outside the table")
+            raise StorageError(action="delete", path=path, reason="it is outside the table")
         requests.delete_object(place)
 
     def _place(self, path: str) -> ObjectPlace:
@@ -103,7 +103,7 @@ class ObjectStoreStorage:
             bucket, key = self._bucket, normal_key(posixpath.join(f"/{self._key}", path))
             url = posixpath.join(self._url, path).rstrip("/")
         else:
-            reason = f"it does not lie in {self._bucket.kind.value}"
+            reason = f"it is not in {self._bucket.kind.value}"
             raise StorageError(action="open", path=path, reason=reason)
         with self._lock:
             store = self._stores.get(bucket)

@@ -1,4 +1,4 @@
-"""URLs of object stores, as Spark users write them, taken apart into bucket and key.
+"""URLs of object stores, as Spark users write them, parsed into bucket and key.
 
 | URL                                                      | store | bucket           | key   |
 |----------------------------------------------------------|-------|------------------|-------|
@@ -8,8 +8,8 @@
 | `wasb://`, `wasbs://` + `c@acc.blob.core.windows.net/x`  | Azure | `c` of `acc`     | `x`   |
 | `az://c/x`, `abfss://c/x`                                | Azure | `c` (see below)  | `x`   |
 
-The last names no account: that comes from the options or the environment.
-Like a Hadoop path, such a URL is taken letter for letter: nothing in it is percent-decoded.
+The last one names no account: it comes from the options or the environment.
+Like a Hadoop path, such a URL is taken literally: nothing in it is percent-decoded.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A file of a store that is read by ranges, for those who want a file."""
+"""A file object over a store that is read by ranges."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _BLOCK = 1 << 20
 
 
 def opened_ranges(read_range: Callable[[int, int], bytes], size: int) -> BinaryIO:
-    """Return a file for random access, made of a function of offset and length."""
+    """Return a file for random access, from a function that reads an offset and a length."""
     return io.BufferedReader(_RangeReader(read_range, size), buffer_size=_BLOCK)
 
 

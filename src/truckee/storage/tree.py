@@ -1,8 +1,8 @@
-"""A table's folder as a whole: what lies in it, and the deletion of what is not needed.
+"""A table's folder as a whole: its files, and the deletion of some of them.
 
-A listing never enters a folder that is a link, and a deletion never passes through one: what lies
-behind a link is not the table's to delete. Only a local disk has folders of their own; an object
-store has none that could be empty.
+A listing never enters a folder that is a link, and a deletion never goes through one: files behind
+a link do not belong to the table. Only a local disk has real folders; an object store has no empty
+ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from truckee.storage.fence import unfenced
 from truckee.storage.local import LocalStorage
 
 IsHidden = Callable[[str], bool]
-"""Tells by the name of a file or folder that it is left out, with all that it holds."""
+"""Returns whether a file or folder, with everything in it, is skipped because of its name."""
 
 
 class EmptyFolder(NamedTuple):
@@ -46,7 +46,7 @@ def walk(storage: Storage, is_hidden: IsHidden) -> Iterator[FileInfo | EmptyFold
 
 
 def _walk_folder(root: str, folder: str, is_hidden: IsHidden) -> Iterator[FileInfo | EmptyFolder]:
-    """Yield what lies below a folder; the folder itself comes last, if it is empty."""
+    """Yield the content of a folder; the folder itself comes last, if it is empty."""
     is_empty = True
     try:
         with os.scandir(os.path.join(root, folder)) as found:
@@ -82,13 +82,13 @@ def _info(path: str, entry: os.DirEntry[str]) -> FileInfo | None:
 
 
 def delete_files(storage: Storage, paths: Iterable[str]) -> Deleted:
-    """Delete files by their paths below the root; one that cannot be deleted stops no other."""
+    """Delete files by their paths below the root; a failure does not stop the others."""
     inside = _Inside(storage)
     count = 0
     failures: list[tuple[str, str]] = []
     for path in paths:
         if not inside.holds(path):
-            failures.append((path, "it lies behind a link, or outside of the table"))
+            failures.append((path, "it is behind a link, or outside of the table"))
             continue
         try:
             storage.delete(path)
@@ -99,7 +99,7 @@ def delete_files(storage: Storage, paths: Iterable[str]) -> Deleted:
 
 
 def delete_folders(storage: Storage, paths: Iterable[str]) -> Deleted:
-    """Delete folders that are still empty, deepest first; others are left as they are."""
+    """Delete folders that are still empty, deepest first; others are kept."""
     if not isinstance(unfenced(storage), LocalStorage):
         return Deleted(0)
     inside = _Inside(storage)
@@ -118,7 +118,7 @@ def delete_folders(storage: Storage, paths: Iterable[str]) -> Deleted:
 
 
 class _Inside:
-    """Tells which paths lie in the table's folder itself, rather than behind a link in it."""
+    """Decides which paths are in the table's folder itself, rather than behind a link in it."""
 
     def __init__(self, storage: Storage) -> None:
         is_local = isinstance(unfenced(storage), LocalStorage)

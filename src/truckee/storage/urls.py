@@ -1,4 +1,4 @@
-"""What people write to say where a table is, taken apart.
+"""Parses the paths and URLs that users write for a table.
 
 | written                          | local path                    |
 |----------------------------------|-------------------------------|
@@ -7,7 +7,7 @@
 | `file:/data/t`, `file:///data/t` | `/data/t`                     |
 | `file:///data/a%20b`             | `/data/a b`                   |
 
-A plain path is taken letter for letter; only a URL is percent-decoded, and `~` is a folder name.
+A plain path is taken literally; only a URL is percent-decoded, and `~` is a folder name.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def scheme_of(path: str) -> str | None:
 
 
 def is_file_name(path: str) -> bool:
-    """Return whether a file system can be asked for a path: NUL and lone surrogates it refuses."""
+    """Return whether a path is valid for a file system, which refuses NUL and lone surrogates."""
     try:
         return b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -45,11 +45,11 @@ def local_root(path: str) -> str:
         raise InvalidUrlError(action="open", path=path, reason="the path is empty")
     if path.lower().startswith("file:"):
         path = unquote(file_url_path(path))
-    return os.path.abspath(path)  # where resolve() would follow symbolic links
+    return os.path.abspath(path)  # resolve() would follow symbolic links
 
 
 def file_url_path(url: str) -> str:
-    """Return the path of a `file:` URL as it is written there, still percent-encoded if it was."""
+    """Return the path of a `file:` URL as it is written, without percent-decoding."""
     found = _FILE_URL.fullmatch(url)
     if found is None:
         raise InvalidUrlError(
@@ -57,6 +57,6 @@ def file_url_path(url: str) -> str:
         )
     if (found["host"] or "localhost").lower() != "localhost":
         raise InvalidUrlError(
-            action="open", path=url, reason=f"its path lies on another host, {found['host']!r}"
+            action="open", path=url, reason=f"its path is on another host, {found['host']!r}"
         )
     return found["path"]

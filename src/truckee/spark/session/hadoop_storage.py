@@ -137,14 +137,14 @@ class HadoopStorage:
         is_below = place.startswith(f"{posixpath.normpath(self._path or '/').rstrip('/')}/")
         with _told("delete", path):
             if not is_below or not self._files.delete(self._path or "/", place):
-                raise StorageError(action="delete", path=path, reason="it lies outside the table")
+                raise StorageError(action="delete", path=path, reason="it is outside the table")
 
     def _resolve(self, path: str) -> str:
         if scheme_of(path) is None:
             return path if path.startswith("/") else f"{self._path}/{path}".rstrip("/") or "/"
         scheme, authority, place = _taken_apart(path)
         if (scheme, authority) != self._place:
-            reason = f"it does not lie in {'://'.join(self._place)}"
+            reason = f"it is not in {'://'.join(self._place)}"
             raise StorageError(action="open", path=path, reason=reason)
         return place
 
