@@ -88,7 +88,7 @@ def test_orphans_and_temporary_files_are_told_apart(table: Folder) -> None:
     found = findings(table)
 
     assert found["orphaned"].says == (
-        "no version that the log knows has 1 file (10 B) of the folder: orphan; the retention "
+        "no version in the log uses 1 file (10 B) of the folder: orphan; the retention "
         "keeps 1 of them for now"
     )
     assert found["temporary"].facts["files"] == [

@@ -1,1 +1,1 @@
-"""What keeps a table in order, planned from its log and its listing: no JVM."""
+"""Table maintenance, planned from the log and a listing, without a JVM."""

@@ -1,11 +1,11 @@
-"""Which files are rewritten together: pure planning, from what the log says of them.
+"""Which files are rewritten together: pure planning, from their entries in the log.
 
-A bin is a set of files of one partition that become one new file, or several of a wanted size.
+A bin is a set of files of one partition that become one new file, or several of a target size.
 
-    files of the partitions asked for  ->  candidates  ->  by partition  ->  bins
+    files of the selected partitions  ->  candidates  ->  by partition  ->  bins
 
 Bins are filled next-fit, smallest files first: with a limit of 10, files of 1, 3, 4, 5 and 9
-become the bins (1, 3, 4), (5) and (9), of which compaction keeps the first.
+become the bins (1, 3, 4), (5) and (9); compaction rewrites only the first.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Bin:
 
 
 def partition_of(columns: Sequence[StructField], session_zone: str = "UTC") -> PartitionOf:
-    """Return what tells files of different partitions of a table apart."""
+    """Return a function that gives the partition of a file as a key."""
 
     def key(file: AddFile) -> PartitionKey:
         return tuple(_typed(file, column, session_zone) for column in columns)
@@ -58,7 +58,7 @@ def _typed(file: AddFile, column: StructField, session_zone: str) -> object:
 
 
 def deleted_ratio(file: AddFile) -> float | None:
-    """Return which part of a file's rows is deleted, 0 without a vector; None if nobody knows."""
+    """Return the fraction of a file's rows that is deleted, 0 without a vector; None if unknown."""
     if file.deletion_vector is None:
         return 0.0
     total = num_records(file.stats)
@@ -66,7 +66,7 @@ def deleted_ratio(file: AddFile) -> float | None:
 
 
 def logical_size(file: AddFile) -> int:
-    """Return the bytes of a file that belong to rows which are not deleted, by proportion."""
+    """Return the bytes of a file that belong to live rows, by proportion."""
     return int(file.size * (1 - (deleted_ratio(file) or 0)))
 
 
@@ -84,13 +84,13 @@ def compaction_bins(
     max_size: int,
     max_deleted: float,
 ) -> list[Bin]:
-    """Return the bins of a compaction; a file that is alone in its bin is left as it is."""
+    """Return the bins of a compaction; a file that is alone in its bin is not rewritten."""
     chosen = (f for f in files if is_candidate(f, min_size=min_size, max_deleted=max_deleted))
     return [bunch for bunch in packed_bins(chosen, of, max_size=max_size) if len(bunch.files) > 1]
 
 
 def packed_bins(files: Iterable[AddFile], of: PartitionOf, *, max_size: int) -> list[Bin]:
-    """Return all files in bins of one partition each, at most `max_size` large where possible."""
+    """Return all files in bins of one partition each, of at most `max_size` if possible."""
     return [
         Bin(partition, bunch)
         for partition, members in by_partition(files, of).items()
@@ -107,7 +107,7 @@ def whole_partitions(files: Iterable[AddFile], of: PartitionOf, *, max_size: int
 
 
 def num_outputs(files: Iterable[AddFile], max_size: int) -> int:
-    """Return how many files of about `max_size` hold what these files hold."""
+    """Return how many files of about `max_size` can hold the content of these files."""
     return max(1, sum(file.size for file in files) // max_size)
 
 
@@ -134,7 +134,7 @@ def next_fit(files: Iterable[AddFile], max_size: int) -> Iterator[tuple[AddFile,
 
 
 def batches(bins: Sequence[Bin], max_size: int | None) -> Iterator[list[Bin]]:
-    """Yield bins that are committed together; without a limit that is all of them."""
+    """Yield bins that are committed together; without a limit, all of them."""
     if max_size is None:
         if bins:
             yield list(bins)

@@ -3,14 +3,14 @@
 | in the source          | in a shallow clone             | in a deep clone                      |
 |------------------------|--------------------------------|--------------------------------------|
 | `a/x.parquet`          | its absolute URI               | `a/x.parquet`, copied                |
-| an absolute URI        | the same                       | a name of its own, copied            |
+| an absolute URI        | the same                       | a new name, copied                   |
 | a vector below root    | its absolute URI               | the same descriptor, its file copied |
-| a vector elsewhere     | the same                       | a file of its own, copied            |
+| a vector elsewhere     | the same                       | a new file, copied                   |
 | a vector in the log    | the same                       | the same                             |
 
-A shallow clone of a shallow clone names the files of the first table of all, so the one in the
-middle may go. Names of copies depend on nothing but the source's, so a clone that was stopped
-finds what it had copied.
+A shallow clone of a shallow clone names the files of the original table, so the clone in the middle
+may be deleted. The names of copies depend only on the names in the source, so a clone that was
+interrupted finds the files that it has already copied.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NOT_COPIED = (
 
 @dataclass(frozen=True, kw_only=True)
 class ClonedFiles:
-    """The files of a clone, and what has to be copied before they are there."""
+    """The files of a clone, and the files that have to be copied for it."""
 
     adds: tuple[AddFile, ...]
     copies: tuple[CopiedFile, ...] = ()
@@ -66,7 +66,7 @@ def _shallow(file: AddFile, root: str) -> AddFile:
 
 
 def deep_files(source: Snapshot) -> ClonedFiles:
-    """Return the files of a clone that has all of them itself."""
+    """Return the files of a clone that has its own copies."""
     adds: list[AddFile] = []
     copies: dict[str, CopiedFile] = {}
     for file in source.files():
@@ -83,7 +83,7 @@ def deep_files(source: Snapshot) -> ClonedFiles:
 
 
 def _as_new(file: AddFile) -> AddFile:
-    """Return a file as one that is new in its table: rows get ids of their own."""
+    """Return a file as a new one in its table: its rows get new ids."""
     return replace(file, data_change=True, base_row_id=None, default_row_commit_version=None)
 
 
@@ -102,9 +102,9 @@ def _own_vector(vector: DeletionVectorDescriptor) -> DeletionVectorDescriptor:
 def cloned_metadata(
     source: Metadata, target: Metadata | None, properties: Iterable[tuple[str, str]]
 ) -> Metadata:
-    """Return the metadata of a clone: the source's, under the target's own name and id.
+    """Return the metadata of a clone: the source's, with the target's own name and id.
 
-    What the source says of its own history is not true of the clone, and left out.
+    Properties about the source's own history do not apply to the clone, and are left out.
     """
     kept = {key: text for key, text in source.configuration.items() if key not in _NOT_COPIED}
     metadata = replace(

@@ -1,8 +1,8 @@
-"""How far those have come who read a table bit by bit, so that a vacuum keeps what they need.
+"""The positions of a table's incremental readers, so that a vacuum keeps the files they need.
 
-A stream writes where it is into its checkpoint folder: `offsets/0`, `offsets/1` and so on, each
-with one line of JSON a source. The newest batch may still be running, so the offset before it is
-where the stream would start again; a stream that is still in its first batch needs all there is.
+A stream writes its position to its checkpoint folder: `offsets/0`, `offsets/1` and so on, each with
+one line of JSON per source. The newest batch may still be running, so the stream would restart from
+the offset before it; a stream that is still in its first batch needs everything.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from truckee.storage import open_storage
 from truckee.storage.base import Storage
 
 Consumer = str | int
-"""The checkpoint folder of a stream, or the version that somebody reads from."""
+"""The checkpoint folder of a stream, or the version from which somebody reads."""
 
 _NOTHING_YET = "-"
 _EVERYTHING = 0
@@ -32,7 +32,7 @@ class _Offset(msgspec.Struct, rename="camel"):
 def needed_from(snapshot: Snapshot, consumers: Iterable[Consumer]) -> int | None:
     """Return the oldest version that any of the consumers still needs, None without consumers.
 
-    Raises ConsumerNotFoundError for one of which that cannot be told.
+    Raises ConsumerNotFoundError for a consumer whose position is unknown.
     """
     versions = [_version(snapshot, consumer) for consumer in consumers]
     return min(versions, default=None)

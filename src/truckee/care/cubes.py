@@ -1,6 +1,6 @@
-"""Which files of a clustered table are clustered anew: pure planning.
+"""Which files of a clustered table are clustered again: pure planning.
 
-Files that were clustered together are a *cube*, told by tags of their `add`:
+Files that were clustered together are a *cube*. Tags of their `add` identify it:
 
 | in the log                | meaning                                                     |
 |---------------------------|-------------------------------------------------------------|
@@ -8,8 +8,8 @@ Files that were clustered together are a *cube*, told by tags of their `add`:
 | `tags.ZCUBE_ZORDER_BY`    | JSON array of the columns that it is clustered by           |
 | `clusteringProvider`      | whose clustering this is; `liquid` is Delta's and ours      |
 
-A cube grows with every OPTIMIZE that finds new files, until it has the size at which it is sealed.
-Without FULL, files that are clustered by other columns, or by somebody else, stay as they are.
+A cube grows with every OPTIMIZE that finds new files, until it reaches the size of a full cube.
+Without FULL, files that are clustered by other columns or by another engine are not rewritten.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CUBE_COLUMNS = "ZCUBE_ZORDER_BY"
 
 @dataclass(frozen=True, kw_only=True)
 class CubeSizes:
-    """From which size on a cube is sealed, how large a new one becomes, and its files."""
+    """The size from which a cube is full, and the target sizes of a new cube and its files."""
 
     sealed: int
     target: int
@@ -37,17 +37,17 @@ class CubeSizes:
 
 
 def column_names(columns: Iterable[Sequence[str]]) -> str:
-    """Return clustering columns as the tag of a file names them."""
+    """Return clustering columns as the tag of a file has them."""
     return msgspec.json.encode([".".join(path) for path in columns]).decode()
 
 
 def cube_id(file: AddFile) -> str | None:
-    """Return the cube of a file, None if it is in none."""
+    """Return the cube of a file, None if it has none."""
     return None if file.tags is None else file.tags.get(CUBE_ID)
 
 
 def is_of(file: AddFile, columns: str) -> bool:
-    """Return whether a file is in a cube of these columns, as `column_names` has them."""
+    """Return whether a file is in a cube of these columns, given as by `column_names`."""
     tags = file.tags or {}
     return (
         tags.get(CUBE_ID) is not None

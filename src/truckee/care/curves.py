@@ -1,16 +1,16 @@
-"""Curves through a space of small integers, as tables to look up: pure.
+"""Space-filling curves over small integers, as lookup tables: pure functions.
 
-A point has one number a column, the range of values that it is in. Two curves put points in an
-order in which neighbours mostly stay neighbours:
+A point has one number per column: the range that the column's value is in. Two curves put points in
+an order in which neighbours mostly stay neighbours:
 
-- **Z-order**: the bits of the numbers take turns, from the most significant on. With 3 bits,
+- **Z-order**: the bits of the numbers are interleaved, from the most significant on. With 3 bits,
   (5, 3) is 101 and 011, which is 10 01 11 = 39.
-- **Hilbert**: no jumps. It follows from the Z-order number, some bits at a time, by a machine that
-  remembers how the curve is turned in the part of space that it is in (Hamilton and Rau-Chaplin,
-  "Compact Hilbert indices").
+- **Hilbert**: a curve without jumps. A state machine computes it from the Z-order number, some bits
+  at a time; the state is the rotation of the curve in the current part of space (Hamilton and
+  Rau-Chaplin, "Compact Hilbert indices").
 
-In plans both are look-ups in short arrays: how the bits of one number are spread out, and what the
-machine does with the next bits.
+In query plans both are lookups in short arrays: one spreads the bits of a number, the other has the
+steps of the state machine.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _CHUNK_BITS = 10
 
 
 def bits_for(num_columns: int, num_ranges: int) -> int:
-    """Return how many bits a column gets, so that all of them together fit into a key."""
+    """Return how many bits each column gets, so that all of them fit into a key."""
     return max(1, min((num_ranges - 1).bit_length(), MAX_KEY_BITS // num_columns))
 
 
 def spread_bits(num_columns: int, bits: int) -> list[int]:
-    """Return for each number below `2**bits` its bits with gaps for those of the other columns.
+    """Return, for each number below `2**bits`, its bits with gaps for those of the other columns.
 
     With two columns, 101 becomes 1 0 0 0 1 = 10001.
     """
@@ -39,7 +39,7 @@ def spread_bits(num_columns: int, bits: int) -> list[int]:
 
 
 def z_order(point: tuple[int, ...], bits: int) -> int:
-    """Return where a point is on the Z-order curve; the first column counts most."""
+    """Return the position of a point on the Z-order curve; the first column is most significant."""
     spread = spread_bits(len(point), bits)
     last = len(point) - 1
     return sum(spread[number] << (last - index) for index, number in enumerate(point))
@@ -48,8 +48,8 @@ def z_order(point: tuple[int, ...], bits: int) -> int:
 class Machine(NamedTuple):
     """Turns the next bits of a Z-order number into bits of a Hilbert number.
 
-    `steps[state << chunk | bits]` is `next_state << chunk | result`; `chunk` bits are taken at
-    once, and 0 is the state to start in.
+    `steps[state << chunk | bits]` is `next_state << chunk | result`; `chunk` bits are processed at
+    once, and 0 is the initial state.
     """
 
     chunk: int
@@ -80,7 +80,7 @@ def hilbert_machine(num_columns: int, bits: int) -> Machine:
 
 
 def hilbert(point: tuple[int, ...], bits: int) -> int:
-    """Return where a point is on the Hilbert curve."""
+    """Return the position of a point on the Hilbert curve."""
     z = z_order(point, bits)
     machine = hilbert_machine(len(point), bits)
     mask = (1 << machine.chunk) - 1
@@ -94,7 +94,7 @@ def hilbert(point: tuple[int, ...], bits: int) -> int:
 def _step(state: tuple[int, int], corner: int, n: int) -> tuple[tuple[int, int], int]:
     """Return the next state and the number of the sub-cube at a corner of a cube.
 
-    A state is where the curve enters a cube and along which axis it leaves it.
+    A state is the corner where the curve enters a cube, and the axis along which it leaves.
     """
     entry, axis = state
     digit = _gray_inverse(_rotated(corner ^ entry, -(axis + 1), n))

@@ -1,14 +1,14 @@
-"""Which files of a table's folder nobody needs any more: the heart of VACUUM.
+"""Which files of a table's folder are no longer needed: the core of VACUUM.
 
 | found by       | candidates                                              | age                 |
 |----------------|---------------------------------------------------------|---------------------|
 | the listing    | files that are not hidden, and empty folders            | the file's own      |
-| an inventory   | the same, from rows that somebody else has listed       | as the row says     |
+| an inventory   | the same, from rows of a given listing                  | as in the row       |
 | the log (LITE) | files and vectors that commits removed, change files    | when it was removed |
 
-A candidate is dead if it is not protected and older than the cutoff. Hidden is what starts with
-`_` or `.`, at any depth: `_delta_log`, `_temporary`, `.x.crc`. Change files and folders of
-partition columns are not, though their names may start so.
+A candidate is dead if it is not protected and older than the cutoff. Names that start with `_` or
+`.` are hidden, at any depth: `_delta_log`, `_temporary`, `.x.crc`. Change files and folders of
+partition columns are not hidden, even if their names start in this way.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ICEBERG_FOLDER = "metadata"
 
 
 class DeadFiles(NamedTuple):
-    """What a vacuum takes; `listed_folders` counts those that were looked at."""
+    """What a vacuum deletes; `listed_folders` counts the folders that were listed."""
 
     files: tuple[FileInfo, ...]
     folders: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class DeadFiles(NamedTuple):
 
 
 def hidden_names(partition_columns: Iterable[str], properties: TableProperties) -> IsHidden:
-    """Return what tells by a name that a vacuum does not look at a file or folder."""
+    """Return a function that says whether a vacuum ignores a file or folder by its name."""
     shown = (
         CHANGE_DATA_DIRECTORY,
         "_delta_index",
@@ -63,10 +63,10 @@ def hidden_names(partition_columns: Iterable[str], properties: TableProperties) 
 def dead_files(
     found: Iterable[FileInfo | EmptyFolder], protected: ProtectedFiles, cutoff_ms: int
 ) -> DeadFiles:
-    """Return what of a listing can go.
+    """Return what can be deleted of a listing.
 
-    A folder goes if there is no file below it; one that becomes empty in this run stays until the
-    next. Of a file that is listed twice, the newest mention counts.
+    A folder is deleted if there is no file below it; one that becomes empty in this run stays until
+    the next. If a file is listed twice, the newest entry counts.
     """
     files: dict[str, FileInfo] = {}
     empty: list[str] = []
@@ -98,10 +98,10 @@ def _with_parents(folders: Iterable[str]) -> set[str]:
 
 
 def logged_candidates(commits: Iterable[Commit], root: TableRoot) -> Iterator[FileInfo]:
-    """Yield the files that commits removed, and their change files; outside ones are left out.
+    """Yield the files that commits removed, and their change files, if they are below the root.
 
-    A removed file is as old as its removal; a change file may go at once, for its commit is
-    outside of the retention.
+    The age of a removed file is that of its removal. A change file may be deleted at once, because
+    its commit is older than the retention.
     """
     for commit in commits:
         for change in commit.cdc_files:
@@ -124,7 +124,7 @@ def _inside(path: str | None, size: int, modified_ms: int) -> Iterator[FileInfo]
 
 
 class InventoryRow(NamedTuple):
-    """A file or folder as an inventory tells of it; `path` is absolute, not encoded."""
+    """A file or folder of an inventory; `path` is absolute, not encoded."""
 
     path: str
     size: int
@@ -135,7 +135,7 @@ class InventoryRow(NamedTuple):
 def inventory_entries(
     rows: Iterable[InventoryRow], root: TableRoot, is_hidden: IsHidden
 ) -> Iterator[FileInfo | EmptyFolder]:
-    """Yield the rows of an inventory that lie in the table and are not hidden.
+    """Yield the rows of an inventory that are in the table and not hidden.
 
     A folder counts as empty if the inventory has no file below it.
     """

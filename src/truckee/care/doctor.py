@@ -1,4 +1,4 @@
-"""The doctor: what a table needs, told in seconds from its log and a listing; no JVM.
+"""The doctor: problems of a table, found in seconds from its log and a listing, without a JVM.
 
 Nothing is changed, and no data file is opened.
 """
@@ -18,7 +18,7 @@ _ORDER = tuple(Severity)
 
 
 def diagnosis(snapshot: Snapshot, *, now_ms: int | None = None) -> Diagnosis:
-    """Return what there is to say of a version of a table, the worst first."""
+    """Return the findings about a version of a table, the worst first."""
     now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
     path = snapshot.storage.root
     findings = [

@@ -1,7 +1,7 @@
-"""Which engines can read or write a table, told by the features that its protocol asks for.
+"""Which engines can read or write a table, by the features that its protocol requires.
 
-What others support is what their documentation and sources said when this was written; truckee's
-own line is made from `FEATURES`.
+The features of other engines are from their documentation and sources at the time of writing;
+truckee's own come from `FEATURES`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _COMMON_READ = frozenset(
 
 
 class Engine(Struct, frozen=True, kw_only=True):
-    """The features of which an engine reads tables, and those of which it writes them."""
+    """The features with which an engine can read tables, and those with which it can write."""
 
     name: str
     reads: frozenset[str]
@@ -76,7 +76,7 @@ ENGINES = (
 
 
 def truckee_engine(snapshot: Snapshot) -> Engine:
-    """Return what truckee itself can do with this table."""
+    """Return the features of truckee itself."""
     active = active_features(snapshot.metadata)
     reads = frozenset(name for name, feature in FEATURES.items() if feature.read)
     writes = frozenset(
@@ -88,7 +88,7 @@ def truckee_engine(snapshot: Snapshot) -> Engine:
 
 
 def engine_findings(snapshot: Snapshot) -> Iterator[Finding]:
-    """Yield what the table asks of others, and who can do that."""
+    """Yield the features that the table requires, and which engines support them."""
     asked = snapshot.configuration.features
     read = set(snapshot.protocol.reader_features or ()) or {
         name for name in asked if name in FEATURES and FEATURES[name].reader_writer

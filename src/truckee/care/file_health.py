@@ -1,6 +1,6 @@
-"""Files that are missing, that belong to nobody, or that the next vacuum takes.
+"""Files that are missing, that no version needs, or that the next vacuum deletes.
 
-All of it is told from the log and one listing of the table's folder.
+All of it comes from the log and one listing of the table's folder.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TEMPORARY_FOLDERS = ("_temporary", ".spark-staging")
 
 @dataclass(frozen=True)
 class FolderListing:
-    """A table's folder, listed once, beside the table's latest version."""
+    """A listing of a table's folder, with the table's latest version."""
 
     snapshot: Snapshot
     entries: tuple[FileInfo | EmptyFolder, ...]
@@ -41,20 +41,20 @@ class FolderListing:
 
     @cached_property
     def paths(self) -> frozenset[str]:
-        """Every file, as the root knows it."""
+        """The paths of all files below the root."""
         return frozenset(self.root.key(file.path) for file in self.files())
 
     def files(self) -> Iterator[FileInfo]:
-        """Yield the files, those of the log and hidden ones too."""
+        """Yield the files, including those of the log and hidden ones."""
         return (entry for entry in self.entries if isinstance(entry, FileInfo))
 
     def is_gone(self, encoded: str) -> bool:
-        """Return whether a path of the log leads to no file; paths outside count as there."""
+        """Return whether a file of the log is missing; files outside the table count as present."""
         path = self.root.relative(encoded)
         return path is not None and self.root.key(path) not in self.paths
 
     def visible(self) -> Iterator[FileInfo | EmptyFolder]:
-        """Yield what a vacuum looks at."""
+        """Yield the files and folders that a vacuum considers."""
         snapshot = self.snapshot
         is_hidden = hidden_names(snapshot.partition_columns, snapshot.properties)
         for entry in self.entries:
@@ -68,7 +68,7 @@ def listing(snapshot: Snapshot, now_ms: int) -> FolderListing:
 
 
 def file_findings(found: FolderListing, path: str) -> Iterator[Finding]:
-    """Yield what is wrong with files, and from where on the table can be read."""
+    """Yield the problems with files, and the versions from which the table can be read."""
     yield from _missing(found, path)
     now = readable_from(found.snapshot, found.is_gone)
     yield _readable(found.snapshot, now)
@@ -97,7 +97,7 @@ def _missing(found: FolderListing, path: str) -> Iterator[Finding]:
         topic="missing",
         severity=Severity.ERROR,
         says=f"{counted(len(gone), 'file')} that the table needs cannot be found: {_some(gone)}",
-        mend="bring the files back from a backup"
+        mend="restore the files from a backup"
         if last is None
         else f"truckee restore {path} --version {last}",
         facts={"files": sorted(gone)},
@@ -169,7 +169,7 @@ def _next_vacuum(
 
 
 def _orphans(found: FolderListing, dead: DeadFiles, path: str) -> Iterator[Finding]:
-    """Yield files that no version names which the log still knows, if they are a day old."""
+    """Yield files that no version in the log names, if they are a day old."""
     known: ProtectedFiles = protected_files(found.snapshot, 0)
     old_ms = found.now_ms - _DAY_MS
     orphans = [
@@ -189,7 +189,7 @@ def _orphans(found: FolderListing, dead: DeadFiles, path: str) -> Iterator[Findi
         topic="orphaned",
         severity=Severity.INFO,
         says=(
-            f"no version that the log knows has {counted(len(orphans), 'file')} "
+            f"no version in the log uses {counted(len(orphans), 'file')} "
             f"({size_text(sum(file.size for file in orphans))}) of the folder: "
             f"{_some([file.path for file in orphans])}{wait}"
         ),
@@ -199,7 +199,7 @@ def _orphans(found: FolderListing, dead: DeadFiles, path: str) -> Iterator[Findi
 
 
 def _temporary(found: FolderListing, path: str) -> Iterator[Finding]:
-    """Yield what writers that were stopped have left, which no vacuum looks at."""
+    """Yield temporary files of interrupted writers, which no vacuum deletes."""
     old_ms = found.now_ms - _DAY_MS
     left = sorted(f for f in found.files() if f.modified_ms < old_ms and _is_temporary(f.path))
     if not left:
@@ -208,7 +208,7 @@ def _temporary(found: FolderListing, path: str) -> Iterator[Finding]:
         topic="temporary",
         severity=Severity.INFO,
         says=(
-            f"writers that were stopped have left {counted(len(left), 'temporary file')} "
+            f"interrupted writers have left {counted(len(left), 'temporary file')} "
             f"({size_text(sum(file.size for file in left))}), which no vacuum deletes: "
             f"{_some([file.path for file in left])}"
         ),

@@ -1,4 +1,4 @@
-"""Finding: one thing that the doctor has to say of a table, and the command that mends it."""
+"""Finding: one result of the doctor, and the command that fixes it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 class Severity(Enum):
-    """How bad it is: rows cannot be read; it will get worse; or good to know."""
+    """How bad it is: rows cannot be read; it will get worse; or for information."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -23,7 +23,7 @@ class Severity(Enum):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """What was found; `mend` is a command line or a line of Python, None if nothing is to do."""
+    """What was found; `mend` is a command line or a line of Python, None if there is none."""
 
     topic: str
     severity: Severity
@@ -33,7 +33,7 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 class Diagnosis(Struct, frozen=True, kw_only=True):
-    """All that the doctor has found, the worst first."""
+    """All findings of the doctor, the worst first."""
 
     table: str
     version: int
@@ -48,7 +48,7 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
         return "\n".join(map(printable, lines))
 
     def _repr_html_(self) -> str:
-        """Return the findings as a notebook shows them."""
+        """Return the findings as HTML for a notebook."""
         cell = 'style="text-align:left;vertical-align:top;padding:2px 12px 2px 0"'
         lines = "".join(
             f"<tr><td {cell}>{escape(finding.severity.value)}</td>"
@@ -62,12 +62,12 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
 
     @property
     def is_healthy(self) -> bool:
-        """Whether nothing was found that keeps rows from being read."""
+        """Whether nothing was found that prevents rows from being read."""
         return all(finding.severity is not Severity.ERROR for finding in self.findings)
 
 
 def size_text(size: float) -> str:
-    """Return a size as people read it, with one digit after the point."""
+    """Return a size in a readable form, with one digit after the point."""
     unit = 0
     while size >= 1024 and unit < len(_UNITS) - 1:
         size /= 1024

@@ -1,4 +1,4 @@
-"""How the rows lie in files: deleted rows that are still read past, small files, skew."""
+"""The layout of rows in files: deleted rows that are still stored, small files, skew."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from truckee.log.snapshot import Snapshot
 from truckee.scan.scan_file import num_records
 
 MIB = 1 << 20
-# As OPTIMIZE: a file is worth rewriting once more than this part of its rows is deleted.
+# As in OPTIMIZE: a file is worth rewriting if more than this fraction of its rows is deleted.
 PURGE_RATIO = 0.05
 SMALL_FILE = 16 * MIB
 _MANY_SMALL = 10
@@ -23,7 +23,7 @@ _Partition = tuple[tuple[str, str | None], ...]
 
 
 def layout_findings(snapshot: Snapshot, path: str) -> Iterator[Finding]:
-    """Yield what rewriting files would mend."""
+    """Yield the problems that rewriting files would fix."""
     table = f"DeltaTable.forPath(spark, {path!r})"
     yield from _vectors(snapshot, table)
     partitions = _sizes(snapshot)

@@ -1,4 +1,4 @@
-"""How the log is doing: its checkpoints, its checksum, and what a clean-up has left."""
+"""The state of the log: its checkpoints, its checksum, and its cleanup."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LATE = 2
 
 
 def log_findings(snapshot: Snapshot, now_ms: int) -> Iterator[Finding]:
-    """Yield what makes the log slow to read, or is wrong with it."""
+    """Yield what makes the log slow to read, and its errors."""
     listing = list_log(snapshot.storage, 0)
     yield from _checkpoints(snapshot, listing)
     yield from _checksum(snapshot)
@@ -43,8 +43,8 @@ def _checkpoints(snapshot: Snapshot, listing: LogListing) -> Iterator[Finding]:
         yield Finding(
             topic="checkpoints",
             severity=Severity.WARNING,
-            says="_last_checkpoint names no checkpoint that is there, so readers have to list the "
-            "whole log",
+            says="_last_checkpoint names a checkpoint that does not exist, so readers have to list "
+            "the whole log",
             mend=mend,
             facts=facts,
         )
@@ -75,7 +75,7 @@ def _checksum(snapshot: Snapshot) -> Iterator[Finding]:
         yield Finding(
             topic="checksum",
             severity=Severity.INFO,
-            says=f"version {snapshot.version} has no checksum; its writer made none",
+            says=f"version {snapshot.version} has no checksum; its writer wrote none",
         )
 
 

@@ -1,4 +1,4 @@
-"""Which of the files that a version needs are gone."""
+"""Which of the files that a version needs are missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _THREADS = 16
 
 
 def needed_paths(files: Iterable[AddFile]) -> Iterator[str]:
-    """Yield the data files and the files of vectors, each once, as storage takes them."""
+    """Yield the data files and the files of vectors, each once, as paths for the storage."""
     seen: set[str] = set()
     for file in files:
         vector = file.deletion_vector
@@ -29,9 +29,9 @@ def needed_paths(files: Iterable[AddFile]) -> Iterator[str]:
 
 
 def absent(storage: Storage, paths: Iterable[str]) -> list[str]:
-    """Return the paths, not encoded, that lead to no file.
+    """Return the paths, not encoded, without a file.
 
-    Many are compared with one listing; those outside of the table are looked for one by one.
+    Many paths are compared with one listing; those outside of the table are checked one by one.
     """
     wanted = list(paths)
     if len(wanted) > _MANY:

@@ -1,7 +1,7 @@
-"""Which files a table still needs: those that are live, and those removed a short while ago.
+"""Which files a table still needs: those that are live, and those that were removed recently.
 
-A file is needed under its own name, and so is each folder above it. The vectors of a file lie in
-a file of their own, which many share: it is needed as long as one of them is.
+A needed file also needs each folder above it. The vectors of a file are in a separate file, which
+many share: it is needed as long as one of them is.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass
 class ProtectedFiles:
-    """Paths below a table's root that a vacuum leaves alone."""
+    """Paths below a table's root that a vacuum does not delete."""
 
     root: TableRoot
     files: set[str] = field(default_factory=set)
@@ -42,7 +42,7 @@ class ProtectedFiles:
         return self.root.key(path) in self.folders
 
     def add(self, path: str | None) -> None:
-        """Protect a path below the root, and the folders above it; None lies outside."""
+        """Protect a path below the root, and the folders above it; None is outside."""
         if path is None:
             return
         key = self.root.key(path)
@@ -62,7 +62,7 @@ class ProtectedFiles:
                 self.add(self.root.below(path))
 
     def add_actions(self, actions: Iterable[object]) -> None:
-        """Protect what the file actions of a commit name, those that it removes too."""
+        """Protect the files of a commit's actions, including those that it removes."""
         for action in actions:
             if isinstance(action, AddFile | RemoveFile | AddCDCFile):
                 self.add(self.root.relative(action.path))
@@ -73,10 +73,10 @@ class ProtectedFiles:
 def protected_files(
     snapshot: Snapshot, cutoff_ms: int, *, from_version: int | None = None
 ) -> ProtectedFiles:
-    """Return what a version needs, and those who read versions before it.
+    """Return the files that a version needs, and those of readers of earlier versions.
 
-    Removed files are needed until their removal lies before the cutoff. `from_version` keeps all
-    that a reader needs who starts there: the table at that version, and every change since.
+    Removed files are needed until their removal is older than the cutoff. `from_version` keeps
+    everything for a reader that starts there: the table at that version, and every change since.
     """
     found = ProtectedFiles(TableRoot(snapshot.storage))
     found.add_rows(snapshot.files_table())
@@ -93,7 +93,7 @@ def _add_since(found: ProtectedFiles, snapshot: Snapshot, version: int) -> None:
     first = max(version, listing.earliest_readable or 0, min(listing.commits, default=0))
     if first > version:
         _logger.warning(
-            "version %d of the table %s can no longer be read, so only what is needed from "
+            "version %d of the table %s can no longer be read, so only files needed from "
             "version %d on is protected",
             version,
             snapshot.storage.root,
@@ -105,7 +105,7 @@ def _add_since(found: ProtectedFiles, snapshot: Snapshot, version: int) -> None:
 
 
 def vector_path(vector: DeletionVectorDescriptor | None, root: TableRoot) -> str | None:
-    """Return the file of a vector below the root, None if it has none or lies outside."""
+    """Return the file of a vector below the root, None if it has none or is outside."""
     if vector is None or vector.is_inline:
         return None
     return root.below(vector.file_path)

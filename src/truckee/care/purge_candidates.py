@@ -1,7 +1,7 @@
-"""Files that hold what the table no longer shows: deleted rows, and columns that were dropped.
+"""Files that still contain deleted rows or dropped columns.
 
-Which rows are deleted is in the log. Which columns a file has is in its footer, so all footers of
-the files in question are read, many at a time.
+The log says which rows are deleted. The footer of a file says which columns it has, so the footers
+of these files are read, many at a time.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def _stored_schema(storage: Storage, path: str) -> pa.Schema:
 def has_other_columns(
     stored: Iterable[pa.Field], schema: StructType, beside: Collection[str] = ()
 ) -> bool:
-    """Return whether a file has a column, at any depth, that is neither known nor in `beside`.
+    """Return whether a file has a column, at any depth, that is neither in the table nor `beside`.
 
-    Columns are told by their physical names, in any case, or by their ids.
+    Columns are identified by their physical names, ignoring case, or by their ids.
     """
     by_name = {field.physical_name.lower(): field for field in schema.fields}
     by_id = {str(field.metadata.get(COLUMN_ID_KEY)): field for field in schema.fields}

@@ -1,7 +1,7 @@
-"""From which version on a table and its feed can be read, given the files that are gone.
+"""From which version on a table and its feed can be read, if some files are gone.
 
 A file that was removed at version r is needed by the versions before r, and by the feed of r,
-which shows its rows as deleted. So the newest commit that names a file which is gone decides:
+which shows its rows as deleted. So the newest commit that names a missing file decides:
 
     version   3          4          5          6
               add a      remove a   add b      remove b, add c
@@ -26,14 +26,14 @@ from truckee.protocol.properties import TableProperties
 from truckee.storage.base import Storage
 
 IsGone = Callable[[str], bool]
-"""Tells by its path, as the log spells it, whether a data, change or vector file is gone."""
+"""Returns whether a data, change or vector file is gone, by its path in the log."""
 
 
 class Readable(NamedTuple):
     """The oldest version that can be read, and the oldest whose changes can.
 
-    `feed` is None where the feed is off, and one past the latest version where none of it is left.
-    `lacks_files` says that files are what is missing, rather than commits.
+    `feed` is None if the feed is off, and one past the latest version if none of it can be read.
+    `lacks_files` says that files are missing, rather than commits.
     """
 
     table: int
@@ -51,9 +51,9 @@ class Readable(NamedTuple):
 
 
 def readable_from(snapshot: Snapshot, is_gone: IsGone) -> Readable:
-    """Return from where on a table can be read if some files are gone.
+    """Return the versions from which a table and its feed can be read if some files are gone.
 
-    Commits are read from the newest on, and no further than needed.
+    Commits are read from the newest to the oldest, and no further than needed.
     """
     storage = snapshot.storage
     listing = list_log(storage, 0)
@@ -97,7 +97,7 @@ def _is_gone_vector(vector: DeletionVectorDescriptor | None, is_gone: IsGone) ->
 
 
 class _Feed:
-    """Where the feed can be read from, found by going back commit by commit."""
+    """The start of the readable feed, found by going back commit by commit."""
 
     def __init__(self, snapshot: Snapshot, *, first: int) -> None:
         self._storage = snapshot.storage

@@ -1,7 +1,7 @@
-"""RESTORE: which files come back and which go, so that a table is what it was.
+"""RESTORE: which files to add and which to remove, to return to an earlier version.
 
-Files are compared by path and deletion vector, as the log knows them. A file whose vector is
-another one goes and comes back with the old vector, and the feed shows the rows that differ:
+Files are compared by path and deletion vector, as in the log. A file with another vector is removed
+and added again with the old vector, and the feed shows the rows that differ:
 
 | at the version restored | now           | restored        | removed         |
 |-------------------------|---------------|-----------------|-----------------|
@@ -25,7 +25,7 @@ from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 
 @dataclass(frozen=True, kw_only=True)
 class RestorePlan:
-    """What turns the table as it is into what it was; both lists are of live files."""
+    """The changes from the current version to the restored one; both lists are of live files."""
 
     current: Snapshot
     target: Snapshot
@@ -33,7 +33,7 @@ class RestorePlan:
     removed: tuple[AddFile, ...]
 
     def counts(self) -> dict[str, int]:
-        """Return what delta-spark counts of a restore, under the names of its result."""
+        """Return delta-spark's counts of a restore, with the names of its result."""
         return {
             "table_size_after_restore": self.target.size_in_bytes,
             "num_of_files_after_restore": self.target.num_files,
@@ -45,11 +45,11 @@ class RestorePlan:
 
 
 def plan_restore(current: Snapshot, target: Snapshot) -> RestorePlan:
-    """Return what has to change for the current version to have the files of the target."""
+    """Return the changes that give the current version the files of the target."""
     now, then = _keys(current), _keys(target)
     removed = _files(current, now, without=set(then))
     spellings = {path_key(file.path): file.path for file in removed}
-    # The feed pairs a file's old and new vector by its path, letter for letter.
+    # The feed pairs a file's old and new vector by its exact path.
     restored = [
         replace(file, path=spellings.get(path_key(file.path), file.path), data_change=True)
         for file in _files(target, then, without=set(now))

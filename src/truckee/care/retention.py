@@ -1,4 +1,4 @@
-"""From when on a vacuum may delete: the retention that was asked for, or the table's own."""
+"""The retention of a vacuum: the requested one, or the table's own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class Retention:
-    """Files that were removed before `cutoff_ms` may go; `specified_ms` if a caller said so."""
+    """Files that were removed before `cutoff_ms` may be deleted; `specified_ms` is the request."""
 
     cutoff_ms: int
     default_ms: int
@@ -35,7 +35,7 @@ def retention(
 ) -> Retention:
     """Return the retention of a vacuum; raise if it is shorter than the table's, or negative.
 
-    Hours are rounded to whole ones. `ignores_hours` keeps to the table's own retention, whatever
+    Hours are rounded to whole ones. `ignores_hours` uses the table's own retention, whatever
     was asked for, unless that is 0.
     """
     default_ms = properties.deleted_file_retention_ms

@@ -1,7 +1,7 @@
-"""Paths as actions spell them -> paths below the table's root, or nothing for those outside.
+"""Paths of actions as paths below the table's root, or None for those outside.
 
-One file can be spelled in many ways: relative, as a URI, with another scheme of the same store,
-through a linked root. All of them come out as the path that a listing shows.
+A path can be written in many ways: relative, as a URI, with another scheme of the same store,
+through a linked root. All of them become the path that a listing shows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class TableRoot:
         self._folds_case = self._is_local and _ignores_case(Path(storage.root))
 
     def relative(self, encoded: str) -> str | None:
-        """Return where a path of the log lies below the root, None if it lies outside."""
+        """Return a path of the log relative to the root, None if it is outside."""
         return self.below(decode_path(encoded))
 
     def below(self, path: str) -> str | None:
@@ -47,7 +47,7 @@ class TableRoot:
         return path
 
     def key(self, path: str) -> str:
-        """Return what two names of one file have in common, on a disk that ignores case."""
+        """Return a key that is the same for two names of one file, on a disk that ignores case."""
         return path.casefold() if self._folds_case else path
 
     def _without_prefix(self, path: str) -> str | None:
@@ -62,7 +62,7 @@ class TableRoot:
 
 
 def _place(path: str) -> str:
-    """Return a path such that the spellings of one place are equal."""
+    """Return a path in a form in which all spellings of one place are equal."""
     if not is_object_url(path):
         return posixpath.normpath(path) if path.startswith("/") else path
     try:

@@ -1,7 +1,7 @@
-"""VACUUM carried out: a commit before, the deletion, a commit after.
+"""Runs a VACUUM: a commit before, the deletion, a commit after.
 
-The two commits hold nothing but `commitInfo`: they say what was deleted, and when. A process that
-is killed in between leaves a table that is whole, for only files that nobody needs were deleted.
+The two commits have only `commitInfo`: they say what was deleted, and when. A process that is
+killed in between leaves an intact table, because only files that nobody needs were deleted.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from truckee.storage.urls import scheme_of
 _logger = logging.getLogger(__name__)
 
 Delete = Callable[[Storage, Sequence[str]], Iterable[Deleted]]
-"""Deletes files, and tells after each part of them how it went."""
+"""Deletes files, and yields the outcome after each part of them."""
 Progress = Callable[[int, int], None]
-"""Is told how many of all files are done."""
+"""Called with the number of files done, and of all files."""
 
 _LOGGING = "spark.databricks.delta.vacuum.logging.enabled"
-# Where a commit is one put-if-absent of the file system itself, Delta logs its vacuums.
+# Delta commits its vacuums only where the file system itself has a put-if-absent.
 _LOGGED_SCHEMES = {None, "file", "hdfs", "abfs", "abfss", "wasb", "wasbs", "adl", "gs"}
 _THREADS = 16
 _AT_ONCE = 200
@@ -42,7 +42,7 @@ _AT_ONCE = 200
 
 @dataclass(frozen=True, kw_only=True)
 class VacuumOutcome:
-    """What a vacuum has deleted; `failures` are paths that are still there, with the reason."""
+    """What a vacuum has deleted; `failures` are paths that still exist, with the reason."""
 
     files: int
     folders: int
@@ -65,7 +65,7 @@ def carry_out(
 ) -> VacuumOutcome:
     """Delete what a plan names, and return what was done.
 
-    A path that cannot be deleted stops no other: it is in the outcome, and in Python's log.
+    A failure does not stop the vacuum: it is in the outcome, and in Python's log.
     """
     storage = plan.snapshot.storage
     if plan.breaks is not None:
@@ -136,9 +136,9 @@ def _deleted(plan: VacuumPlan, delete: Delete, progress: Progress | None) -> Vac
 
 
 def _note_version(plan: VacuumPlan) -> None:
-    """Write up to which version removed files are gone, for the next LITE; no error if it fails.
+    """Record up to which version removed files are deleted, for the next LITE; never raises.
 
-    A full vacuum has deleted all that LITE would have, up to the same version.
+    A full vacuum has deleted everything that LITE would have, up to the same version.
     """
     version = plan.expired_version
     if version is None and plan.mode is VacuumMode.FULL:

@@ -1,6 +1,6 @@
 """VACUUM: what would be deleted, and what could no longer be read afterwards.
 
-Snapshot, settings and listing -> VacuumPlan. Nothing is deleted here.
+It is made from a snapshot, settings and a listing. Nothing is deleted here.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class VacuumMode(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class VacuumOptions:
-    """What was asked for. `protect` are consumers whose files are kept (see `consumers`).
+    """The options of a vacuum. `protect` are consumers whose files are kept (see `consumers`).
 
-    `inventory` stands in for the listing. None for `mode` leaves it to the settings, which are
+    `inventory` replaces the listing. If `mode` is None, the settings decide, which are
     those of a Spark session.
     """
 
@@ -63,10 +63,10 @@ class VacuumOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class VacuumPlan:
-    """What a vacuum takes, and what can be read afterwards.
+    """What a vacuum deletes, and what can be read afterwards.
 
     `expired_version` is the newest version whose commit is older than the cutoff; None if there
-    is no such.
+    is none.
     """
 
     snapshot: Snapshot
@@ -78,12 +78,12 @@ class VacuumPlan:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Everything that goes, files and folders, below the root."""
+        """Everything that is deleted, files and folders, below the root."""
         return (*(file.path for file in self.dead.files), *self.dead.folders)
 
     @property
     def breaks(self) -> str | None:
-        """What cannot be read any more afterwards, in words; None if that is nothing."""
+        """What can no longer be read afterwards, in words; None if nothing."""
         return f"after this, {self.after.says()}" if self.after.lacks_files else None
 
 
@@ -97,7 +97,7 @@ def plan_vacuum(
     """Return what a vacuum of the latest version would delete.
 
     Raises before anything is listed: the errors of `check_writable`, of `retention` and of
-    `needed_from`; and VacuumLiteError where LITE cannot know all that was removed.
+    `needed_from`; and VacuumLiteError if LITE cannot know all removed files.
     """
     given = Options(settings or {})
     snapshot = load_snapshot(storage)
@@ -114,7 +114,7 @@ def plan_vacuum(
     expired = _expired_version(storage, kept.cutoff_ms)
     is_lite = mode is VacuumMode.LITE
     found = _logged(snapshot, expired) if is_lite else _listed(snapshot, options.inventory)
-    # What was committed during a long listing is in use, too.
+    # Files that were committed during a long listing are in use too.
     snapshot = update_snapshot(snapshot)
     protected = protected_files(snapshot, kept.cutoff_ms, from_version=from_version)
     dead = dead_files(found, protected, kept.cutoff_ms)
@@ -153,7 +153,7 @@ class _LastVacuum(msgspec.Struct, rename="camel"):
 
 
 def _logged(snapshot: Snapshot, expired: int | None) -> list[FileInfo | EmptyFolder]:
-    """Return what the commits removed that came after the last LITE, and before the cutoff."""
+    """Return what was removed by commits after the last LITE, and before the cutoff."""
     storage = snapshot.storage
     first = min(list_commits(storage, 0), default=0)
     done = last_vacuumed_version(storage)
@@ -166,7 +166,7 @@ def _logged(snapshot: Snapshot, expired: int | None) -> list[FileInfo | EmptyFol
 
 
 def last_vacuumed_version(storage: Storage) -> int | None:
-    """Return up to which version the files that commits removed are deleted, None if unknown."""
+    """Return the version up to which removed files are deleted, None if unknown."""
     try:
         data = storage.read(LAST_VACUUM_INFO_PATH)
         found = msgspec.json.decode(data, type=_LastVacuum)

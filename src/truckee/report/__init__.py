@@ -1,4 +1,4 @@
-"""A table to look at: one page of HTML, and pieces of it for notebooks. Made from the log alone."""
+"""Reports about a table: an HTML page, and parts of it for notebooks, from the log alone."""
 
 from truckee.report.notebook import history_html, table_html
 from truckee.report.page import report_html

@@ -1,4 +1,4 @@
-"""What the last commits of a table did, as far as the log tells: rows, files, and the feed."""
+"""What the last commits of a table did, as far as the log shows: rows, files, and the feed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import Metadata
 from truckee.protocol.properties import TableProperties
 
-# What commands say of the rows that they inserted, updated and deleted. Their files would tell
-# more than that: rows that share a file with a changed one are written anew, and are no change.
+# The metrics of commands for inserted, updated and deleted rows. Counts from files would be too
+# large: rows that share a file with a changed one are rewritten, but not changed.
 _METRICS: Mapping[str, tuple[str | None, str | None, str | None]] = {
     "MERGE": ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted"),
     "UPDATE": (None, "numUpdatedRows", None),
@@ -27,7 +27,7 @@ _METRICS: Mapping[str, tuple[str | None, str | None, str | None]] = {
 
 
 class RowCounts(Struct, frozen=True):
-    """Rows by what became of them; None where the log does not tell."""
+    """Rows by type of change; None if the log does not have the number."""
 
     inserted: int | None = 0
     updated: int | None = 0
@@ -51,9 +51,9 @@ class Activity(Struct, frozen=True, kw_only=True):
 
 
 def activities(snapshot: Snapshot, limit: int | None = None) -> list[Activity]:
-    """Return the last `limit` commits up to the snapshot, oldest first; all that are left if None.
+    """Return the last `limit` commits up to the snapshot, oldest first; all of them if None.
 
-    Reads commits, and vectors where their sizes alone do not tell how many rows differ.
+    Reads commits, and vectors if their sizes alone do not show how many rows differ.
     """
     storage, latest = snapshot.storage, snapshot.version
     start = earliest_version(storage)
@@ -97,7 +97,7 @@ def _is_feed_on(metadata: Metadata) -> bool:
 def row_counts(snapshot: Snapshot, commit: Commit) -> RowCounts:
     """Return how many rows a commit inserted, updated and deleted.
 
-    A command's own metrics come first; of other commits, files and vectors tell.
+    A command's own metrics are used first; for other commits, files and vectors are counted.
     """
     info = commit.commit_info
     names = _METRICS.get((info.operation if info is not None else None) or "")

@@ -1,7 +1,7 @@
-"""A diff on one page of HTML that needs nothing but itself: counts, rows, and what else differs.
+"""A diff as one self-contained HTML page: counts, rows, and other differences.
 
-Changed cells of an updated row are marked in colour, and by `<ins>` and `<del>`, which a reader
-without colours is told too.
+Changed cells of an updated row are marked by colour, and by `<ins>` and `<del>`, so that they are
+visible without colours too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "update_postimage": ("updated", "update"),
     "delete": ("deleted", "delete"),
 }
-"""What is counted, what it is called, and the class of its colour. An update is counted once."""
+"""What is counted, its name, and the class of its colour. An update is counted once."""
 
 MOST_ROWS_SHOWN = 1000
 _MOST_PARTITIONS = 200
@@ -58,10 +58,10 @@ def diff_html(plan: SnapshotDiff, view: DiffView) -> str:
 
 
 def diff_fragment(plan: SnapshotDiff, view: DiffView) -> str:
-    """Return the same as a piece of a notebook's page, with a style that reaches nothing else."""
+    """Return the same as a part of a notebook's page, with a style that affects nothing else."""
     css = (resources.files("truckee.report") / "report.css").read_text()
     span = f"version {plan.before.version} to {plan.after.version}"
-    # The rules hold inside the piece only; a browser that does not know that shows plain tables.
+    # The rules apply only inside this part; a browser without @scope shows plain tables.
     scoped = css.replace(":root", ":scope").replace("body {", ":scope > div {")
     return (
         f'<div class="truckee-diff"><style>@scope (.truckee-diff) {{ {scoped} }}</style>'

@@ -1,4 +1,4 @@
-"""How the files of a table are spread: by size, and by the part of their rows that is deleted."""
+"""The distribution of a table's files, by size and by the share of deleted rows."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class SizeBucket(Struct, frozen=True):
 class Vectors(Struct, frozen=True, kw_only=True):
     """The deletion vectors of a snapshot.
 
-    `density` counts files by the tenth of their rows that is deleted, of those whose statistics
-    tell how many rows they have.
+    `density` counts files by their share of deleted rows, in tenths, if their statistics have the
+    number of rows.
     """
 
     files: int
@@ -34,7 +34,7 @@ class Vectors(Struct, frozen=True, kw_only=True):
 
 
 def file_sizes(snapshot: Snapshot) -> tuple[SizeBucket, ...]:
-    """Return how many files have which size, in powers of two, with no gap in between."""
+    """Return the number of files by size, in powers of two, without gaps."""
     exponents = Counter(
         max(0, size.bit_length() - 1)
         for size in snapshot.files_table().column("size").to_pylist()
@@ -83,7 +83,7 @@ def vectors(snapshot: Snapshot) -> Vectors:
 
 
 def byte_text(size: float) -> str:
-    """Return a size as people read it: 1536 is 1.5 KiB."""
+    """Return a size in a readable form: 1536 is 1.5 KiB."""
     unit = 0
     while size >= 1024 and unit < len(_UNITS) - 1:
         size /= 1024

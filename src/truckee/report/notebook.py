@@ -1,6 +1,6 @@
-"""What notebooks show of a table and of its history: small pieces of HTML with their own style.
+"""HTML for notebooks: a table and its history, with its own style.
 
-Everything comes from the log, so that looking at a variable starts no job.
+Everything comes from the log, so that showing a variable starts no job.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _COMMITS_SHOWN = 5
 
 
 def table_overview(snapshot: Snapshot) -> str:
-    """Return a table in short, with its last commits."""
+    """Return an overview of a table, with its last commits."""
     return table_html(snapshot, history(snapshot.storage, limit=_COMMITS_SHOWN))
 
 
 def table_html(snapshot: Snapshot, entries: Iterable[HistoryEntry] = ()) -> str:
-    """Return a table in short: what it is, its columns, and its last commits if given."""
+    """Return an overview of a table: its details, its columns, and its last commits if given."""
     properties = snapshot.properties
     facts = (
         f"version {snapshot.version}",

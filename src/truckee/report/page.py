@@ -1,7 +1,7 @@
-"""`truckee report`: a table on one page of HTML that needs nothing but itself.
+"""`truckee report`: a table as one self-contained HTML page.
 
 Snapshot and commits -> numbers (`activity`, `distributions`) -> charts (`svg`) -> page. No JVM, no
-script, no resource from elsewhere; light or dark as the reader likes it.
+script, no external resource; light or dark as the reader prefers.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _findings(snapshot: Snapshot) -> str:
         )
         for finding in diagnosis(snapshot).findings
     ]
-    say = "What the log and a listing of the table's folder tell, and the command that mends it."
+    say = "Problems found in the log and in a listing of the table's folder, and how to fix them."
     return _section("Findings", say, _table(("", "topic", "finding", "command"), rows))
 
 
@@ -114,7 +114,7 @@ def _changes_over_time(found: Sequence[Activity]) -> str:
     if len(groups) < len(found):
         say += f" Each bar holds {len(groups[0])} commits."
     if any(count(activity) is None for activity in found for _, _, count in _KINDS):
-        say += " A grey mark stands where the log does not tell how many rows there were."
+        say += " A grey mark means that the log does not have the number of rows."
     return _section("Changes over time", say, "".join(charts))
 
 
@@ -195,7 +195,7 @@ def _vector_density(snapshot: Snapshot) -> str:
         return _section("Deletion vectors", "No file has a deletion vector.", "")
     say = (
         f"{found.files:,} of {snapshot.num_files:,} files have a vector; {found.deleted_rows:,}"
-        " rows are marked as deleted. Number of files by the part of their rows that is deleted."
+        " rows are marked as deleted. Number of files by their share of deleted rows."
     )
     chart = bars(
         [
@@ -268,7 +268,7 @@ def _section(title: str, say: str, body: str) -> str:
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table; columns named with a `#` before hold numbers. Cells are HTML already."""
+    """Return a table; a column whose name starts with `#` has numbers. Cells are already HTML."""
     classes = [' class="n"' if name.startswith("#") else "" for name in columns]
     head = "".join(
         f"<th{css}>{name.removeprefix('#')}</th>"

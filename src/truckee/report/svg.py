@@ -1,4 +1,4 @@
-"""Charts as SVG text: bars, with the numbers of each on hover and colours from the page's CSS."""
+"""Charts as SVG text: bars, with their numbers on hover and colours from the page's CSS."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WIDEST_BAR = 64.0
 
 
 class Bar(Struct, frozen=True):
-    """One bar: its height, None where nobody knows it, and what is said on hover."""
+    """One bar: its height, None if it is unknown, and its text on hover."""
 
     value: int | None
     title: str
@@ -24,7 +24,7 @@ class Bar(Struct, frozen=True):
 
 
 class Tick(Struct, frozen=True):
-    """A text below the bar of an index."""
+    """A text below the bar at an index."""
 
     index: int
     text: str
@@ -39,7 +39,7 @@ def bars(
     ticks: Iterable[Tick] = (),
     is_logarithmic: bool = False,
 ) -> str:
-    """Return a chart of bars side by side; `label` tells those who cannot see it what it shows."""
+    """Return a bar chart; `label` describes it for screen readers."""
     highest = max((bar.value or 0 for bar in values), default=0)
     lines = [
         _axis(value, _share(value, highest, is_logarithmic), width, height)
@@ -55,7 +55,7 @@ def bars(
 
 
 def strip(values: Sequence[Bar], *, label: str) -> str:
-    """Return a band with one cell a value; the class of a bar gives its colour."""
+    """Return a band with one cell per value; the class of a bar gives its colour."""
     step = _step(values, WIDE)
     cells = [
         f'<rect class="cell {bar.css_class}" x="{_LEFT + index * step:.2f}" y="2"'
@@ -66,7 +66,7 @@ def strip(values: Sequence[Bar], *, label: str) -> str:
 
 
 def _step(values: Sequence[Bar], width: int) -> float:
-    """Return the room of one bar: few bars do not fill the whole width."""
+    """Return the width of one bar: few bars do not fill the whole width."""
     return min(_WIDEST_BAR, (width - _LEFT - _RIGHT) / max(1, len(values)))
 
 
@@ -88,7 +88,7 @@ def _share(value: int | None, highest: int, is_logarithmic: bool) -> float:
 
 
 def _bar(bar: Bar, left: float, step: float, share: float, height: int) -> str:
-    """Return a bar, and over the whole height a surface that shows its numbers."""
+    """Return a bar, and a hover area of the full height that shows its numbers."""
     gap = min(2.0, step / 5)
     tall = max(1.5, share * (height - 12)) if bar.value else 0.0
     css_class, top = bar.css_class, height - tall
@@ -103,12 +103,12 @@ def _bar(bar: Bar, left: float, step: float, share: float, height: int) -> str:
 
 
 def _marks(highest: int, is_logarithmic: bool) -> list[int]:
-    """Return where lines are drawn: zero, the highest, and few in between."""
+    """Return the values of the grid lines: zero, the highest, and a few in between."""
     if highest <= 0:
         return [0]
     if not is_logarithmic:
         return [0, highest] if highest < 4 else [0, highest // 2, highest]
-    lowest = 0 if highest < 50 else 1  # a line at 1 would run into that at 0
+    lowest = 0 if highest < 50 else 1  # a line at 1 would overlap with the one at 0
     powers = [10**exponent for exponent in range(lowest, 19) if 10**exponent <= highest / 3]
     return [0, *powers[:: max(1, math.ceil(len(powers) / 2))], highest]
 
@@ -123,7 +123,7 @@ def _axis(value: int, share: float, width: int, height: int) -> str:
 
 
 def _tick(tick: Tick, step: float, height: int, count: int) -> str:
-    """Return the text below a bar; where bars are thin, the outer ones stay inside the chart."""
+    """Return the text below a bar; at the edges it stays inside the chart."""
     anchor, x = "middle", _LEFT + (tick.index + 0.5) * step
     if count > 8 and tick.index == count - 1:
         anchor, x = "end", _LEFT + count * step
