@@ -1,7 +1,7 @@
-"""Columns of a data file as columns of the table: our type tree on one side, Arrow on the other.
+"""Columns of a data file as columns of the table: from Arrow's types to ours.
 
-A file may have been written when the table had fewer columns, narrower types or other names, so
-every column is looked up and made what the table says it is now:
+A file may have been written when the table had fewer columns, narrower types or other names. So
+every column is looked up and converted to the table's current type:
 
 | in the table           | in the file                          | is read as                    |
 |------------------------|--------------------------------------|-------------------------------|
@@ -54,7 +54,7 @@ _PRIMITIVES: Mapping[str, pa.DataType] = {
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
-    """Return a schema as Spark has it in Arrow, with timestamps in UTC."""
+    """Return a schema in Arrow, as Spark has it, with timestamps in UTC."""
     return pa.schema([_arrow_field(field) for field in schema.fields])
 
 
@@ -63,7 +63,7 @@ def _arrow_field(field: StructField) -> pa.Field:
 
 
 def arrow_type(data_type: DataType) -> pa.DataType:
-    """Return a type as Spark has it in Arrow."""
+    """Return a type in Arrow, as Spark has it."""
     match data_type:
         case StructType(fields):
             return pa.struct([_arrow_field(field) for field in fields])
@@ -79,12 +79,12 @@ def arrow_type(data_type: DataType) -> pa.DataType:
         case UserDefinedType(sql_type):
             return arrow_type(sql_type)
         case PrimitiveType(name):
-            # The texts of char(n) and varchar(n) are strings.
+            # Values of char(n) and varchar(n) are strings.
             return _PRIMITIVES.get(name, pa.string())
 
 
 def column_in_file(file: pa.Schema | pa.StructType, field: StructField, mode: str) -> int | None:
-    """Return where a column of the table is among the fields of a file, None if it is not.
+    """Return the field of a file that has a column of the table, None if there is none.
 
     `mode` is the column mapping: by logical name, by physical name, or by id.
     """
@@ -148,7 +148,7 @@ def _as_struct(values: pa.StructArray, struct: StructType, mode: str) -> pa.Arra
 
 def _as_primitive(values: pa.Array, wanted: pa.DataType) -> pa.Array:
     if pa.types.is_timestamp(values.type) and pa.types.is_timestamp(wanted):
-        # A text of nanoseconds is cut to microseconds; a time without a zone is one of UTC.
+        # Nanoseconds are truncated to microseconds; a time without a zone is in UTC.
         return values.cast(pa.timestamp("us", tz=values.type.tz), safe=False).cast(wanted)
     if pa.types.is_integer(values.type) and pa.types.is_decimal(wanted):
         return values.cast(pa.decimal128(38, 0)).cast(wanted)

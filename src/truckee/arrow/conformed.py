@@ -1,4 +1,4 @@
-"""Arrow columns of one schema as columns of another: renamed, wider, with fields more or fewer."""
+"""Arrow columns of one schema as columns of another: renamed, widened, with other fields."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from truckee.protocol.schema import ArrayType, DataType, MapType, StructType, Us
 def conformed_array(values: pa.Array, own: DataType, mode: str, wanted: DataType) -> pa.Array:
     """Return values of a type as values of another type.
 
-    Fields of structs are matched by what they are known by: `own` has the names of a table with
-    a column mapping mode, `wanted` has keys as physical names. A field that is not there is null.
+    Fields of structs are matched by their keys: `own` has the names of a table with a column
+    mapping mode, `wanted` has keys as physical names. A missing field is null.
     """
     kind = arrow_type(wanted)
     if values.type.equals(kind):

@@ -35,9 +35,9 @@ _SINGLE = typed_child([INSERT, DELETE], pa.string())
 
 @dataclass(frozen=True, eq=False)
 class ComputedRows:
-    """Rows that are worked out when someone asks for them, from what is read then.
+    """Rows that are computed when they are used, from what is read then.
 
-    Whoever speaks Arrow's PyCapsule interface takes them as they are. `shown` makes HTML of them,
+    Libraries with Arrow's PyCapsule interface can use them directly. `shown` makes HTML of them
     for notebooks.
     """
 
@@ -55,7 +55,7 @@ class ComputedRows:
         return self.to_batches().read_all()
 
     def to_pandas(self) -> Any:
-        """Return all rows as a DataFrame of pandas."""
+        """Return all rows as a pandas DataFrame."""
         return self.to_arrow().to_pandas()
 
     def _repr_html_(self) -> str | None:
@@ -71,10 +71,10 @@ class ComputedRows:
 def diff_rows(
     plan: SnapshotDiff, *, columns: Sequence[str] | None = None, where: str | None = None
 ) -> ComputedRows:
-    """Return the rows of a diff that a condition is true of.
+    """Return the rows of a diff that match a condition.
 
-    Rows that are on one side for certain pass in batches; what has to be compared is held in
-    memory as a whole.
+    Rows that certainly exist on only one side are read in batches; rows that have to be compared
+    are all kept in memory.
     """
     shown = StructType((*plan.schema.fields, CHANGE_TYPE_FIELD))
     names = shown.names if columns is None else _known(columns, shown)
@@ -120,13 +120,13 @@ def _compared(plan: SnapshotDiff) -> pa.Table:
     if not plan.keys:
         return uncancelled_pool(pool, columns)
     if plan.is_recorded:
-        # A feed may show a row many times, of which the first and the last image count.
+        # A feed may show a row many times; only its first and its last image count.
         pool = uncancelled_pool(pool, columns)
     return paired_pool(pool, columns, plan.keys, plan.sides)
 
 
 def _compared_by_ids(pool: pa.Table, plan: SnapshotDiff) -> pa.Table:
-    """Return rows paired by id; what has no partner is compared as a whole."""
+    """Return rows paired by id; rows without a partner are compared as a whole."""
     columns = plan.schema.names
     paired = paired_pool(pool, columns, [ROW_ID], plan.sides)
     single = pc.is_in(paired[CHANGE_TYPE], value_set=_SINGLE)

@@ -1,4 +1,4 @@
-"""A diff as people look at it: in order, as texts, counted."""
+"""A diff for display: in order, as texts, with counts."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _TYPES_IN_ORDER = typed_child(
 
 
 def changes_in_order(rows: pa.Table, columns: Sequence[str]) -> pa.Table:
-    """Return changes by columns, then by type; columns that have no order are passed over.
+    """Return changes sorted by columns, then by type; columns without an order are ignored.
 
-    A postimage that follows its preimage still does so, whatever its own values.
+    A postimage stays right after its preimage, whatever its values.
     """
     kinds = rows[CHANGE_TYPE].combine_chunks()
     ranks = pc.index_in(kinds, value_set=_TYPES_IN_ORDER)
@@ -46,7 +46,7 @@ def changes_in_order(rows: pa.Table, columns: Sequence[str]) -> pa.Table:
 
 
 def _follows(kinds: pa.Array) -> pa.BooleanArray:
-    """Return which rows are postimages right behind a preimage."""
+    """Return which rows are postimages right after a preimage."""
     is_post = pc.fill_null(pc.equal(kinds, UPDATE_POSTIMAGE), False)
     is_pre = pc.fill_null(pc.equal(kinds, UPDATE_PREIMAGE), False)
     before = pa.concat_arrays([typed_child([False] * min(1, len(kinds)), pa.bool_()), is_pre[:-1]])
@@ -54,7 +54,7 @@ def _follows(kinds: pa.Array) -> pa.BooleanArray:
 
 
 def diff_order(plan: SnapshotDiff) -> Sequence[str]:
-    """Return the columns by which the rows of a diff are shown in order."""
+    """Return the columns by which the rows of a diff are sorted."""
     return plan.keys or plan.schema.names[:1]
 
 
@@ -85,16 +85,16 @@ def _by_partition(
         name = ", ".join(f"{key} = {'null' if text is None else text}" for key, text in pairs)
         found.setdefault(name, {})[kind] = number
     for counted in found.values():
-        # A row that moved was updated in both of its partitions.
+        # A row that moved to another partition was updated in both.
         moved = max(counted.get(kind, 0) for kind in (UPDATE_PREIMAGE, UPDATE_POSTIMAGE))
         counted[UPDATE_POSTIMAGE] = moved
     return sorted(found.items())
 
 
 def diff_view(plan: SnapshotDiff, rows: pa.Table, *, most: int = MOST_ROWS_SHOWN) -> DiffView:
-    """Return what a page shows of a diff, of which these are all rows."""
+    """Return what a page shows of a diff, from all of its rows."""
     if CHANGE_TYPE not in rows.column_names:
-        # The column was not asked for, and nothing is said of what became of a row.
+        # The column was not requested, so the type of change is unknown.
         rows = rows.append_column(CHANGE_TYPE, pa.nulls(rows.num_rows, pa.string()))
     partitions = [name for name in plan.after.partition_columns if name in rows.column_names]
     return counted_view(plan, rows, _counted(rows, partitions), most=most)

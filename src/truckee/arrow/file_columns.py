@@ -1,4 +1,4 @@
-"""Which columns of a file, and which constants, make the columns that a read asks for."""
+"""Which columns of a file, and which constants, give the requested columns."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.scan_file import Change, ScanFile
 
 ROW_POSITION = "__truckee_row_index"
-"""The position of a row in its file, a column that can be asked for."""
+"""The position of a row in its file, a column that can be requested."""
 
 _ROW_INDEX_FIELD = StructField(ROW_POSITION, PrimitiveType("long"))
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 class TableRead(Struct, frozen=True, kw_only=True):
-    """What executors have to know of a table to read its files. It travels with each task.
+    """What executors need to read a table's files. It is sent with each task.
 
-    `columns` are the names to be read, in order; None stands for all. With `has_row_index`, there
-    is a column more, with the position of each row in its file.
+    `columns` are the names to read, in order; None means all. With `has_row_index`, there is one
+    more column, with the position of each row in its file.
     """
 
     url: str
@@ -47,7 +47,7 @@ class TableRead(Struct, frozen=True, kw_only=True):
 
     @property
     def all_columns(self) -> StructType:
-        """The columns that could be read: the table's, and those of a feed."""
+        """The columns that can be read: the table's, and those of a feed."""
         columns = feed_schema(self.schema) if self.is_feed else self.schema
         return StructType((*columns.fields, _ROW_INDEX_FIELD)) if self.has_row_index else columns
 
@@ -65,10 +65,10 @@ class TableRead(Struct, frozen=True, kw_only=True):
 
 
 class FileColumns:
-    """The columns that a read asks for, as one physical file has them.
+    """The requested columns in one physical file.
 
-    Data columns are made once for a batch of the file. Constants are those of a `ScanFile`: several
-    of them may read different rows of the same file.
+    Data columns are created once for a batch of the file. Constants are those of a `ScanFile`;
+    several ScanFiles may read different rows of the same file.
     """
 
     def __init__(
@@ -103,18 +103,18 @@ class FileColumns:
             columns.append(pa.Array.from_buffers(pa.int64(), batch.num_rows, buffers))
             names.append(ROW_POSITION)
         if not columns:
-            # A batch without columns would forget how many rows it has.
+            # A batch without columns would lose its number of rows.
             columns, names = [pa.nulls(batch.num_rows)], [""]
         return pa.RecordBatch.from_arrays(columns, names=names)
 
     def constants(self, file: ScanFile) -> dict[str, Repeated]:
-        """Return the one value of each column that all rows of a file share."""
+        """Return the value of each column that is the same for all rows of a file."""
         fields = (f for f in self._wanted.fields if not self._is_row_index(f))
         found = ((field.name, self._source(file, field)) for field in fields)
         return {name: Repeated(value) for name, value in found if not isinstance(value, str)}
 
     def completed(self, data: pa.RecordBatch, constants: Mapping[str, Repeated]) -> pa.RecordBatch:
-        """Return data columns, of whichever rows are left of them, and constants in order."""
+        """Return data columns, of the remaining rows, and constants, in order."""
         columns = [
             constants[name].of(data.num_rows) if name in constants else data.column(name)
             for name in self._schema.names
@@ -158,14 +158,14 @@ _FEED: Mapping[str, Any] = {
 
 
 class Repeated:
-    """One value as a column of any length; the longest one that was asked for is kept."""
+    """One value as a column of any length; the longest one so far is cached."""
 
     def __init__(self, value: pa.Array) -> None:
         self._value = value
         self._longest = value
 
     def of(self, count: int) -> pa.Array:
-        """Return the value so many times."""
+        """Return the value this many times."""
         if len(self._longest) < count:
             zeros = pa.Array.from_buffers(pa.uint8(), count, [None, pa.py_buffer(bytes(count))])
             self._longest = self._value.take(zeros)

@@ -1,6 +1,6 @@
-"""Net changes worked out in memory: the same rules as on Spark, without it.
+"""Net changes, computed in memory by the same rules as on Spark.
 
-A pool is a table of changes. What comes out are rows of the pool, some of them under another type.
+A pool is a table of changes. The result has rows of the pool, some with another type of change.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from truckee.errors.diff import KeysNotUniqueError
 
 _SIDES = {False: "deleted by one version", True: "inserted by one version"}
 Chosen = list[tuple[int, str]]
-"""Rows of a pool, by place, with the type that they are shown under."""
+"""Rows of a pool, by position, with the type of change to show."""
 
 
 class ComparedBy(NamedTuple):
-    """What makes two images of one version the same: equal rows, or one version of the row.
+    """When two images of one version are the same row: equal values, or the same row version.
 
-    `is_compared` says of each row whether its version may only have moved it.
+    `is_compared` says for each row whether its version may only have moved it.
     """
 
     rows: Sequence[int]
@@ -40,7 +40,7 @@ class ComparedBy(NamedTuple):
     is_compared: Sequence[bool]
 
     def is_moved(self, pre: int, post: int) -> bool:
-        """Return whether two images of a version are one row that was moved."""
+        """Return whether two images of a version are one moved row."""
         if not (self.is_compared[pre] and self.is_compared[post]):
             return False
         if self.row_versions is None:
@@ -54,7 +54,7 @@ def images_by_version(
 ) -> dict[int, dict[int, list[int | None]]]:
     """Return the rows of a pool as [before, after] by identity and version.
 
-    Raises `KeysNotUniqueError` where a version has several rows of one side.
+    Raises `KeysNotUniqueError` if a version has several rows on one side.
     """
     keys, versions = group_numbers(pool, identity), pool[COMMIT_VERSION].to_pylist()
     found: dict[int, dict[int, list[int | None]]] = defaultdict(dict)
@@ -88,7 +88,7 @@ def net_images(
     as_updates: bool,
     drop_unchanged: bool,
 ) -> Chosen:
-    """Return the net changes of rows that `identity` tells apart."""
+    """Return the net changes of rows that `identity` distinguishes."""
     chosen: Chosen = []
     kinds = (UPDATE_PREIMAGE, UPDATE_POSTIMAGE) if as_updates else (DELETE, INSERT)
     for versions in images_by_version(pool, identity).values():
@@ -126,7 +126,7 @@ def net_copies(pool: pa.Table, rows: Sequence[int]) -> Chosen:
 
 
 def uncancelled(pool: pa.Table, rows: Sequence[int], within: Sequence[object]) -> Chosen:
-    """Return what is left once equal deleted and inserted rows of one version have cancelled."""
+    """Return the rows that remain after equal deleted and inserted rows of a version cancel."""
     groups: dict[tuple[int, object], dict[bool, list[int]]] = defaultdict(
         lambda: {False: [], True: []}
     )
@@ -154,12 +154,12 @@ def group_numbers(pool: pa.Table, columns: Sequence[str]) -> list[int]:
 
 
 def are_after(pool: pa.Table) -> list[bool]:
-    """Return of each row whether it is there after its change."""
+    """Return, for each row, whether it exists after its change."""
     return [kind in (INSERT, UPDATE_POSTIMAGE) for kind in pool[CHANGE_TYPE].to_pylist()]
 
 
 def taken(pool: pa.Table, chosen: Chosen) -> pa.Table:
-    """Return rows of a pool under other types."""
+    """Return rows of a pool with other types of change."""
     rows = pool.take(pa.array([place for place, _ in chosen], pa.int64()))
     at = rows.column_names.index(CHANGE_TYPE)
     kinds = pa.array([kind for _, kind in chosen], pa.string())

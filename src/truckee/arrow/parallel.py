@@ -1,9 +1,9 @@
-"""Parts of files read by several threads into one stream of batches, with bounded memory.
+"""Reads parts of files in several threads into one stream of batches, with bounded memory.
 
 Decoding Parquet releases Python's lock, so threads use all cores. They put batches into one short
-queue and wait while it is full, so what is held follows the number of threads and the size of a
-batch, never the size of the table. Batches come in the order in which they are ready, each with
-its place, so that those who collect all of them can restore the order of the files.
+queue and wait while it is full, so memory depends on the number of threads and the size of a batch,
+not on the size of the table. Batches come in the order in which they are ready, each with its
+position, so that the order of the files can be restored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _REMOTE_THREADS = 8
 _WAIT_S = 0.1
 
 BatchPlace = tuple[int, int]
-"""Where a batch belongs: the number of its unit of work, and its number within that."""
+"""The position of a batch: the number of its unit of work, and its number within the unit."""
 
 
 def read_files(
@@ -41,10 +41,10 @@ def read_files(
     storage: Storage,
     threads: int | None = None,
 ) -> Iterator[tuple[BatchPlace, pa.RecordBatch]]:
-    """Yield the rows of files as batches, each with its place in the order of the files.
+    """Yield the rows of files as batches, each with its position in the order of the files.
 
-    The first error of any thread is raised, and ends the others. Closing the iterator ends them
-    too. One thread yields in order, and reads nothing ahead.
+    The first error of any thread is raised, and stops the others. Closing the iterator stops them
+    too. A single thread yields in order, and does not read ahead.
     """
     units = _units(files)
     number = min(threads or _default_threads(read.url), len(units))
@@ -64,7 +64,7 @@ def _default_threads(url: str) -> int:
 def _units(files: Sequence[ScanFile]) -> list[tuple[FilePart, ...]]:
     """Return what a thread reads at a time: a part of a large file, or some small files.
 
-    The ScanFiles of one physical file stay together, since they are decoded together.
+    The ScanFiles of one physical file stay together, because they are decoded together.
     """
     by_path: dict[str, list[ScanFile]] = {}
     for file in files:
@@ -73,7 +73,7 @@ def _units(files: Sequence[ScanFile]) -> list[tuple[FilePart, ...]]:
     small: list[FilePart] = []
     size = 0
     for members in by_path.values():
-        # What the log says of the size may differ from one mention to the next.
+        # The sizes of one file in the log may differ.
         largest = max(members, key=lambda member: member.size)
         ranges = [(part.start, part.end) for part in cut(largest, _LARGEST_PART)]
         parts = [tuple(FilePart(member, *of) for member in members) for of in ranges]
@@ -89,7 +89,7 @@ def _units(files: Sequence[ScanFile]) -> list[tuple[FilePart, ...]]:
 
 
 class _Threads:
-    """The threads of one read, and the queue between them and the one who asked."""
+    """The threads of one read, and the queue between them and the consumer."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class _Threads:
         self._stopped = Event()
 
     def run(self, number: int) -> Iterator[tuple[BatchPlace, pa.RecordBatch]]:
-        """Yield the batches of all threads; None in the queue is a thread that is done."""
+        """Yield the batches of all threads; None in the queue means that a thread is done."""
         queue: Queue[tuple[BatchPlace, pa.RecordBatch] | BaseException | None] = Queue(2 * number)
         threads = [Thread(target=self._work, args=(queue,), daemon=True) for _ in range(number)]
         for thread in threads:
@@ -150,7 +150,7 @@ class _Threads:
         queue: Queue[tuple[BatchPlace, pa.RecordBatch] | BaseException | None],
         item: tuple[BatchPlace, pa.RecordBatch] | BaseException | None,
     ) -> bool:
-        """Put something into the queue, once there is room; return False if nobody wants it."""
+        """Put something into the queue when there is room; return False if the read was stopped."""
         while not self._stopped.is_set():
             try:
                 queue.put(item, timeout=_WAIT_S)

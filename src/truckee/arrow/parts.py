@@ -1,7 +1,7 @@
-"""Files cut into parts: what one task or one thread reads.
+"""Parts of files: what one task or one thread reads.
 
-A part is a range of bytes, and has the row groups that begin in it, so that a large file is read
-by several tasks and every row group by exactly one of them.
+A part is a range of bytes, with the row groups that start in it. So a large file is read
+by several tasks, and every row group by exactly one of them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from truckee.scan.scan_file import ScanFile
 
 _LARGEST_PART = 128 << 20
 _COST_OF_A_FILE = 4 << 20
-# What the log says of a size may be absurd, and each part is an object.
+# A size in the log may be absurdly large, and each part is an object.
 _MOST_PARTS = 10_000
 
 
 class FilePart(Struct, frozen=True):
-    """The row groups of a file that begin at the bytes `start` up to, but not at, `end`."""
+    """The row groups of a file that start at a byte from `start` up to, but excluding, `end`."""
 
     file: ScanFile
     start: int
@@ -29,12 +29,12 @@ class FilePart(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """How many bytes these are, by what the log says of the file."""
+        """The number of bytes, according to the log."""
         return max(0, min(self.end, self.file.size) - self.start)
 
 
 def tasks(files: Iterable[ScanFile]) -> list[tuple[FilePart, ...]]:
-    """Return the files cut and put together into tasks of about the same size."""
+    """Return the parts of files, grouped into tasks of about the same size."""
     files = list(files)
     total = sum(file.size + _COST_OF_A_FILE for file in files)
     wanted = 2 * (os.cpu_count() or 1)
@@ -52,11 +52,11 @@ def tasks(files: Iterable[ScanFile]) -> list[tuple[FilePart, ...]]:
 
 
 def cut(file: ScanFile, largest: int) -> Iterator[FilePart]:
-    """Yield the parts of a file, none of them larger than so many bytes, up to `_MOST_PARTS`."""
+    """Yield the parts of a file of at most this many bytes, up to `_MOST_PARTS`."""
     count = min(max(1, -(-file.size // largest)), _MOST_PARTS)
     length = -(-file.size // count)
     for number in range(count):
-        # What the log says of a size may be wrong; the last part takes all that is left.
+        # The size in the log may be wrong; the last part takes the rest of the file.
         end = (number + 1) * length if number + 1 < count else 1 << 62
         yield FilePart(file, number * length, end)
 
@@ -79,9 +79,9 @@ def _begins(group: Any) -> int:
 
 
 def read_together(parts: Iterable[FilePart]) -> list[tuple[FilePart, ...]]:
-    """Return the parts with those of the same bytes side by side, to be read from the disk once.
+    """Return the parts, grouped by file and bytes, so that each is read from the disk once.
 
-    A feed names a file once for every version that deleted rows of it by a vector.
+    A feed names a file once for every version that deleted rows of it with a vector.
     """
     groups: dict[tuple[str, int, int], list[FilePart]] = {}
     for part in parts:

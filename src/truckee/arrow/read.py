@@ -1,7 +1,7 @@
-"""ScanFiles as Arrow batches: no session, no JVM, only pyarrow. Executors read so, and threads.
+"""Reads ScanFiles as Arrow batches with pyarrow alone, in executors and in threads.
 
-A physical file is opened once for all the ScanFiles that name the same part of it, its columns are
-decoded once, and each ScanFile then takes its rows: those in its vector, or those outside of it.
+A physical file is opened once for all ScanFiles that name the same part of it, its columns are
+decoded once, and each ScanFile then selects its rows: those in its vector, or all others.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _FEWEST_ROWS = 256
 
 
 class RowFilter(Protocol):
-    """A condition on rows, as far as reading needs to know it."""
+    """A condition on rows, as the reader needs it."""
 
     @property
     def columns(self) -> Sequence[str]:
-        """The columns that the condition speaks of, by their names in the table."""
+        """The columns that the condition uses, by their names in the table."""
 
     def rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the rows of a batch that the condition is true of."""
+        """Return the rows of a batch that match the condition."""
 
     def row_groups(
         self, file: pq.ParquetFile, read: TableRead, numbers: Sequence[int]
     ) -> Sequence[int]:
-        """Return those of the row groups of a file that may have such a row."""
+        """Return the row groups of a file that may have such a row."""
 
 
 def read_parts(
@@ -55,7 +55,7 @@ def read_parts(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of parts of files, with the columns of `read.output`.
 
-    With `use_threads`, the columns of a batch are decoded side by side.
+    With `use_threads`, the columns of a batch are decoded in parallel.
     Raises `DataFileNotFoundError`, `DataFileUnreadableError` and the errors of deletion vectors.
     """
     storage = storage or open_storage(read.url, read.store_options)
@@ -121,7 +121,7 @@ def _rows_of(
 
 
 def _wanted(read: TableRead, where: RowFilter | None) -> StructType:
-    """Return the columns to make: those of the output, then others that a condition needs."""
+    """Return the columns to read: those of the output, then others that a condition needs."""
     output = read.output
     if where is None:
         return output
@@ -139,7 +139,7 @@ class _Member:
         self._keeps = file.rows.within is not None
 
     def has_rows(self, first: int, count: int) -> bool:
-        """Return whether rows are read of the `count` ones from `first` on."""
+        """Return whether any of the `count` rows from `first` on is read."""
         return self._rows is None or not self._keeps or self._rows.has_any(first, first + count)
 
     def rows(self, data: pa.RecordBatch, first: int) -> pa.RecordBatch:
@@ -178,14 +178,14 @@ def _groups_to_read(
 
 
 def _rows_per_batch(group: Any) -> int:
-    """Return how many rows make a batch: fewer where rows are long, so that memory is bounded."""
+    """Return the number of rows in a batch: fewer if rows are long, so that memory is bounded."""
     bytes_per_row = group.total_byte_size / max(1, group.num_rows)
     by_size = int(_BYTES_PER_BATCH / max(1.0, bytes_per_row))
     return max(_FEWEST_ROWS, min(_ROWS_PER_BATCH, by_size))
 
 
 def _native_input(storage: Storage, path: str) -> BinaryIO:
-    """Return a file opened for pyarrow, which reads local ones without asking Python."""
+    """Return an open file for pyarrow, which reads local files without calling Python."""
     source = storage.open_input(path)
     if isinstance(source, io.BufferedReader) and isinstance(source.raw, io.FileIO):
         with source:

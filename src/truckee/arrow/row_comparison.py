@@ -1,7 +1,7 @@
-"""Deleted and inserted rows compared in memory: the same rules as on Spark, without it.
+"""Compares deleted and inserted rows in memory, by the same rules as on Spark.
 
-A pool is a table of rows with `_change_type`. What comes out are rows of the pool, some of them
-under another type.
+A pool is a table of rows with `_change_type`. The result has rows of the pool, some with another
+type of change.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from truckee.changes.row_identity import not_unique_error
 from truckee.log.columns import typed_child
 
 AFTER = typed_child([INSERT, UPDATE_POSTIMAGE], pa.string())
-"""The types of rows that are there after a change."""
+"""The types of rows that exist after a change."""
 
 _ZEROS = {pa.float32(): pa.int32(), pa.float64(): pa.int64()}
 
 
 def uncancelled_pool(pool: pa.Table, columns: Sequence[str]) -> pa.Table:
-    """Return what is left once equal deleted and inserted rows have cancelled each other."""
+    """Return the rows that remain after equal deleted and inserted rows cancel each other."""
     if not pool.num_rows:
         return pool
     groups = _groups(pool, columns)
@@ -78,7 +78,7 @@ def paired_pool(
 
 
 def _groups(pool: pa.Table, columns: Sequence[str]) -> pa.Table:
-    """Return one row a group of equal rows: the first of either side, and how many there are."""
+    """Return one row per group of equal rows: the first of either side, and their number."""
     is_after = pc.is_in(pool[CHANGE_TYPE], value_set=AFTER)
     index = typed_child(range(pool.num_rows), pa.int64())
     none = pa.scalar(None, pa.int64())
@@ -113,7 +113,7 @@ def _check_unique(
 def _differs(
     pool: pa.Table, columns: Sequence[str], old: pa.Array, new: pa.Array
 ) -> pa.BooleanArray:
-    """Return for each pair of rows whether they differ in some column."""
+    """Return, for each pair of rows, whether they differ in some column."""
     found = typed_child([False] * len(old), pa.bool_())
     for name in columns:
         values = comparable_array(pool[name])
@@ -135,7 +135,7 @@ def _taken(pool: pa.Table, chosen: Sequence[tuple[int, str]]) -> pa.Table:
 
 
 def comparable_array(values: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """Return values that Arrow can group by, equal where the values are the same.
+    """Return values that Arrow can group by, equal if the original values are equal.
 
     NaN equals NaN, -0.0 equals 0.0, and the entries of a map have no order.
     """
@@ -156,7 +156,7 @@ def comparable_array(values: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 
 def _frozen(value: Any, kind: pa.DataType) -> Any:
-    """Return a nested value in a form that reads the same for equal values."""
+    """Return a nested value in a form that is equal for equal values."""
     if value is None:
         return None
     if pa.types.is_map(kind):

@@ -1,9 +1,9 @@
-"""What happened to rows: their images, version by version, from timelines of files.
+"""The images of rows, version by version, from timelines of files.
 
-The rows are given with their place: the number of a file, and the position in it. A row lives from
-a version whose vector does not mark it to the next one that marks it, or that removes the file.
-What dies and is born in one version has moved if it is equal, and was updated if it is the same
-row by its identity.
+The rows are given with their location: the number of a file, and the position in it. A row is live
+from a version whose vector does not mark it to the next one that marks it, or removes the file.
+If a row ends and another begins in one version, the row has moved if the two are equal, and was
+updated if they have the same identity.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from truckee.log.columns import typed_child
 from truckee.protocol.schema import ArrayType, PrimitiveType, StructField, StructType
 
 EXISTS = "exists"
-"""The type of a row that was there at the first version that is known."""
+"""The type of a row that existed at the first known version."""
 
 _STRING = PrimitiveType("string")
 HISTORY_FIELDS = (
@@ -50,7 +50,7 @@ _NOTHING = CommitNote(None, None, None)
 
 
 class _Event(NamedTuple):
-    """An image: which of the given rows it is, and what became of it."""
+    """An image: which of the given rows it is, and what happened to it."""
 
     row: int
     kind: str
@@ -59,14 +59,14 @@ class _Event(NamedTuple):
 
 
 def history_schema(timelines: RowTimelines) -> StructType:
-    """Return the columns of a history: the table's, and what is told of each image."""
+    """Return the columns of a history: the table's, and those about each image."""
     return StructType((*timelines.schema.fields, *HISTORY_FIELDS))
 
 
 def row_events(timelines: RowTimelines, rows: pa.Table, identity: Sequence[str]) -> pa.Table:
     """Return the images of rows, oldest first, with the columns of `history_schema`.
 
-    `rows` have the columns of the table, their place, and the columns of `identity`.
+    `rows` have the columns of the table, their location, and the columns of `identity`.
     """
     events = list(_events(timelines, rows, identity))
     notes = [timelines.notes.get(event.version, _NOTHING) for event in events]
@@ -120,7 +120,7 @@ def _events(timelines: RowTimelines, rows: pa.Table, identity: Sequence[str]) ->
 
 
 def _turns(timelines: RowTimelines, rows: pa.Table) -> Iterator[tuple[int, int, bool]]:
-    """Yield each birth and death: the row, the version, and whether it is a birth."""
+    """Yield each begin and end: the row, the version, and whether it is a begin."""
     places: dict[int, list[tuple[int, int]]] = defaultdict(list)
     numbers, positions = rows[FILE_NUMBER].to_pylist(), rows[ROW_POSITION].to_pylist()
     for row, (number, position) in enumerate(zip(numbers, positions, strict=True)):
@@ -157,7 +157,7 @@ def _vectors(
 def _unmoved(
     deaths: Sequence[int], births: Sequence[int], whole: Sequence[Any]
 ) -> tuple[list[int], list[int]]:
-    """Return the rows left once those that only moved to another file are left out."""
+    """Return the rows without those that only moved to another file."""
     spare = Counter(whole[row] for row in deaths) & Counter(whole[row] for row in births)
     left: list[list[int]] = []
     for rows in (deaths, births):
@@ -175,7 +175,7 @@ def _unmoved(
 def _pairs(
     deaths: Sequence[int], births: Sequence[int], keys: Sequence[Any]
 ) -> Iterator[tuple[int | None, int | None]]:
-    """Yield the rows that died and were born, together where one of each has an identity."""
+    """Yield the rows that ended and began, as pairs if one of each has the same identity."""
     if not keys:
         yield from ((row, None) for row in deaths)
         yield from ((None, row) for row in births)

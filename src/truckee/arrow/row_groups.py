@@ -1,7 +1,7 @@
-"""Row groups that hold no row a predicate is true of, told by the footer of their Parquet file.
+"""Skips row groups without a row that matches a predicate, by the footer of their file.
 
-The statistics of a row group are put into the form that those of files have, and asked the same
-questions. Parquet's bounds pass over NaN, which is above all numbers, so floats have no upper one.
+The statistics of a row group get the form of a file's statistics, and are used in the same way.
+Parquet's bounds ignore NaN, which is greater than all numbers, so floats have no upper bound.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _COUNTED = frozenset({"byte", "short", "integer", "long", "date", "timestamp", "
 def kept_row_groups(
     file: pq.ParquetFile, read: TableRead, predicate: Predicate, numbers: Sequence[int]
 ) -> Sequence[int]:
-    """Return those of the row groups that may have a row which the predicate is true of."""
+    """Return the row groups that may have a row that matches the predicate."""
     chains = list(_data_columns(read, predicate))
     found = {chain.path: _statistics(file, read, chain, numbers) for chain in chains}
     statistics = {path: of for path, of in found.items() if of is not None}
@@ -46,7 +46,7 @@ def _data_columns(read: TableRead, predicate: Predicate) -> Iterator[FieldChain]
 def _statistics(
     file: pq.ParquetFile, read: TableRead, chain: FieldChain, numbers: Sequence[int]
 ) -> ColumnStatistics | None:
-    """Return the statistics of one column in row groups, None if the file has none that count."""
+    """Return the statistics of one column in row groups, None if the file has none to use."""
     place = _place(file, chain, read.table.column_mapping_mode)
     if place is None:
         return None
@@ -77,7 +77,7 @@ def _bounds(statistics: Any) -> tuple[Any, Any]:
 
 
 def _comparable(values: list[Any], in_file: pa.DataType, of: DataType) -> pa.Array | None:
-    """Return bounds in the form that `file_statistics` gives them, None for other types."""
+    """Return bounds in the form of `file_statistics`, None for other types."""
     typed = as_type(pa.array(values, in_file), of, "none")
     match of:
         case DecimalType(_, scale):
@@ -94,7 +94,7 @@ def _comparable(values: list[Any], in_file: pa.DataType, of: DataType) -> pa.Arr
 
 
 def _place(file: pq.ParquetFile, chain: FieldChain, mode: str) -> tuple[int, pa.DataType] | None:
-    """Return where a column is among the leaves of a file, and its type there."""
+    """Return the index of a column among the leaves of a file, and its type there."""
     fields: Any = file.schema_arrow
     names: list[str] = []
     for field in chain.fields:
@@ -112,6 +112,6 @@ def _place(file: pq.ParquetFile, chain: FieldChain, mode: str) -> tuple[int, pa.
 
 
 def _leaves(file: pq.ParquetFile) -> Mapping[str, int]:
-    """Return the leaf columns by their dotted path, those whose paths are alike left out."""
+    """Return the leaf columns by their dotted path, without those whose paths are equal."""
     paths = [file.schema.column(index).path for index in range(len(file.schema))]
     return {path: index for index, path in enumerate(paths) if paths.count(path) == 1}

@@ -1,4 +1,4 @@
-"""The history of rows, read by pyarrow: each file that may hold them is opened once."""
+"""The history of rows, read by pyarrow: each file that may contain them is opened once."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from truckee.scan.scan_file import ScanFile
 def history_rows(
     timelines: RowTimelines, where: str, keys: Sequence[str] | None = None
 ) -> ComputedRows:
-    """Return every image of the rows that a condition is true of, oldest first.
+    """Return every image of the rows that match a condition, oldest first.
 
-    Where rows have ids, these are all images of a row that it is true of at some version. Raises
-    the errors of conditions; reading raises `TooManyRowsError`, and `HistoryFileNotFoundError`
-    where a file that may have held such rows is gone.
+    If rows have ids, these are all images of each row that matches at some version. Raises the
+    errors of conditions; reading raises `TooManyRowsError`, and `HistoryFileNotFoundError` if a
+    file that may have contained such rows is gone.
     """
     condition = parsed_where(where, timelines.schema)
     identity = identifying_columns(timelines, where, keys)
@@ -56,16 +56,16 @@ def history_rows(
 
 
 def _matching(timelines: RowTimelines, read: DiffRead, condition: Where) -> pa.Table:
-    """Return the rows of a read that the condition is true of, wherever they lived."""
+    """Return the rows of a read that match the condition, at any version."""
     table = read.columns.of(timelines.newest.configuration)
     files = pruned_scan_files(read.files, table, condition.predicate)
     return _placed(timelines, read, _rows(timelines, read, files, condition).to_arrow())
 
 
 def _followed(timelines: RowTimelines, ids: pa.Array) -> pa.Table:
-    """Return all rows with these ids, those too that the condition is not true of.
+    """Return all rows with these ids, including those that do not match the condition.
 
-    Where they are is told by the columns of row tracking; only those files are then read whole.
+    The columns of row tracking show where they are; only those files are then read in full.
     """
     tables = []
     for read in timelines.reads:
@@ -88,7 +88,7 @@ def _ids(rows: pa.RecordBatch | pa.Table, read: DiffRead) -> pa.Array:
 
 
 def _placed(timelines: RowTimelines, read: DiffRead, rows: pa.Table) -> pa.Table:
-    """Return rows with the columns of the table, their place, and their id if they have one."""
+    """Return rows with the columns of the table, their location, and their id if they have one."""
     placed = rows.select([*timelines.schema.names, FILE_NUMBER, ROW_POSITION])
     return placed.append_column(ROW_ID, _ids(rows, read)) if timelines.has_row_ids else placed
 

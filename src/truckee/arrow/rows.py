@@ -1,7 +1,7 @@
-"""ArrowRows: rows of a table or of a feed that are read when someone asks for them.
+"""ArrowRows: rows of a table or of a feed that are read when they are used.
 
-Whoever speaks Arrow's PyCapsule interface takes them as they are: DuckDB, Polars, pandas, pyarrow
-and `deltalake`. Each reading starts anew, and reads the same files.
+Libraries with Arrow's PyCapsule interface can use them directly: DuckDB, Polars, pandas, pyarrow
+and `deltalake`. Each use reads the same files again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from truckee.storage.base import Storage
 class ArrowRows:
     """Rows that are read by pyarrow, in batches and in parallel, without a JVM.
 
-    `explained` gives a better error for a file that is gone, if there is one.
+    `explained` returns a better error for a missing file, if there is one.
     """
 
     storage: Storage
@@ -48,13 +48,13 @@ class ArrowRows:
 
     @property
     def size_in_bytes(self) -> int:
-        """The size of the files to be read, each counted once."""
+        """The size of the files to read, each counted once."""
         return sum({file.path: file.size for file in self.files}.values())
 
     def to_batches(self) -> pa.RecordBatchReader:
         """Return the rows as a stream of batches, in no particular order.
 
-        Memory is bounded by batches: those that are not taken yet are not read yet, but for a few.
+        Memory is bounded: apart from a few, batches are read only when they are consumed.
         """
         batches = (batch for _, batch in self._numbered())
         return pa.RecordBatchReader.from_batches(self.schema, batches)
@@ -65,7 +65,7 @@ class ArrowRows:
         return pa.Table.from_batches([batch for _, batch in found], self.schema)
 
     def to_pandas(self) -> Any:
-        """Return all rows as a DataFrame of pandas."""
+        """Return all rows as a pandas DataFrame."""
         return self.to_arrow().to_pandas()
 
     def first(self, limit: int) -> pa.Table:

@@ -1,4 +1,4 @@
-"""What to read for a version of a table, or for a feed, as rows that pyarrow reads."""
+"""Versions of a table and feeds as rows that pyarrow reads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_OPTIONS: Mapping[str, str] = {}
 def snapshot_rows(
     snapshot: Snapshot, *, columns: Sequence[str] | None = None, where: str | None = None
 ) -> ArrowRows:
-    """Return the rows of a snapshot that a condition is true of."""
+    """Return the rows of a snapshot that match a condition."""
     read = TableRead(
         url=snapshot.storage.root,
         store_options=_NO_OPTIONS,
@@ -38,7 +38,7 @@ def snapshot_rows(
 def feed_rows(
     feed: ChangeFeed, *, columns: Sequence[str] | None = None, where: str | None = None
 ) -> ArrowRows:
-    """Return the rows of a feed that a condition is true of."""
+    """Return the rows of a feed that match a condition."""
     plan = feed.plan()
     read = TableRead(
         url=feed.storage.root,

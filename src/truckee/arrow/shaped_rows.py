@@ -1,6 +1,6 @@
-"""Feeds that are derived, netted or follow their columns, read by pyarrow and compared in memory.
+"""Feeds that are derived, netted or follow column renames, read by pyarrow, compared in memory.
 
-Rows that are changes as they are pass in batches; the others are held in memory as a whole.
+Rows that are changes as they are are read in batches; all others are kept in memory.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _FEED = tuple(field.name for field in FEED_FIELDS)
 def shaped_rows(
     feed: ShapedFeed, *, columns: Sequence[str] | None = None, where: str | None = None
 ) -> ComputedRows:
-    """Return the rows of a feed that a condition is true of."""
+    """Return the rows of a feed that match a condition."""
     shown = feed.schema
     names = list(shown.names) if columns is None else _known(columns, shown)
     condition = None if where is None else parsed_where(where, shown)
@@ -88,7 +88,7 @@ class _Tables:
         self._columns = [column.field.name for column in feed.history.columns]
 
     def shown(self) -> Iterator[pa.Table]:
-        """Yield the rows with the columns that are shown."""
+        """Yield the rows with the columns of the result."""
         if self._feed.net_by is not None:
             yield self._output(self._netted())
             return
@@ -268,7 +268,7 @@ class _Tables:
         return pa.Table.from_arrays(arrays, schema=arrow_schema(StructType(fields)))
 
     def _output(self, rows: pa.Table) -> pa.Table:
-        """Return the columns that are shown, of rows with the columns of all eras."""
+        """Return the columns of the result, from rows with the columns of all eras."""
         feed = self._feed
         mode = feed.history.eras[-1].configuration.column_mapping_mode
         arrays = []

@@ -1,8 +1,7 @@
-"""Columns that users write, as data files of a table hold them.
+"""Columns that users write, converted to those of a table's data files.
 
-Names and types are the table's, as SQL's INSERT would cast them, where a number that does not fit
-is an error. What Spark and Arrow would spell differently, such as the text of a double, is refused
-rather than guessed.
+Names and types become the table's, as in SQL's INSERT: a number that does not fit is an error.
+Casts that differ between Spark and Arrow, such as from a double to a string, are refused.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ _ROW_LENGTH = 4000
 
 
 def parquet_schema(schema: StructType, partition_columns: tuple[str, ...], mode: str) -> pa.Schema:
-    """Return the Arrow schema of a table's data files: physical names, and ids where it has some.
+    """Return the Arrow schema of a table's data files: physical names, and ids if it has some.
 
-    Partition columns and columns without a type are in no file.
+    Partition columns and columns without a type are not in data files.
     """
     physical = physical_schema(schema, mode)
     partitions = {name.casefold() for name in partition_columns}
@@ -66,10 +65,10 @@ def _file_type(data_type: DataType) -> pa.DataType:
 
 
 def table_columns(batch: pa.RecordBatch, schema: StructType) -> dict[str, pa.Array]:
-    """Return the columns of a table, by logical name, from a batch that users write.
+    """Return the columns of a table, by logical name, from a user's batch.
 
     Raises `ValueDoesNotFitError` for a value that its column cannot hold, and
-    `NotNullViolationError` for a null in a column that takes none.
+    `NotNullViolationError` for a null in a NOT NULL column.
     """
     columns: dict[str, pa.Array] = {}
     for field in schema.fields:
@@ -89,7 +88,7 @@ def table_columns(batch: pa.RecordBatch, schema: StructType) -> dict[str, pa.Arr
 
 
 def _narrowed(values: pa.Array, field: StructField) -> pa.Array:
-    """Return numbers rounded as SQL rounds them, so that only those too large do not fit."""
+    """Return numbers rounded as in SQL, so that only too large ones do not fit."""
     wanted = arrow_type(field.type)
     held = values.type
     if pa.types.is_integer(wanted) and (pa.types.is_floating(held) or pa.types.is_decimal(held)):
@@ -103,7 +102,7 @@ def _narrowed(values: pa.Array, field: StructField) -> pa.Array:
 
 
 def _missing_values(columns: dict[str, pa.Array], schema: StructType) -> Iterator[tuple[str, int]]:
-    """Yield each column that has a null where it takes none, and the row of one such null."""
+    """Yield each NOT NULL column that has a null, and the row of one such null."""
     for field in schema.fields:
         values = columns[field.name]
         if not field.nullable and values.null_count:

@@ -1,4 +1,4 @@
-"""Values of Arrow as the texts that Spark has for them: casts to string, and JSON."""
+"""Arrow values as Spark's texts: casts to string, and JSON."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def column_texts(column: pa.ChunkedArray | pa.Array) -> list[str | None]:
 
 
 def _plain_values(column: pa.ChunkedArray | pa.Array) -> list[Any]:
-    """Return values of Python; moments are counted, since Python has too few years for them."""
+    """Return Python values; timestamps are counts, because Python's range of years is too small."""
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("us", tz=column.type.tz)).cast(pa.int64())
     elif pa.types.is_date32(column.type):
@@ -49,7 +49,7 @@ def _plain_values(column: pa.ChunkedArray | pa.Array) -> list[Any]:
 
 
 def value_text(value: Any, kind: pa.DataType) -> str:
-    """Return a value as Spark's cast to string has it."""
+    """Return a value as Spark casts it to string."""
     if pa.types.is_nested(kind):
         return json_text(json_value(value, kind))
     if pa.types.is_timestamp(kind):
@@ -67,7 +67,7 @@ def value_text(value: Any, kind: pa.DataType) -> str:
 
 
 def json_value(value: Any, kind: pa.DataType) -> Any:
-    """Return a value as what stands for it in Spark's JSON."""
+    """Return a value as it is in Spark's JSON."""
     if value is None:
         return None
     if pa.types.is_map(kind):
@@ -113,7 +113,7 @@ def _moment(micros: int, form: str, *, trimmed: bool = False, millis: bool = Fal
     try:
         at = _EPOCH + timedelta(seconds=seconds)
     except OverflowError:
-        # A year that Python does not have: the count says what can be said.
+        # A year outside of Python's range is shown as a count.
         return f"{micros} microseconds since 1970"
     text = f"{at.year:04d}" + at.strftime(form.removeprefix("%Y"))
     if millis:

@@ -1,7 +1,7 @@
-"""A condition asked of batches: SQL's three values as Arrow's booleans, with null for neither.
+"""Evaluates a condition on batches: SQL's three values as Arrow's booleans, with null for NULL.
 
-Comparisons are Spark's: NaN equals itself and is above all numbers, 0.0 equals -0.0, and whole
-numbers and decimals are compared exactly, whatever their digits.
+Comparisons are Spark's: NaN equals itself and is greater than all numbers, 0.0 equals -0.0, and
+integers and decimals are compared exactly.
 """
 
 from __future__ import annotations
@@ -58,34 +58,34 @@ def parsed_where(condition: str, schema: StructType) -> Where:
 
 
 class Where:
-    """A condition, asked of rows, of row groups and of files."""
+    """A condition on rows, which also selects row groups and files."""
 
     def __init__(self, test: RowTest) -> None:
         self._test = test
 
     @property
     def columns(self) -> Sequence[str]:
-        """The columns that the condition speaks of, by their names in the table."""
+        """The columns that the condition uses, by their names in the table."""
         return sorted({path[0] for path in columns_of(self._test)})
 
     @cached_property
     def predicate(self) -> Predicate:
-        """What can be told of files without reading them."""
+        """The condition as a predicate on files, by partition values and statistics."""
         return condition_predicate(self._test)
 
     def rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the rows of a batch that the condition is true of."""
+        """Return the rows of a batch that match the condition."""
         return batch.filter(truth(self._test, batch))
 
     def row_groups(
         self, file: pq.ParquetFile, read: TableRead, numbers: Sequence[int]
     ) -> Sequence[int]:
-        """Return those of the row groups of a file that may have such a row."""
+        """Return the row groups of a file that may have such a row."""
         return kept_row_groups(file, read, self.predicate, numbers)
 
 
 def truth(test: RowTest, batch: pa.RecordBatch) -> pa.Array:
-    """Return for each row of a batch whether a test is true of it, null where it is neither."""
+    """Return, for each row of a batch, whether a test is true, null if it is NULL."""
     found = _truth(test, batch)
     return pa.repeat(found, batch.num_rows) if isinstance(found, pa.Scalar) else found
 
@@ -146,14 +146,14 @@ def _comparison(
 
 
 def _as_compared(operand: Operand, values: Any, data_type: DataType) -> Any:
-    """Return values as ones of the type that they are compared in."""
+    """Return values in the type in which they are compared."""
     wanted = arrow_type(data_type)
     if values.type == wanted:
         return values
     if isinstance(operand, ConstantValue) and is_floating(data_type):
         return pa.scalar(float(operand.value), wanted)
     if pa.types.is_decimal(values.type) and is_floating(data_type):
-        # By way of text, since Arrow's own way is not exact in the last digit.
+        # Through text, because Arrow's own cast is not exact in the last digit.
         return pc.cast(pc.cast(values, pa.string()), wanted)
     if pa.types.is_date(values.type) and pa.types.is_timestamp(wanted):
         return pc.cast(pc.cast(values, pa.timestamp("us")), wanted)
@@ -177,7 +177,7 @@ def _compared(op: str, left: Any, right: Any) -> Any:
 
 
 def _compared_floats(op: str, left: Any, right: Any) -> Any:
-    """Compare floats with NaN above all numbers and equal to itself."""
+    """Compare floats; NaN is greater than all numbers and equal to itself."""
     found = _OPERATORS[op](left, right)
     left_nan, right_nan = pc.is_nan(left), pc.is_nan(right)
     match op:
@@ -196,9 +196,9 @@ def _compared_floats(op: str, left: Any, right: Any) -> Any:
 
 
 def _compared_exactly(op: str, values: pa.Array, number: int | Decimal) -> pa.Array:
-    """Compare whole numbers or decimals with a number that need not be one of their type.
+    """Compare integers or decimals with a number that may not be of their type.
 
-    1.5 lies between 1 and 2: x < 1.5 and x <= 1.5 are x <= 1, and no x is 1.5.
+    1.5 is between 1 and 2: x < 1.5 and x <= 1.5 are x <= 1, and no x equals 1.5.
     """
     below, is_same = _largest_below(number, values.type)
     if op in ("=", "!="):
@@ -215,7 +215,7 @@ def _compared_exactly(op: str, values: pa.Array, number: int | Decimal) -> pa.Ar
 def _largest_below(number: int | Decimal, of: pa.DataType) -> tuple[Any, bool]:
     """Return the largest value of a type that is not above a number, and whether it is equal.
 
-    The value is True where the number is above all values of the type, False where it is below.
+    The value is True if the number is above all values of the type, False if it is below.
     """
     floor: int | Decimal
     if pa.types.is_decimal(of):
@@ -230,7 +230,7 @@ def _largest_below(number: int | Decimal, of: pa.DataType) -> tuple[Any, bool]:
 
 
 def _fixed(value: bool, values: pa.Array) -> pa.Array:
-    """Return one answer for all values, but none for a null."""
+    """Return one result for all values, and null for nulls."""
     return pc.if_else(pc.is_valid(values), pa.scalar(value), pa.scalar(None, pa.bool_()))
 
 
@@ -249,5 +249,5 @@ def _is_listed(
         found = pc.if_else(pc.is_valid(values), listed, pa.scalar(None, pa.bool_()))
     if all(constant.value is not None for constant in constants):
         return found
-    # With a null in the list, what is not found might be it.
+    # With a null in the list, a value that is not found gives NULL.
     return pc.if_else(found, found, pa.scalar(None, pa.bool_()))

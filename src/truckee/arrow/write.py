@@ -1,7 +1,7 @@
-"""Arrow batches as data files of a table, on an executor: no session, no JVM, only pyarrow.
+"""Writes Arrow batches to data files of a table with pyarrow, on an executor.
 
-Each task writes files of its own into the folder of the write, one or more a partition. A file is
-made in memory and stored whole, and its statistics are taken from its footer.
+Each task writes its own files into the folder of the write, one or more per partition. A file is
+built in memory and stored as a whole, and its statistics come from its footer.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FILE_BYTES = 128 << 20
 
 
 class WriteTarget(Struct, frozen=True, kw_only=True):
-    """What executors have to know of a table to write files for it. It travels with each task."""
+    """What executors need to write files of a table. It is sent with each task."""
 
     url: str
     store_options: Mapping[str, str]
@@ -51,7 +51,7 @@ class WriteTarget(Struct, frozen=True, kw_only=True):
 
 
 def write_batches(target: WriteTarget, batches: Iterable[pa.RecordBatch]) -> list[AddFile]:
-    """Write rows to files, and return the actions that would make these part of the table.
+    """Write rows to files, and return the actions that add them to the table.
 
     If anything fails, the files that were written so far are deleted.
     """
@@ -119,7 +119,7 @@ class _Writer:
 def _pieces(
     rows: pa.RecordBatch, file: _OpenFile, max_rows: int | None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield rows in pieces of which none makes a file longer than it may be."""
+    """Yield rows in pieces, so that no file exceeds its limit."""
     if max_rows is None:
         yield rows
         return
@@ -130,7 +130,7 @@ def _pieces(
 
 
 class _Layout:
-    """How rows of a table lie in its files."""
+    """The layout of a table's rows in its files."""
 
     def __init__(self, table: TableConfiguration) -> None:
         self.table = table
@@ -170,7 +170,7 @@ class _Layout:
             yield key, rows.take(pa.array(group["row_list"], pa.int64()))
 
     def _texts(self, values: pa.Array, field: StructField) -> pa.Array:
-        """Return partition values as the log spells them."""
+        """Return partition values as texts for the log."""
         encoded = values.dictionary_encode()
         texts = [partition_text(v, field.type) for v in encoded.dictionary.to_pylist()]
         return pa.array(texts, pa.string()).take(encoded.indices)
@@ -209,7 +209,7 @@ class _OpenFile:
             self._flush()
 
     def finish(self) -> bytes:
-        """Return the whole file."""
+        """Return the complete file."""
         self._flush()
         self._writer.close()
         return bytes(self._sink.getvalue())
@@ -253,7 +253,7 @@ def _add(
 
 
 def _without_bounds(footer: Footer, nans: set[str]) -> Footer:
-    """Return the footer without bounds of columns with NaN, which Arrow leaves out of them."""
+    """Return the footer without bounds of columns with NaN, because Arrow's bounds ignore NaN."""
     bounds = {
         path: Bounds(None, None, found.nulls) if path[0] in nans else found
         for path, found in footer.bounds.items()
