@@ -28,7 +28,7 @@ from truckee.log.commits import read_commit
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.deletion_vector import on_disk_with_relative_path
 from truckee.storage.base import Storage
-from truckee.storage.copying import CopiedFile
+from truckee.storage.copying import FileCopy
 from truckee.storage.local import LocalStorage
 
 SHALLOW = CloneRequest(is_shallow=True)
@@ -139,7 +139,7 @@ def test_a_deep_clone_of_a_shallow_one_has_the_files_of_both(table: Folder, tmp_
 def test_a_deep_clone_that_was_stopped_copies_the_rest(table: Folder, tmp_path: Path) -> None:
     copied: list[str] = []
 
-    def one_file(source: Storage, target: Storage, files: list[CopiedFile]) -> None:
+    def one_file(source: Storage, target: Storage, files: list[FileCopy]) -> None:
         copied.extend(file.target for file in files)
         copy_in_threads(source, target, files[:1])
         if len(files) > 1:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truckee.deletion_vectors.bitmap import RowBitmap
-from truckee.deletion_vectors.format import decode, encode, framed, unframed
+from truckee.deletion_vectors.format import decode, encode, frame_data, vector_frame
 from truckee.errors.deletion_vectors import (
     RESTORE_HINT,
     CorruptDeletionVectorError,
@@ -75,7 +75,7 @@ def test_decoding_gives_back_what_was_encoded(rows: set[int]) -> None:
     data = encode(bitmap)
 
     assert decode(data) == bitmap
-    assert unframed(framed(data), len(data), path="x") == data
+    assert frame_data(vector_frame(data), len(data), path="x") == data
 
 
 def corrupt(reason: str) -> str:
@@ -135,20 +135,20 @@ def test_a_bucket_whose_key_has_its_top_bit_set_is_refused() -> None:
 
 
 def test_a_frame_cut_short_is_refused() -> None:
-    block = framed(b"abcdef")
+    block = vector_frame(b"abcdef")
 
     with pytest.raises(CorruptDeletionVectorError) as raised:
-        unframed(block[:-1], 6, path="'x.bin'")
+        frame_data(block[:-1], 6, path="'x.bin'")
     assert raised.value.sentence() == corrupt("the file ends after 13 of its 14 bytes")
 
     with pytest.raises(CorruptDeletionVectorError) as raised:
-        unframed(b"", 6, path="'x.bin'")
+        frame_data(b"", 6, path="'x.bin'")
     assert raised.value.sentence() == corrupt("the file ends before it")
 
 
 def test_a_wrong_size_wins_over_a_short_file() -> None:
     with pytest.raises(DeletionVectorSizeMismatchError) as raised:
-        unframed(framed(b"abcdef"), 7, path="'x.bin'")
+        frame_data(vector_frame(b"abcdef"), 7, path="'x.bin'")
 
     assert raised.value.sentence() == (
         f"the deletion vector in 'x.bin' is 6 bytes long, but its descriptor says 7{RESTORE_HINT}"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truckee.deletion_vectors.bitmap import NO_ROWS, RowBitmap
-from truckee.deletion_vectors.format import decode, framed
+from truckee.deletion_vectors.format import decode, vector_frame
 from truckee.deletion_vectors.store import (
     VectorOf,
     check_row_indexes,
@@ -237,7 +237,9 @@ def test_a_vector_far_into_a_file_is_read_without_what_lies_before_it() -> None:
     storage = CountingStorage()
     far = 3_000_000
     uuid = UUID("61d16c75-6994-46b7-a15b-8b538852e50e")
-    frame = framed(bytes.fromhex("d1d339640100000000000000000000003b3000000100000300010000000300"))
+    frame = vector_frame(
+        bytes.fromhex("d1d339640100000000000000000000003b3000000100000300010000000300")
+    )
     storage.write(V1_FILE, b"\x01" + bytes(far - 1) + frame)
     descriptor = on_disk_with_relative_path(uuid, size_in_bytes=31, cardinality=4, offset=far)
 

@@ -51,7 +51,7 @@ def test_commits_alone_make_up_the_latest_version() -> None:
 
     assert segment.version == 2
     assert segment.checkpoint is None
-    assert [file.path for file in segment.replayed] == commits(range(3))
+    assert [file.path for file in segment.replay_files] == commits(range(3))
     assert segment.last_commit is not None
     assert segment.last_commit.path == commit_path(2)
 
@@ -60,7 +60,7 @@ def test_an_older_version_ends_at_its_own_commit() -> None:
     segment = log_segment(log(*commits(range(5))), 2)
 
     assert segment.version == 2
-    assert [file.path for file in segment.replayed] == commits(range(3))
+    assert [file.path for file in segment.replay_files] == commits(range(3))
 
 
 def test_the_newest_checkpoint_at_or_below_the_version_is_taken() -> None:
@@ -69,7 +69,7 @@ def test_the_newest_checkpoint_at_or_below_the_version_is_taken() -> None:
     segment = log_segment(storage, 7)
 
     assert checkpoint_names(segment) == [checkpoint_path(5)]
-    assert [file.path for file in segment.replayed] == commits((6, 7))
+    assert [file.path for file in segment.replay_files] == commits((6, 7))
 
 
 def test_first_commits_may_be_missing_behind_a_checkpoint() -> None:
@@ -154,7 +154,7 @@ def test_a_compaction_file_stands_for_its_commits() -> None:
 
     segment = log_segment(storage)
 
-    assert [file.path for file in segment.replayed] == [
+    assert [file.path for file in segment.replay_files] == [
         *commits((0, 1)),
         compacted_path(2, 5),
         *commits((6, 7)),
@@ -168,7 +168,7 @@ def test_a_compaction_file_that_reaches_too_far_on_either_side_is_left_out() -> 
 
     segment = log_segment(storage, 6)
 
-    assert [file.path for file in segment.replayed] == commits((4, 5, 6))
+    assert [file.path for file in segment.replay_files] == commits((4, 5, 6))
 
 
 def test_names_that_mean_nothing_are_ignored() -> None:

@@ -31,7 +31,7 @@ from truckee.protocol.predicates import (
     conjuncts,
     evaluate,
     may_be_true,
-    pushed_down,
+    negation_normal_form,
     references,
 )
 
@@ -143,7 +143,7 @@ def test_combining_few_predicates_stays_plain() -> None:
 def test_not_is_pushed_inward() -> None:
     predicate = Not(Or((compare("a", "<", 1), And((IsNull(A), In(A, (1, 2)))))))
 
-    assert pushed_down(predicate) == And(
+    assert negation_normal_form(predicate) == And(
         (
             compare("a", ">=", 1),
             Or((IsNotNull(A), And((compare("a", "!=", 1), compare("a", "!=", 2))))),
@@ -179,7 +179,7 @@ rows = st.fixed_dictionaries({"n": values, "m": values, "t": texts})
 @pytest.mark.property
 @given(predicates, rows)
 def test_pushing_not_inward_changes_no_result(predicate: Predicate, row: dict[str, Any]) -> None:
-    assert evaluate(pushed_down(predicate), row) is evaluate(predicate, row)
+    assert evaluate(negation_normal_form(predicate), row) is evaluate(predicate, row)
 
 
 @pytest.mark.property

@@ -78,8 +78,8 @@ def test_the_page_says_what_the_log_knows() -> None:
         "17",
         "3.8 KiB",
         "The change data feed was on at versions 0 to 1.",
-        "1 of 2 files have a vector; 3 rows are marked as deleted. Number of files by the part of"
-        " their rows that is deleted.",
+        "1 of 2 files have a vector; 3 rows are marked as deleted. Number of files by their"
+        " share of deleted rows.",
     ):
         assert text in texts
 

@@ -14,7 +14,7 @@ from truckee.arrow.diff_view import diff_view
 from truckee.arrow.file_columns import ROW_POSITION, TableRead
 from truckee.arrow.row_comparison import AFTER, paired_pool, uncancelled_pool
 from truckee.arrow.rows import ArrowRows
-from truckee.arrow.where import parsed_where
+from truckee.arrow.where import where_condition
 from truckee.changes.columns import (
     CHANGE_TYPE,
     CHANGE_TYPE_FIELD,
@@ -78,7 +78,7 @@ def diff_rows(
     """
     shown = StructType((*plan.schema.fields, CHANGE_TYPE_FIELD))
     names = shown.names if columns is None else _known(columns, shown)
-    condition = None if where is None else parsed_where(where, shown)
+    condition = None if where is None else where_condition(where, shown)
     schema = arrow_schema(shown)
     wanted = pa.schema([schema.field(name) for name in names])
 

@@ -107,13 +107,15 @@ class FileColumns:
             columns, names = [pa.nulls(batch.num_rows)], [""]
         return pa.RecordBatch.from_arrays(columns, names=names)
 
-    def constants(self, file: ScanFile) -> dict[str, Repeated]:
+    def constants(self, file: ScanFile) -> dict[str, RepeatedValue]:
         """Return the value of each column that is the same for all rows of a file."""
         fields = (f for f in self._wanted.fields if not self._is_row_index(f))
         found = ((field.name, self._source(file, field)) for field in fields)
-        return {name: Repeated(value) for name, value in found if not isinstance(value, str)}
+        return {name: RepeatedValue(value) for name, value in found if not isinstance(value, str)}
 
-    def completed(self, data: pa.RecordBatch, constants: Mapping[str, Repeated]) -> pa.RecordBatch:
+    def output_batch(
+        self, data: pa.RecordBatch, constants: Mapping[str, RepeatedValue]
+    ) -> pa.RecordBatch:
         """Return data columns, of the remaining rows, and constants, in order."""
         columns = [
             constants[name].of(data.num_rows) if name in constants else data.column(name)
@@ -157,7 +159,7 @@ _FEED: Mapping[str, Any] = {
 }
 
 
-class Repeated:
+class RepeatedValue:
     """One value as a column of any length; the longest one so far is cached."""
 
     def __init__(self, value: pa.Array) -> None:

@@ -158,7 +158,7 @@ def are_after(pool: pa.Table) -> list[bool]:
     return [kind in (INSERT, UPDATE_POSTIMAGE) for kind in pool[CHANGE_TYPE].to_pylist()]
 
 
-def taken(pool: pa.Table, chosen: Chosen) -> pa.Table:
+def chosen_rows(pool: pa.Table, chosen: Chosen) -> pa.Table:
     """Return rows of a pool with other types of change."""
     rows = pool.take(pa.array([place for place, _ in chosen], pa.int64()))
     at = rows.column_names.index(CHANGE_TYPE)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from truckee.arrow.file_columns import FileColumns, Repeated, TableRead
+from truckee.arrow.file_columns import FileColumns, RepeatedValue, TableRead
 from truckee.arrow.parts import FilePart, read_together, row_groups
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.errors.spark import DataFileNotFoundError, DataFileUnreadableError
@@ -112,7 +112,7 @@ def _rows_of(
     for batch in batches:
         data = columns.data(batch, first)
         for member in members:
-            made = columns.completed(member.rows(data, first), member.constants)
+            made = columns.output_batch(member.rows(data, first), member.constants)
             if where is not None and made.num_rows:
                 made = where.rows(made).select(output)
             if made.num_rows:
@@ -132,7 +132,7 @@ class _Member:
     """A ScanFile among those that read the same bytes: its rows and its constants."""
 
     def __init__(
-        self, file: ScanFile, rows: RowBitmap | None, constants: dict[str, Repeated]
+        self, file: ScanFile, rows: RowBitmap | None, constants: dict[str, RepeatedValue]
     ) -> None:
         self.constants = constants
         self._rows = rows

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from truckee.arrow.columns import as_type, column_in_file
 from truckee.arrow.file_columns import TableRead
-from truckee.protocol.predicates import Predicate, pushed_down, references
+from truckee.protocol.predicates import Predicate, negation_normal_form, references
 from truckee.protocol.schema import DataType, DecimalType, FieldChain, PrimitiveType, find_column
 from truckee.scan.file_statistics import ColumnStatistics
 from truckee.scan.pruning import kept_by_statistics
@@ -37,7 +37,7 @@ def kept_row_groups(
 
 def _data_columns(read: TableRead, predicate: Predicate) -> Iterator[FieldChain]:
     partitions = {name.casefold() for name in read.table.partition_columns}
-    for column in references(pushed_down(predicate)):
+    for column in references(negation_normal_form(predicate)):
         chain = find_column(read.schema, column.path)
         if chain is not None and chain.path[0].casefold() not in partitions:
             yield chain

@@ -12,7 +12,7 @@ from truckee.arrow.diff_rows import ComputedRows
 from truckee.arrow.file_columns import ROW_POSITION, TableRead
 from truckee.arrow.row_events import history_schema, row_events
 from truckee.arrow.rows import ArrowRows
-from truckee.arrow.where import Where, parsed_where
+from truckee.arrow.where import Where, where_condition
 from truckee.changes.diff_columns import BASE_ROW_ID
 from truckee.changes.history_request import (
     check_row_count,
@@ -35,7 +35,7 @@ def history_rows(
     errors of conditions; reading raises `TooManyRowsError`, and `HistoryFileNotFoundError` if a
     file that may have contained such rows is gone.
     """
-    condition = parsed_where(where, timelines.schema)
+    condition = where_condition(where, timelines.schema)
     identity = identifying_columns(timelines, where, keys)
     schema = arrow_schema(history_schema(timelines))
 

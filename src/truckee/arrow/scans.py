@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from truckee.arrow.file_columns import TableRead
 from truckee.arrow.rows import ArrowRows
-from truckee.arrow.where import Where, parsed_where
+from truckee.arrow.where import Where, where_condition
 from truckee.changes.feed_pruning import matching_files
 from truckee.changes.missing_files import missing_file_error
 from truckee.changes.plan import ChangeFeed
@@ -75,4 +75,4 @@ def _known(columns: Sequence[str] | None, schema: StructType) -> tuple[str, ...]
 def _condition(where: str | None, read: TableRead) -> Where | None:
     if where is None:
         return None
-    return parsed_where(checked_argument(where, str, what="where"), read.all_columns)
+    return where_condition(checked_argument(where, str, what="where"), read.all_columns)

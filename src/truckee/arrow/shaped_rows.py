@@ -12,21 +12,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truckee.arrow.columns import arrow_schema, arrow_type
-from truckee.arrow.conformed import conformed_array
 from truckee.arrow.diff_rows import ComputedRows
 from truckee.arrow.file_columns import ROW_POSITION, TableRead
 from truckee.arrow.net_pool import (
     Chosen,
     ComparedBy,
+    chosen_rows,
     group_numbers,
     net_copies,
     net_images,
     paired_images,
-    taken,
     uncancelled,
 )
 from truckee.arrow.rows import ArrowRows
-from truckee.arrow.where import parsed_where
+from truckee.arrow.type_conversion import array_in_type
+from truckee.arrow.where import where_condition
 from truckee.changes.column_history import keyed_type
 from truckee.changes.columns import (
     CHANGE_TYPE,
@@ -56,7 +56,7 @@ def shaped_rows(
     """Return the rows of a feed that match a condition."""
     shown = feed.schema
     names = list(shown.names) if columns is None else _known(columns, shown)
-    condition = None if where is None else parsed_where(where, shown)
+    condition = None if where is None else where_condition(where, shown)
     schema = arrow_schema(shown)
     wanted = pa.schema([schema.field(name) for name in names])
 
@@ -117,16 +117,16 @@ class _Tables:
             is_compared = [self._shape.drops_carryovers] * pool.num_rows
             compared = ComparedBy(group_numbers(pool, self._columns), None, is_compared)
             chosen = paired_images(keyed, names, compared, as_updates=True)
-            return pa.concat_tables([told, taken(pool, chosen)])
+            return pa.concat_tables([told, chosen_rows(pool, chosen)])
         rows = group_numbers(pool, self._columns)
-        return taken(pool, uncancelled(pool, rows, pool[COMMIT_VERSION].to_pylist()))
+        return chosen_rows(pool, uncancelled(pool, rows, pool[COMMIT_VERSION].to_pylist()))
 
     def _paired_by_id(self, pool: pa.Table) -> pa.Table:
         versions = pool[_ROW_VERSION].to_pylist()
         compared = ComparedBy([0] * pool.num_rows, versions, [True] * pool.num_rows)
         as_updates = self._shape.compute_updates is not False
         chosen = paired_images(pool, [ROW_ID], compared, as_updates=True)
-        found = taken(pool, chosen)
+        found = chosen_rows(pool, chosen)
         if self._feed.distrusted:
             found = self._without_moved(found)
         if not as_updates:
@@ -142,7 +142,7 @@ class _Tables:
         )
         pool = found.filter(is_doubtful)
         rows = group_numbers(pool, self._columns)
-        left = taken(pool, uncancelled(pool, rows, pool[COMMIT_VERSION].to_pylist()))
+        left = chosen_rows(pool, uncancelled(pool, rows, pool[COMMIT_VERSION].to_pylist()))
         return pa.concat_tables([found.filter(pc.invert(is_doubtful)), left])
 
     def _netted(self) -> pa.Table:
@@ -152,7 +152,7 @@ class _Tables:
             if self._feed.identified:
                 pools.append(self._paired_by_id(self._pool(self._feed.identified, ids=True)))
             pool = self._joined(pools)
-            return taken(pool, net_copies(pool, group_numbers(pool, self._columns)))
+            return chosen_rows(pool, net_copies(pool, group_numbers(pool, self._columns)))
         if net_by is RowIdentity.ROW_IDS:
             return self._net_by_ids()
         direct, moved = (
@@ -164,19 +164,21 @@ class _Tables:
         pool = self._joined([*direct, *moved])
         names, keyed = self._keyed(pool)
         rows = group_numbers(pool, self._columns)
-        return taken(pool, self._net(keyed, names, ComparedBy(rows, None, is_compared)))
+        return chosen_rows(pool, self._net(keyed, names, ComparedBy(rows, None, is_compared)))
 
     def _net_by_ids(self) -> pa.Table:
         pool = self._pool(self._feed.identified, ids=True)
         rows = group_numbers(pool, self._columns)
         versions = pool[_ROW_VERSION].to_pylist()
         compared = ComparedBy(rows, versions, [True] * pool.num_rows)
-        net = taken(pool, self._net(pool, [ROW_ID], compared)).select([*self._columns, *_FEED])
+        net = chosen_rows(pool, self._net(pool, [ROW_ID], compared)).select(
+            [*self._columns, *_FEED]
+        )
         if not self._feed.distrusted:
             return net
         is_alone = pc.is_in(net[CHANGE_TYPE], value_set=pa.array([INSERT, DELETE]))
         alone = net.filter(is_alone)
-        left = taken(alone, net_copies(alone, group_numbers(alone, self._columns)))
+        left = chosen_rows(alone, net_copies(alone, group_numbers(alone, self._columns)))
         return pa.concat_tables([net.filter(pc.invert(is_alone)), left])
 
     def _net(self, pool: pa.Table, identity: Sequence[str], compared: ComparedBy) -> Chosen:
@@ -213,7 +215,7 @@ class _Tables:
         else:
             chosen = uncancelled(pool, numbers, pool[COMMIT_VERSION].to_pylist())
         types = {DELETE: UPDATE_PREIMAGE, INSERT: UPDATE_POSTIMAGE}
-        left = _with_types(taken(pool, chosen), types)
+        left = _with_types(chosen_rows(pool, chosen), types)
         return pa.concat_tables([rows.filter(pc.invert(is_update)), left])
 
     def _joined(self, pools: Sequence[pa.Table]) -> pa.Table:
@@ -262,7 +264,7 @@ class _Tables:
                 made[wanted.name] = pa.nulls(rows.num_rows, arrow_type(wanted.type))
             else:
                 values = rows[own.name].combine_chunks()
-                made[wanted.name] = conformed_array(values, own.type, mode, wanted.type)
+                made[wanted.name] = array_in_type(values, own.type, mode, wanted.type)
         fields = (*self._feed.history.schema.fields, *FEED_FIELDS)
         arrays = [*made.values(), *(rows[name].combine_chunks() for name in _FEED)]
         return pa.Table.from_arrays(arrays, schema=arrow_schema(StructType(fields)))
@@ -277,7 +279,7 @@ class _Tables:
             if feed.shape.following is not None and followed.last_version is None:
                 wanted = keyed_type(own.type, mode)
                 if own.type != followed.field.type:
-                    values = conformed_array(values, followed.field.type, "name", wanted)
+                    values = array_in_type(values, followed.field.type, "name", wanted)
             arrays.append(values.cast(arrow_type(own.type)))
         arrays += [rows[name].combine_chunks() for name in _FEED]
         if feed.shape.schema_version:

@@ -52,7 +52,7 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def parsed_where(condition: str, schema: StructType) -> Where:
+def where_condition(condition: str, schema: StructType) -> Where:
     """Return a condition over the columns of a schema; raises the errors of conditions."""
     return Where(row_test(condition, schema))
 

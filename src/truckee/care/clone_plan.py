@@ -28,7 +28,7 @@ from truckee.protocol.actions import AddFile, Metadata
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.paths import decode_path, encode_path, is_absolute
 from truckee.protocol.properties import TableProperties
-from truckee.storage.copying import CopiedFile
+from truckee.storage.copying import FileCopy
 
 _NOT_COPIED = (
     TableProperties.in_commit_timestamp_enablement_version.key,
@@ -45,7 +45,7 @@ class ClonedFiles:
     """The files of a clone, and the files that have to be copied for it."""
 
     adds: tuple[AddFile, ...]
-    copies: tuple[CopiedFile, ...] = ()
+    copies: tuple[FileCopy, ...] = ()
 
 
 def shallow_files(source: Snapshot) -> ClonedFiles:
@@ -68,16 +68,16 @@ def _shallow(file: AddFile, root: str) -> AddFile:
 def deep_files(source: Snapshot) -> ClonedFiles:
     """Return the files of a clone that has its own copies."""
     adds: list[AddFile] = []
-    copies: dict[str, CopiedFile] = {}
+    copies: dict[str, FileCopy] = {}
     for file in source.files():
         path = decode_path(file.path)
         name = _own_name(path) if is_absolute(path) else path
-        copies[name] = CopiedFile(path, name)
+        copies[name] = FileCopy(path, name)
         vector = file.deletion_vector
         if vector is not None and vector.is_on_disk:
             vector = _own_vector(vector)
             assert file.deletion_vector is not None
-            copies[vector.file_path] = CopiedFile(file.deletion_vector.file_path, vector.file_path)
+            copies[vector.file_path] = FileCopy(file.deletion_vector.file_path, vector.file_path)
         adds.append(replace(_as_new(file), path=encode_path(name), deletion_vector=vector))
     return ClonedFiles(adds=tuple(adds), copies=tuple(copies.values()))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from truckee.care.dead_files import DeadFiles, dead_files, hidden_names
-from truckee.care.findings import Finding, Severity, counted, size_text
+from truckee.care.findings import Finding, Severity, count_text, size_text
 from truckee.care.presence import absent, needed_paths
 from truckee.care.protected_files import ProtectedFiles, protected_files
 from truckee.care.readable import Readable, newest_first, readable_from
@@ -96,7 +96,7 @@ def _missing(found: FolderListing, path: str) -> Iterator[Finding]:
     yield Finding(
         topic="missing",
         severity=Severity.ERROR,
-        says=f"{counted(len(gone), 'file')} that the table needs cannot be found: {_some(gone)}",
+        says=f"{count_text(len(gone), 'file')} that the table needs cannot be found: {_some(gone)}",
         mend="restore the files from a backup"
         if last is None
         else f"truckee restore {path} --version {last}",
@@ -148,8 +148,8 @@ def _next_vacuum(
 
     after = readable_from(found.snapshot, is_gone)
     says = (
-        f"the next vacuum deletes {counted(len(dead.files), 'file')} ({size_text(dead.size)}) and "
-        f"{counted(len(dead.folders), 'empty folder')}"
+        f"the next vacuum deletes {count_text(len(dead.files), 'file')} ({size_text(dead.size)}) "
+        f"and {count_text(len(dead.folders), 'empty folder')}"
     )
     if after[:2] != now[:2]:
         says += f"; after that, {after.says()}"
@@ -189,7 +189,7 @@ def _orphans(found: FolderListing, dead: DeadFiles, path: str) -> Iterator[Findi
         topic="orphaned",
         severity=Severity.INFO,
         says=(
-            f"no version in the log uses {counted(len(orphans), 'file')} "
+            f"no version in the log uses {count_text(len(orphans), 'file')} "
             f"({size_text(sum(file.size for file in orphans))}) of the folder: "
             f"{_some([file.path for file in orphans])}{wait}"
         ),
@@ -208,7 +208,7 @@ def _temporary(found: FolderListing, path: str) -> Iterator[Finding]:
         topic="temporary",
         severity=Severity.INFO,
         says=(
-            f"interrupted writers have left {counted(len(left), 'temporary file')} "
+            f"interrupted writers have left {count_text(len(left), 'temporary file')} "
             f"({size_text(sum(file.size for file in left))}), which no vacuum deletes: "
             f"{_some([file.path for file in left])}"
         ),

@@ -75,6 +75,6 @@ def size_text(size: float) -> str:
     return f"{size:.0f} {_UNITS[unit]}" if size == int(size) else f"{size:.1f} {_UNITS[unit]}"
 
 
-def counted(count: int, noun: str) -> str:
+def count_text(count: int, noun: str) -> str:
     """Return a number with its noun: 1 file, 2 files."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

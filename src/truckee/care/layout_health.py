@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from statistics import median
 
-from truckee.care.findings import Finding, Severity, counted, size_text
+from truckee.care.findings import Finding, Severity, count_text, size_text
 from truckee.log.snapshot import Snapshot
 from truckee.scan.scan_file import num_records
 
@@ -41,11 +41,11 @@ def _vectors(snapshot: Snapshot, table: str) -> Iterator[Finding]:
     dense = [deleted for deleted, rows in marked if not rows or deleted / rows > PURGE_RATIO]
     deleted_rows = sum(deleted for deleted, _ in marked)
     says = (
-        f"{counted(len(marked), 'file')} of {snapshot.num_files:,} mark "
-        f"{counted(deleted_rows, 'row')} as deleted, which stay in the files"
+        f"{count_text(len(marked), 'file')} of {snapshot.num_files:,} mark "
+        f"{count_text(deleted_rows, 'row')} as deleted, which stay in the files"
     )
     if dense:
-        says += f"; worth rewriting: {counted(len(dense), 'file')} with more than 5 % deleted"
+        says += f"; worth rewriting: {count_text(len(dense), 'file')} with more than 5 % deleted"
     yield Finding(
         topic="vectors",
         severity=Severity.WARNING if dense else Severity.INFO,
@@ -78,11 +78,11 @@ def _small_files(partitions: dict[_Partition, list[int]], table: str) -> Iterato
         return
     count = sum(map(len, crowded.values()))
     size = sum(map(sum, crowded.values()))
-    where = f" in {counted(len(crowded), 'partition')}" if len(partitions) > 1 else ""
+    where = f" in {count_text(len(crowded), 'partition')}" if len(partitions) > 1 else ""
     yield Finding(
         topic="small files",
         severity=Severity.WARNING,
-        says=f"{counted(count, 'file')}{where} are small: {size_text(size / count)} on average",
+        says=f"{count_text(count, 'file')}{where} are small: {size_text(size / count)} on average",
         mend=f"{table}.optimize().executeCompaction()",
         facts={"files": count, "bytes": size, "partitions": len(crowded)},
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from truckee.care.findings import Finding, Severity, counted
+from truckee.care.findings import Finding, Severity, count_text
 from truckee.errors.log import ChecksumMismatchError, CorruptLogFileError
 from truckee.log.checksum import verify_checksum
 from truckee.log.cleanup import first_version_kept
@@ -29,12 +29,12 @@ def _checkpoints(snapshot: Snapshot, listing: LogListing) -> Iterator[Finding]:
     behind = snapshot.version - (-1 if newest is None else newest)
     hint = last_checkpoint_version(snapshot.storage)
     facts = {"newest": newest, "hint": hint, "commitsSince": behind}
-    mend = f"commit once more; a checkpoint is due every {counted(interval, 'version')}"
+    mend = f"commit once more; a checkpoint is due every {count_text(interval, 'version')}"
     if behind > _LATE * interval:
         yield Finding(
             topic="checkpoints",
             severity=Severity.WARNING,
-            says=f"{counted(behind, 'commit')} came after the last checkpoint, one is due every "
+            says=f"{count_text(behind, 'commit')} came after the last checkpoint, one is due every "
             f"{interval}, so readers have to read each of them",
             mend=mend,
             facts=facts,
@@ -53,7 +53,7 @@ def _checkpoints(snapshot: Snapshot, listing: LogListing) -> Iterator[Finding]:
         yield Finding(
             topic="checkpoints",
             severity=Severity.INFO,
-            says=f"{where}, with {counted(behind, 'commit')} after it"
+            says=f"{where}, with {count_text(behind, 'commit')} after it"
             if newest is not None
             else where,
             facts=facts,
@@ -94,7 +94,7 @@ def _clean_up(snapshot: Snapshot, listing: LogListing, now_ms: int) -> Iterator[
     yield Finding(
         topic="clean-up",
         severity=Severity.INFO,
-        says=f"{counted(expired, 'commit')} before version {first} are older than the log's "
+        says=f"{count_text(expired, 'commit')} before version {first} are older than the log's "
         f"retention; {why}",
         mend=None if is_on else "set the table property delta.enableExpiredLogCleanup to true",
         facts={"commits": expired, "firstKept": first},

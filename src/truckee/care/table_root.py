@@ -13,7 +13,7 @@ from pathlib import Path
 from truckee.errors.storage import InvalidUrlError
 from truckee.protocol.paths import LOG_DIRECTORY, decode_path, is_absolute
 from truckee.storage.base import Storage
-from truckee.storage.fence import unfenced
+from truckee.storage.fence import without_fence
 from truckee.storage.local import LocalStorage
 from truckee.storage.object_url import is_object_url, parse_object_url
 
@@ -22,7 +22,7 @@ class TableRoot:
     """The root of one table."""
 
     def __init__(self, storage: Storage) -> None:
-        self._is_local = isinstance(unfenced(storage), LocalStorage)
+        self._is_local = isinstance(without_fence(storage), LocalStorage)
         roots = {_place(storage.root)}
         if self._is_local:
             roots.add(os.path.realpath(storage.root))

@@ -23,12 +23,12 @@ from truckee.log.transaction import Transaction
 from truckee.options.text import Options
 from truckee.protocol.paths import LAST_VACUUM_INFO_PATH
 from truckee.storage.base import Storage
-from truckee.storage.tree import Deleted, delete_files, delete_folders
+from truckee.storage.tree import DeletionOutcome, delete_files, delete_folders
 from truckee.storage.urls import scheme_of
 
 _logger = logging.getLogger(__name__)
 
-Delete = Callable[[Storage, Sequence[str]], Iterable[Deleted]]
+Delete = Callable[[Storage, Sequence[str]], Iterable[DeletionOutcome]]
 """Deletes files, and yields the outcome after each part of them."""
 Progress = Callable[[int, int], None]
 """Called with the number of files done, and of all files."""
@@ -49,7 +49,7 @@ class VacuumOutcome:
     failures: tuple[tuple[str, str], ...] = ()
 
 
-def delete_in_threads(storage: Storage, paths: Sequence[str]) -> Iterable[Deleted]:
+def delete_in_threads(storage: Storage, paths: Sequence[str]) -> Iterable[DeletionOutcome]:
     """Delete files from this process, many at a time."""
     parts = [paths[start : start + _AT_ONCE] for start in range(0, len(paths), _AT_ONCE)]
     with ThreadPoolExecutor(_THREADS) as pool:

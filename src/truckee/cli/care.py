@@ -93,12 +93,12 @@ def vacuum(
 
 
 def _tell(plan: VacuumPlan) -> None:
-    from truckee.care.findings import counted, size_text
+    from truckee.care.findings import count_text, size_text
 
     dead = plan.dead
     words(
-        f"{counted(len(dead.files), 'file')} ({size_text(dead.size)}) and "
-        f"{counted(len(dead.folders), 'empty folder')} can be deleted"
+        f"{count_text(len(dead.files), 'file')} ({size_text(dead.size)}) and "
+        f"{count_text(len(dead.folders), 'empty folder')} can be deleted"
     )
     if plan.breaks is not None:
         words(plan.breaks)

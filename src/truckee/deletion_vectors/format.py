@@ -66,12 +66,12 @@ def decode(data: bytes, *, path: str = "the log") -> RowBitmap:
         ) from cause
 
 
-def framed(data: bytes) -> bytes:
+def vector_frame(data: bytes) -> bytes:
     """Return a vector's data with its length before it and its checksum after it."""
     return struct.pack(">i", len(data)) + data + struct.pack(">I", crc32(data))
 
 
-def unframed(block: bytes, size: int, *, path: str) -> bytes:
+def frame_data(block: bytes, size: int, *, path: str) -> bytes:
     """Return the data of the framed vector that `block` starts with.
 
     `size` is the length in the descriptor. `block` may be shorter than the frame if the file ends

@@ -22,8 +22,8 @@ from truckee.deletion_vectors.format import (
     check_file_version,
     decode,
     encode,
-    framed,
-    unframed,
+    frame_data,
+    vector_frame,
 )
 from truckee.errors.deletion_vectors import (
     DeletionVectorCardinalityMismatchError,
@@ -146,7 +146,7 @@ def write_deletion_vectors(
                 cardinality=len(bitmaps[index]),
                 offset=offset,
             )
-            parts.append(framed(data))
+            parts.append(vector_frame(data))
             offset += len(data) + FRAME_SIZE
         contents.append((relative_path(uuid, prefix), b"".join(parts)))
     _put_all(storage, contents)
@@ -263,7 +263,7 @@ def _rows_in(block: bytes, piece: _Piece, want: VectorOf) -> RowBitmap:
     frame = block[start : start + descriptor.size_in_bytes + FRAME_SIZE]
     path = f"'{piece.path}'"
     try:
-        data = unframed(frame, descriptor.size_in_bytes, path=path)
+        data = frame_data(frame, descriptor.size_in_bytes, path=path)
         return _counted(decode(data, path=path), descriptor, path)
     except DeletionVectorError as error:
         raise error.at(want.data_file, want.version) from error.__cause__

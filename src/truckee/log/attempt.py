@@ -55,7 +55,7 @@ class Base:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Staged:
+class StagedCommit:
     """What a transaction commits; `metadata` and `protocol` only if they change."""
 
     table: str
@@ -86,7 +86,7 @@ class Staged:
         return TableConfiguration(self.metadata, self.protocol)
 
 
-def commit_actions(staged: Staged, base: Base, now_ms: int) -> tuple[Action, ...]:
+def commit_actions(staged: StagedCommit, base: Base, now_ms: int) -> tuple[Action, ...]:
     """Return the lines of the commit that follows `base`, commitInfo first."""
     table = staged.table_after(base.configuration)
     changed, actions = staged.metadata, staged.actions
@@ -128,7 +128,7 @@ def _with_enablement(changed: Metadata | None, base: Base, timestamp_ms: int) ->
     return replace(changed, configuration={**changed.configuration, **since})
 
 
-def _with_row_ids(staged: Staged, base: Base) -> Iterator[Action]:
+def _with_row_ids(staged: StagedCommit, base: Base) -> Iterator[Action]:
     """Yield the actions with ids for the rows of new files (protocol: Row Tracking).
 
     A file's rows have the ids `base_row_id`, `base_row_id + 1` and so on. With a high-water mark

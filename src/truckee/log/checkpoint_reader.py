@@ -17,10 +17,10 @@ import pyarrow.compute as pc
 from truckee.errors.log import CorruptLogFileError
 from truckee.log.action_file import ActionFile, open_action_file
 from truckee.log.checkpoint_schema import FILES, TOMBSTONES, file_rows, tombstone_rows, wire_name
+from truckee.log.checkpoint_texts import partition_value_maps, stats_json
 from truckee.log.checkpoint_types import check_required, check_types
 from truckee.log.commits import decode_commit
 from truckee.log.log_files import read_log_file
-from truckee.log.parsed_columns import partition_value_maps, stats_json
 from truckee.log.segment import CheckpointFiles
 from truckee.protocol.actions import (
     Action,

@@ -36,13 +36,13 @@ from truckee.log.checkpoint_schema import (
     TOMBSTONES,
     wire_name,
 )
-from truckee.log.segment import last_checkpoint_version
-from truckee.log.snapshot import Snapshot
-from truckee.log.typed_columns import (
+from truckee.log.checkpoint_structs import (
     parsed_partition_values,
     parsed_stats,
     stats_type,
 )
+from truckee.log.segment import last_checkpoint_version
+from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import (
     Action,
     CheckpointMetadata,

@@ -34,7 +34,7 @@ from truckee.protocol.paths import (
     parse_log_name,
 )
 from truckee.storage.base import FileInfo, Storage
-from truckee.storage.fence import unfenced
+from truckee.storage.fence import without_fence
 from truckee.storage.local import LocalStorage
 
 _DAY_MS = 24 * 3600 * 1000
@@ -75,7 +75,7 @@ def clean_staged_files(snapshot: Snapshot, *, now_ms: int | None = None) -> int:
     On a local disk, log files and deletion vectors are staged as `.<name>.<unique>.tmp` in their
     target folder. A staged file that is a day old has no writer any more.
     """
-    storage = unfenced(snapshot.storage)
+    storage = without_fence(snapshot.storage)
     if not isinstance(storage, LocalStorage):
         return 0
     now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms

@@ -26,7 +26,7 @@ from truckee.errors.transaction import (
     ConcurrentWriteException,
     MaxCommitRetriesExceededError,
 )
-from truckee.log.attempt import Base, Staged, commit_actions
+from truckee.log.attempt import Base, StagedCommit, commit_actions
 from truckee.log.commits import Commit, commits_of
 from truckee.log.conflicts import Candidate, Reads, conflict_with
 from truckee.log.segment import list_commits
@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 def write_commit(
     storage: Storage,
-    staged: Staged,
+    staged: StagedCommit,
     base: Base,
     *,
     reads: Reads,
@@ -138,7 +138,7 @@ def _let_others_pass(attempt: int) -> None:
     time.sleep(random.uniform(0, min(0.01 * 2 ** min(attempt, 10), 0.2)))  # noqa: S311
 
 
-def _candidate(staged: Staged, base: Base, reads: Reads) -> Candidate:
+def _candidate(staged: StagedCommit, base: Base, reads: Reads) -> Candidate:
     return Candidate(
         reads=reads,
         actions=staged.all_actions,

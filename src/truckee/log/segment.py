@@ -63,7 +63,7 @@ class LogSegment:
     last_commit: FileInfo | None = None
 
     @property
-    def replayed(self) -> tuple[FileInfo, ...]:
+    def replay_files(self) -> tuple[FileInfo, ...]:
         """The fewest files that cover all commits after the checkpoint, oldest first."""
         first = self.version - len(self.commits) + 1
         longest = {first + i: (first + i, file) for i, file in enumerate(self.commits)}

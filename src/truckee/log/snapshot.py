@@ -189,7 +189,7 @@ def _loaded(storage: Storage, version: int | None) -> Snapshot:
     if segment.checkpoint is not None:
         checkpoint = open_checkpoint(storage, segment.checkpoint)
         tail.fold(a for a in checkpoint.actions if not isinstance(a, (AddFile, RemoveFile)))
-    _fold_files(storage, tail, segment.replayed)
+    _fold_files(storage, tail, segment.replay_files)
     return _checked(storage, segment, checkpoint, tail)
 
 

@@ -18,7 +18,7 @@ import msgspec
 
 from truckee.errors.clone import ManifestPropertyError
 from truckee.errors.commit import MissingMetadataError, ProtocolDowngradeError
-from truckee.log.attempt import Base, Staged, row_id_high_water_mark
+from truckee.log.attempt import Base, StagedCommit, row_id_high_water_mark
 from truckee.log.commit_record import record_commit
 from truckee.log.conflicts import IsolationLevel, Reads
 from truckee.log.manifest import vector_count
@@ -204,11 +204,11 @@ class Transaction:
         parameters: Mapping[str, Any],
         metrics: Mapping[str, object],
         user_metadata: str | None,
-    ) -> Staged:
+    ) -> StagedCommit:
         metadata, protocol = self._changes()
         actions = (*self._set_transactions.values(), *self._actions)
         changes = tuple(change for change in (metadata, protocol) if change is not None)
-        return Staged(
+        return StagedCommit(
             table=self.storage.root,
             operation=operation,
             txn_id=str(uuid4()),
@@ -258,7 +258,7 @@ class Transaction:
             isinstance(action, RemoveFile | AddCDCFile) for action in self._actions
         )
 
-    def _verify(self, staged: Staged) -> None:
+    def _verify(self, staged: StagedCommit) -> None:
         before = None if self.snapshot is None else self.snapshot.configuration
         after = staged.table_after(before)
         check_writable(after.protocol, after.metadata, self.storage.root)
@@ -283,7 +283,7 @@ class Transaction:
             reason = f"{files} files have deletion vectors"
             raise ManifestPropertyError(table=self.storage.root, reason=reason)
 
-    def _base(self, staged: Staged) -> Base:
+    def _base(self, staged: StagedCommit) -> Base:
         snapshot = self.snapshot
         if snapshot is None:
             return Base()

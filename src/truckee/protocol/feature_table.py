@@ -23,7 +23,7 @@ MAX_READER_VERSION = 3
 MAX_WRITER_VERSION = 7
 
 
-class Declared(Struct, frozen=True):
+class MetadataFacts(Struct, frozen=True):
     """What a table's metadata declares about its features."""
 
     properties: TableProperties
@@ -42,7 +42,7 @@ class Feature(Struct, frozen=True, kw_only=True):
 
     name: str
     when: str
-    active: Callable[[Declared], bool] | None = None
+    active: Callable[[MetadataFacts], bool] | None = None
     reader_writer: bool = False
     reader_version: int = 1
     writer_version: int = 7
@@ -58,27 +58,27 @@ class Feature(Struct, frozen=True, kw_only=True):
         return self.writer_version < MAX_WRITER_VERSION
 
 
-def _by_property(attribute: str) -> Callable[[Declared], bool]:
+def _by_property(attribute: str) -> Callable[[MetadataFacts], bool]:
     return lambda declared: bool(getattr(declared.properties, attribute))
 
 
-def _by_field(key: str) -> Callable[[Declared], bool]:
+def _by_field(key: str) -> Callable[[MetadataFacts], bool]:
     return lambda declared: key in declared.field_metadata
 
 
-def _by_type(*prefixes: str) -> Callable[[Declared], bool]:
+def _by_type(*prefixes: str) -> Callable[[MetadataFacts], bool]:
     return lambda declared: any(name.startswith(prefixes) for name in declared.type_names)
 
 
-def _by_configuration(key: str) -> Callable[[Declared], bool]:
+def _by_configuration(key: str) -> Callable[[MetadataFacts], bool]:
     return lambda declared: declared.properties.configuration.get(key, "").lower() == "true"
 
 
-def _widens_types(declared: Declared) -> bool:
+def _widens_types(declared: MetadataFacts) -> bool:
     return declared.properties.enable_type_widening or TYPE_CHANGES_KEY in (declared.field_metadata)
 
 
-def _has_identity_columns(declared: Declared) -> bool:
+def _has_identity_columns(declared: MetadataFacts) -> bool:
     return any(key.startswith(IDENTITY_PREFIX) for key in declared.field_metadata)
 
 
@@ -122,7 +122,7 @@ def _features() -> Iterable[Feature]:
 def _reader_writer(
     name: str,
     when: str,
-    active: Callable[[Declared], bool] | None,
+    active: Callable[[MetadataFacts], bool] | None,
     *,
     needs: tuple[str, ...] = (),
     read: bool = True,

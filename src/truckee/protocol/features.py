@@ -36,8 +36,8 @@ from truckee.protocol.feature_table import (
     FEATURES,
     MAX_READER_VERSION,
     MAX_WRITER_VERSION,
-    Declared,
     Feature,
+    MetadataFacts,
     features_markdown,
 )
 from truckee.protocol.properties import FEATURE_PREFIX, TableProperties
@@ -122,7 +122,7 @@ def check_writable(protocol: Protocol, metadata: Metadata, table: str = "") -> N
         named and protocol.min_writer_version != MAX_WRITER_VERSION
     ):
         raise _unsupported_version(protocol, table)
-    declared = _declared(metadata)
+    declared = _metadata_facts(metadata)
     refused = {}
     for name in sorted(supported_features(protocol)):
         why = _why_not_written(name, declared)
@@ -132,7 +132,7 @@ def check_writable(protocol: Protocol, metadata: Metadata, table: str = "") -> N
         raise UnsupportedWriterFeaturesError(table=table, features=refused)
 
 
-def _why_not_written(name: str, declared: Declared) -> str | None:
+def _why_not_written(name: str, declared: MetadataFacts) -> str | None:
     feature = FEATURES.get(name)
     if feature is None:
         return "it is not known to truckee"
@@ -141,9 +141,9 @@ def _why_not_written(name: str, declared: Declared) -> str | None:
     return feature.refused_because
 
 
-def _declared(metadata: Metadata) -> Declared:
+def _metadata_facts(metadata: Metadata) -> MetadataFacts:
     field_metadata, type_names = _schema_marks(metadata.schema_string)
-    return Declared(
+    return MetadataFacts(
         TableProperties.from_configuration(metadata.configuration),
         field_metadata,
         type_names,
@@ -160,7 +160,7 @@ def _schema_marks(schema_string: str | None) -> tuple[frozenset[str], frozenset[
 
 def active_features(metadata: Metadata) -> frozenset[str]:
     """Return the features that a table's metadata uses."""
-    declared = _declared(metadata)
+    declared = _metadata_facts(metadata)
     return frozenset(
         feature.name
         for feature in FEATURES.values()

@@ -147,7 +147,7 @@ def references(predicate: Predicate) -> frozenset[Column]:
 _OPPOSITES = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
-def pushed_down(predicate: Predicate) -> Predicate:
+def negation_normal_form(predicate: Predicate) -> Predicate:
     """Return an equal predicate in which NOT is applied at most to a StartsWith.
 
     By De Morgan's laws; NOT (a < 1 OR a IS NULL) is a >= 1 AND a IS NOT NULL.
@@ -156,9 +156,9 @@ def pushed_down(predicate: Predicate) -> Predicate:
         case Not(operand):
             return _negated(operand)
         case And(operands):
-            return And(tuple(map(pushed_down, operands)))
+            return And(tuple(map(negation_normal_form, operands)))
         case Or(operands):
-            return Or(tuple(map(pushed_down, operands)))
+            return Or(tuple(map(negation_normal_form, operands)))
         case _:
             return predicate
 
@@ -166,7 +166,7 @@ def pushed_down(predicate: Predicate) -> Predicate:
 def _negated(predicate: Predicate) -> Predicate:
     match predicate:
         case Not(operand):
-            return pushed_down(operand)
+            return negation_normal_form(operand)
         case And(operands):
             return Or(tuple(map(_negated, operands)))
         case Or(operands):
@@ -225,7 +225,7 @@ def may_be_true(predicate: Predicate, values: Mapping[str, object]) -> bool:
     Where `evaluate` returns None, this distinguishes SQL's NULL, which selects no row, from an
     unknown value, which might: with a = NULL, `a = 1` cannot be true; without a, it may be.
     """
-    return _may_be_true(pushed_down(predicate), values)
+    return _may_be_true(negation_normal_form(predicate), values)
 
 
 def _may_be_true(predicate: Predicate, values: Mapping[str, object]) -> bool:
@@ -295,9 +295,9 @@ def _evaluate_leaf(predicate: Leaf, value: object) -> bool | None:
         case Comparison("<=>", _, other) if value is None or other is None:
             return value is None and other is None
         case Comparison(op, _, other):
-            return compared(op, value, other)
+            return _comparison_result(op, value, other)
         case In(_, others):
-            results = [compared("=", value, other) for other in others]
+            results = [_comparison_result("=", value, other) for other in others]
             return True if True in results else None if None in results else False
         case StartsWith(_, prefix):
             return value.startswith(prefix) if isinstance(value, str) else None
@@ -314,7 +314,7 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def compared(op: str, left: object, right: object) -> bool | None:
+def _comparison_result(op: str, left: object, right: object) -> bool | None:
     """Return `left op right`; None if one is null or their kinds cannot be compared."""
     if left is None or right is None or _kind(left) != _kind(right):
         return None

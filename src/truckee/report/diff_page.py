@@ -127,7 +127,9 @@ def _rows(view: DiffView) -> str:
         _line(row, _other_image(view.rows, place)) for place, row in enumerate(view.rows)
     )
     body = f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody>"
-    return _section("Rows", say.strip(), f'<div class="scroll"><table class="rows">{body}</table></div>')
+    return _section(
+        "Rows", say.strip(), f'<div class="scroll"><table class="rows">{body}</table></div>'
+    )
 
 
 def _other_image(rows: Sequence[Sequence[str | None]], place: int) -> Sequence[str | None] | None:

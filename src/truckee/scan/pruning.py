@@ -30,7 +30,7 @@ from truckee.protocol.predicates import (
     all_of,
     conjuncts,
     may_be_true,
-    pushed_down,
+    negation_normal_form,
     references,
 )
 from truckee.protocol.schema import StructField, StructType, find_column
@@ -67,7 +67,7 @@ def prune(
 def _kept(files: pa.Table, names: _Names, predicate: Predicate) -> pa.BooleanArray:
     exact: list[Predicate] = []
     rest: list[Predicate] = []
-    for conjunct in conjuncts(pushed_down(predicate)):
+    for conjunct in conjuncts(negation_normal_form(predicate)):
         (exact if names.is_about_partitions(conjunct) else rest).append(conjunct)
     kept = _as_array(_mask(all_of(*exact), _Files(files, names, ())), files.num_rows)
     if not rest or not pc.any(kept).as_py():
@@ -111,7 +111,7 @@ def kept_by_statistics(
     columns may be true for any piece.
     """
     names = _Names(schema, (), "none", "UTC")
-    known = _only_about(pushed_down(predicate), statistics.keys())
+    known = _only_about(negation_normal_form(predicate), statistics.keys())
     return _as_array(_mask(known, _Pieces(names, count, statistics)), count)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from truckee.errors.storage import InvalidUrlError
 from truckee.storage.base import FileInfo, Storage
-from truckee.storage.fence import fenced
+from truckee.storage.fence import with_fence
 from truckee.storage.local import LocalStorage
 from truckee.storage.memory import MemoryFiles, MemoryStorage
 from truckee.storage.object_store import ObjectStoreStorage
@@ -33,7 +33,7 @@ def open_storage(url_or_path: str, options: Mapping[str, str] | None = None) -> 
     are those of object stores (see `object_options`) and of the fence around untrusted tables (see
     `fence`); others are ignored.
     """
-    return fenced(_open(url_or_path, options), options or {})
+    return with_fence(_open(url_or_path, options), options or {})
 
 
 def _open(url_or_path: str, options: Mapping[str, str] | None) -> Storage:

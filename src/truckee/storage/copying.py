@@ -7,19 +7,19 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from truckee.storage.base import Storage
-from truckee.storage.fence import unfenced
+from truckee.storage.fence import without_fence
 from truckee.storage.local import LocalStorage
 from truckee.storage.object_store import ObjectStoreStorage
 
 
-class CopiedFile(NamedTuple):
+class FileCopy(NamedTuple):
     """A file to copy: its path in the source's storage, and its path in the target's."""
 
     source: str
     target: str
 
 
-def copy_files(source: Storage, target: Storage, files: Iterable[CopiedFile]) -> int:
+def copy_files(source: Storage, target: Storage, files: Iterable[FileCopy]) -> int:
     """Copy files, and return how many; FileNotFoundError if one does not exist."""
     count = 0
     for file in files:
@@ -28,9 +28,9 @@ def copy_files(source: Storage, target: Storage, files: Iterable[CopiedFile]) ->
     return count
 
 
-def copy_file(source: Storage, target: Storage, file: CopiedFile) -> None:
+def copy_file(source: Storage, target: Storage, file: FileCopy) -> None:
     """Copy one file; it appears under its name when it is complete."""
-    target = unfenced(target)
+    target = without_fence(target)
     if isinstance(target, LocalStorage):
         with source.open_input(file.source) as opened:
             target.write_from(file.target, lambda out: shutil.copyfileobj(opened, out, 1 << 22))

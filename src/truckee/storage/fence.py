@@ -90,7 +90,7 @@ class FencedStorage:
         self.inner.delete(path)
 
 
-def fenced(storage: Storage, options: Mapping[str, str]) -> Storage:
+def with_fence(storage: Storage, options: Mapping[str, str]) -> Storage:
     """Return the storage with a fence if the options ask for one, else unchanged."""
     found = {key.lower(): value for key, value in options.items()}
     asked = found.get(ONLY_BELOW_ROOT.lower(), "false").strip().lower()
@@ -102,7 +102,7 @@ def fenced(storage: Storage, options: Mapping[str, str]) -> Storage:
     return FencedStorage(storage, [folder for folder in also if folder])
 
 
-def unfenced(storage: Storage) -> Storage:
+def without_fence(storage: Storage) -> Storage:
     """Return the storage behind a fence, or the storage itself."""
     return storage.inner if isinstance(storage, FencedStorage) else storage
 

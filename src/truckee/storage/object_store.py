@@ -12,7 +12,7 @@ from truckee.errors.storage import StorageError
 from truckee.storage.base import FileInfo
 from truckee.storage.object_requests import ObjectPlace
 from truckee.storage.object_url import Bucket, is_object_url, normal_key, parse_object_url
-from truckee.storage.range_reader import opened_ranges
+from truckee.storage.range_reader import range_file
 from truckee.storage.urls import scheme_of
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class ObjectStoreStorage:
     def open_input(self, path: str) -> BinaryIO:
         """Return the file opened for random access."""
         place = self._place(path)
-        return opened_ranges(
+        return range_file(
             lambda offset, length: requests.get_range(place, offset, length), requests.size(place)
         )
 

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 _BLOCK = 1 << 20
 
 
-def opened_ranges(read_range: Callable[[int, int], bytes], size: int) -> BinaryIO:
+def range_file(read_range: Callable[[int, int], bytes], size: int) -> BinaryIO:
     """Return a file for random access, from a function that reads an offset and a length."""
     return io.BufferedReader(_RangeReader(read_range, size), buffer_size=_BLOCK)
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from truckee.errors.storage import StorageError
 from truckee.storage.base import FileInfo, Storage
-from truckee.storage.fence import unfenced
+from truckee.storage.fence import without_fence
 from truckee.storage.local import LocalStorage
 
 IsHidden = Callable[[str], bool]
@@ -27,7 +27,7 @@ class EmptyFolder(NamedTuple):
     path: str
 
 
-class Deleted(NamedTuple):
+class DeletionOutcome(NamedTuple):
     """`done` paths were deleted, those in `failures` were not, with the reason."""
 
     done: int
@@ -36,7 +36,7 @@ class Deleted(NamedTuple):
 
 def walk(storage: Storage, is_hidden: IsHidden) -> Iterator[FileInfo | EmptyFolder]:
     """Yield the files of a table's folder, and its empty folders; links are left out."""
-    storage = unfenced(storage)
+    storage = without_fence(storage)
     if isinstance(storage, LocalStorage):
         yield from _walk_folder(storage.root, "", is_hidden)
         return
@@ -81,7 +81,7 @@ def _info(path: str, entry: os.DirEntry[str]) -> FileInfo | None:
     return FileInfo(path, status.st_size, status.st_mtime_ns // 1_000_000)
 
 
-def delete_files(storage: Storage, paths: Iterable[str]) -> Deleted:
+def delete_files(storage: Storage, paths: Iterable[str]) -> DeletionOutcome:
     """Delete files by their paths below the root; a failure does not stop the others."""
     inside = _Inside(storage)
     count = 0
@@ -95,13 +95,13 @@ def delete_files(storage: Storage, paths: Iterable[str]) -> Deleted:
             count += 1
         except StorageError as error:
             failures.append((path, error.reason))
-    return Deleted(count, tuple(failures))
+    return DeletionOutcome(count, tuple(failures))
 
 
-def delete_folders(storage: Storage, paths: Iterable[str]) -> Deleted:
+def delete_folders(storage: Storage, paths: Iterable[str]) -> DeletionOutcome:
     """Delete folders that are still empty, deepest first; others are kept."""
-    if not isinstance(unfenced(storage), LocalStorage):
-        return Deleted(0)
+    if not isinstance(without_fence(storage), LocalStorage):
+        return DeletionOutcome(0)
     inside = _Inside(storage)
     count = 0
     failures: list[tuple[str, str]] = []
@@ -114,14 +114,14 @@ def delete_folders(storage: Storage, paths: Iterable[str]) -> Deleted:
             count += 1
         except OSError as error:
             failures.append((path, (error.strerror or str(error)).lower()))
-    return Deleted(count, tuple(failures))
+    return DeletionOutcome(count, tuple(failures))
 
 
 class _Inside:
     """Decides which paths are in the table's folder itself, rather than behind a link in it."""
 
     def __init__(self, storage: Storage) -> None:
-        is_local = isinstance(unfenced(storage), LocalStorage)
+        is_local = isinstance(without_fence(storage), LocalStorage)
         self._root = os.path.realpath(storage.root) if is_local else None
         self._known: dict[str, bool] = {}
 

@@ -50,8 +50,8 @@ from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.session.python_workers import workers_have_truckee
 from truckee.spark.session.settings import session_storage, session_zone
 from truckee.storage.base import Storage
-from truckee.storage.copying import CopiedFile, copy_file, copy_files
-from truckee.storage.fence import unfenced
+from truckee.storage.copying import FileCopy, copy_file, copy_files
+from truckee.storage.fence import without_fence
 from truckee.storage.memory import MemoryStorage
 from truckee.storage.urls import scheme_of
 
@@ -70,7 +70,7 @@ _THREADS = 8
 _FILES_A_TASK = 4
 _BY_CATALOG = frozenset({"catalogManaged", "catalogOwned", "catalogOwned-preview"})
 
-Copy = Callable[[Storage, Storage, Sequence[CopiedFile]], None]
+Copy = Callable[[Storage, Storage, Sequence[FileCopy]], None]
 """Copies files from one storage to another."""
 
 
@@ -123,7 +123,7 @@ def source_version(
     return None if version is None else checked_version(version, what="version")
 
 
-def copy_in_threads(source: Storage, target: Storage, files: Sequence[CopiedFile]) -> None:
+def copy_in_threads(source: Storage, target: Storage, files: Sequence[FileCopy]) -> None:
     """Copy files from this process, several at a time."""
     with ThreadPoolExecutor(_THREADS) as pool:
         for _ in pool.map(lambda file: copy_file(source, target, file), files):
@@ -258,13 +258,13 @@ def _commit(
 def _copying(spark: SparkSession) -> Copy:
     """Return how to copy files: with Spark's tasks, or in this process if there are none."""
 
-    def copy(source: Storage, target: Storage, files: Sequence[CopiedFile]) -> None:
+    def copy(source: Storage, target: Storage, files: Sequence[FileCopy]) -> None:
         try:
             context = spark.sparkContext
         except (PySparkException, AttributeError):  # a session of Spark Connect has none
             copy_in_threads(source, target, files)
             return
-        is_here = any(isinstance(unfenced(each), _HERE) for each in (source, target))
+        is_here = any(isinstance(without_fence(each), _HERE) for each in (source, target))
         if not files or is_here or not workers_have_truckee(spark):
             copy_in_threads(source, target, files)
             return

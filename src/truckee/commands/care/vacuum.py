@@ -34,9 +34,9 @@ from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.session.python_workers import workers_have_truckee
 from truckee.spark.session.settings import session_settings
 from truckee.storage.base import Storage
-from truckee.storage.fence import unfenced
+from truckee.storage.fence import without_fence
 from truckee.storage.memory import MemoryStorage
-from truckee.storage.tree import Deleted, delete_files
+from truckee.storage.tree import DeletionOutcome, delete_files
 from truckee.storage.urls import scheme_of
 
 _PARALLEL = "spark.databricks.delta.vacuum.parallelDelete."
@@ -125,10 +125,10 @@ def _deletion(spark: SparkSession, settings: Mapping[str, str]) -> Delete:
     is_wanted = given.boolean(f"{_PARALLEL}enabled")
     tasks = given.get(f"{_PARALLEL}parallelism")
 
-    def delete(storage: Storage, paths: Sequence[str]) -> Iterable[Deleted]:
+    def delete(storage: Storage, paths: Sequence[str]) -> Iterable[DeletionOutcome]:
         is_remote = scheme_of(storage.root) not in (None, "file")
         is_large = is_remote and len(paths) >= _MANY_FILES
-        if not (is_wanted or is_large) or isinstance(unfenced(storage), _HERE) or not paths:
+        if not (is_wanted or is_large) or isinstance(without_fence(storage), _HERE) or not paths:
             return delete_in_threads(storage, paths)
         number = int(tasks) if tasks else max(1, -(-len(paths) // _FILES_A_TASK))
         return _delete_on_spark(spark, storage, paths, number)
@@ -138,7 +138,7 @@ def _deletion(spark: SparkSession, settings: Mapping[str, str]) -> Delete:
 
 def _delete_on_spark(
     spark: SparkSession, storage: Storage, paths: Sequence[str], tasks: int
-) -> Iterable[Deleted]:
+) -> Iterable[DeletionOutcome]:
     try:
         context = spark.sparkContext
     except (PySparkException, AttributeError):  # a session of Spark Connect has none
@@ -149,6 +149,6 @@ def _delete_on_spark(
     return _each_described(spark, parts.mapPartitions(lambda part: [delete_files(storage, part)]))
 
 
-def _each_described(spark: SparkSession, parts: RDD[Deleted]) -> Iterator[Deleted]:
+def _each_described(spark: SparkSession, parts: RDD[DeletionOutcome]) -> Iterator[DeletionOutcome]:
     with described_jobs(spark, "deleting files"):
         yield from parts.toLocalIterator()

@@ -34,7 +34,7 @@ from truckee.errors.storage import (
 )
 from truckee.spark.jvm.bridge import compiled
 from truckee.storage.base import FileInfo
-from truckee.storage.range_reader import opened_ranges
+from truckee.storage.range_reader import range_file
 from truckee.storage.urls import scheme_of
 
 ATOMIC_RENAME = "spark.truckee.hadoop.atomicRename"
@@ -87,7 +87,7 @@ class HadoopStorage:
         """Return the file opened for random access."""
         with _told("read", path):
             size = int(self._files.size(self._resolve(path)))
-        return opened_ranges(lambda offset, length: self.read_range(path, offset, length), size)
+        return range_file(lambda offset, length: self.read_range(path, offset, length), size)
 
     def list_from(self, path: str) -> Iterator[FileInfo]:
         """Yield the files beside `path` whose name is not less than its name, in order of name."""

@@ -12,7 +12,7 @@ from truckee.spark.session.arguments import PathLike, checked_path, checked_sess
 from truckee.spark.session.hadoop_storage import ATOMIC_RENAME, HadoopStorage
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
-from truckee.storage.fence import fenced
+from truckee.storage.fence import with_fence
 from truckee.storage.object_url import is_object_url
 from truckee.storage.urls import scheme_of
 
@@ -57,4 +57,4 @@ def session_storage(
     given = {**hadoop, **(options or {})}
     if is_object_url(place) or scheme_of(place) in (None, "file", "memory"):
         return open_storage(place, given)
-    return fenced(HadoopStorage(spark, place, given), given)
+    return with_fence(HadoopStorage(spark, place, given), given)

@@ -9,7 +9,7 @@ from truckee.changes.column_history import field_key
 from truckee.protocol.schema import ArrayType, DataType, MapType, StructType, UserDefinedType
 
 
-def conformed_array(values: pa.Array, own: DataType, mode: str, wanted: DataType) -> pa.Array:
+def array_in_type(values: pa.Array, own: DataType, mode: str, wanted: DataType) -> pa.Array:
     """Return values of a type as values of another type.
 
     Fields of structs are matched by their keys: `own` has the names of a table with a column
@@ -24,16 +24,16 @@ def conformed_array(values: pa.Array, own: DataType, mode: str, wanted: DataType
         own = own.sql_type
     match own, wanted:
         case StructType(), StructType():
-            return _conformed_struct(values, own, mode, wanted)
+            return _struct_in_type(values, own, mode, wanted)
         case ArrayType(), ArrayType():
             inner = own.element_type, mode, wanted.element_type
-            elements = conformed_array(values.values, *inner)
+            elements = array_in_type(values.values, *inner)
             return pa.ListArray.from_arrays(
                 values.offsets, elements, type=kind, mask=values.is_null()
             )
         case MapType(), MapType():
-            keys = conformed_array(values.keys, own.key_type, mode, wanted.key_type)
-            items = conformed_array(values.items, own.value_type, mode, wanted.value_type)
+            keys = array_in_type(values.keys, own.key_type, mode, wanted.key_type)
+            items = array_in_type(values.items, own.value_type, mode, wanted.value_type)
             return pa.MapArray.from_arrays(
                 values.offsets, keys, items, type=kind, mask=values.is_null()
             )
@@ -41,7 +41,7 @@ def conformed_array(values: pa.Array, own: DataType, mode: str, wanted: DataType
             return as_type(values, wanted, "none")
 
 
-def _conformed_struct(
+def _struct_in_type(
     values: pa.StructArray, own: StructType, mode: str, wanted: StructType
 ) -> pa.Array:
     flattened = values.flatten()
@@ -53,6 +53,6 @@ def _conformed_struct(
             children.append(pa.nulls(len(values), arrow_type(field.type)))
         else:
             inner = own.fields[place].type, mode, field.type
-            children.append(conformed_array(flattened[place], *inner))
+            children.append(array_in_type(flattened[place], *inner))
     fields = list(arrow_type(wanted))
     return pa.StructArray.from_arrays(children, fields=fields, mask=values.is_null())
