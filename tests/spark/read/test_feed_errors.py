@@ -107,7 +107,7 @@ def test_names_of_options_have_no_case_and_a_version_counts_before_a_time(
     assert versions(truckee.read(spark).options(**options).load(str(table))) == [1, 2]
 
 
-HINT_RANGE = "\nhint: exchange start and end; both belong to the range"
+HINT_RANGE = "\nhint: swap start and end; both are inclusive"
 HINT_VERSION = "\nhint: give an integer such as 0 or 42"
 HINT_TIME = "\nhint: write it as '2024-01-31', '2024-01-31 23:59:59' or '2024-01-31T23:59:59.999Z'"
 
