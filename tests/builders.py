@@ -27,10 +27,11 @@ from truckee.protocol.actions import (
     SetTransaction,
     encode_actions,
 )
-from truckee.protocol.deletion_vector import DeletionVectorDescriptor, inline_in_log
+from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.paths import commit_path
 from truckee.storage.base import Storage
 from truckee.storage.memory import MemoryStorage
+from values import inline_in_log
 
 PROTOCOL = Protocol(
     min_reader_version=3,

@@ -32,10 +32,11 @@ from truckee.protocol.actions import (
     RemoveFile,
     encode_actions,
 )
-from truckee.protocol.deletion_vector import DeletionVectorDescriptor, inline_in_log
+from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.paths import commit_path, encode_path
-from truckee.protocol.schema import StructField, StructType, parse_schema, simple_schema
+from truckee.protocol.schema import StructField, StructType, parse_schema
 from truckee.storage.local import LocalStorage
+from values import inline_in_log, simple_schema
 
 PROTOCOL = Protocol(
     min_reader_version=3,

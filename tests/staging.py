@@ -14,9 +14,10 @@ from truckee.log.transaction import Transaction
 from truckee.options.feed import FeedOptions
 from truckee.protocol.actions import Action, AddFile, CommitInfo, Metadata, Protocol, RemoveFile
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
-from truckee.protocol.schema import StructType, simple_schema
+from truckee.protocol.schema import StructType
 from truckee.protocol.table_configuration import TableConfiguration
 from truckee.storage.base import Storage
+from values import simple_schema
 
 VECTORS_ON = {"delta.enableDeletionVectors": "true"}
 BASIC = Protocol(min_reader_version=1, min_writer_version=2)

@@ -14,9 +14,9 @@ from truckee.arrow.file_columns import TableRead
 from truckee.arrow.parallel import read_files
 from truckee.arrow.rows import ArrowRows
 from truckee.errors.spark import DataFileNotFoundError
-from truckee.protocol.schema import simple_schema
 from truckee.scan.scan_file import ScanFile
 from truckee.storage.local import LocalStorage
+from values import simple_schema
 
 MANY = 40
 

@@ -18,8 +18,9 @@ from truckee.arrow.file_columns import TableRead
 from truckee.arrow.parts import FilePart, tasks
 from truckee.arrow.read import read_parts
 from truckee.errors.spark import DataFileNotFoundError, DataFileUnreadableError
-from truckee.protocol.schema import StructType, simple_schema
+from truckee.protocol.schema import StructType
 from truckee.scan.scan_file import Change, RowSelection, ScanFile
+from values import simple_schema
 
 IDS = simple_schema("id long")
 

@@ -22,13 +22,14 @@ from truckee.errors.streaming import NativeWriterNeededError, ValueDoesNotFitErr
 from truckee.errors.write import PartitioningMismatchError, SchemaMismatchError
 from truckee.errors.write_rows import NotNullViolationError
 from truckee.log.snapshot import load_snapshot
-from truckee.protocol.schema import StructType, parse_schema, simple_schema
+from truckee.protocol.schema import StructType, parse_schema
 from truckee.protocol.stats import parse_stats
 from truckee.scan.snapshot_scan import scan_files
 from truckee.storage import open_storage
 from truckee.storage.local import LocalStorage
 from truckee.streaming.write_commit import commit_arrow_files
 from truckee.streaming.write_plan import write_plan
+from values import simple_schema
 
 
 def write(

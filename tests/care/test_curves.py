@@ -6,7 +6,26 @@ from itertools import pairwise, product
 
 import pytest
 
-from truckee.care.curves import bits_for, hilbert, hilbert_machine, z_order
+from truckee.care.curves import bits_for, hilbert_machine, spread_bits
+
+
+def z_order(point: tuple[int, ...], bits: int) -> int:
+    """Return the position of a point on the Z-order curve, by the table that plans look up."""
+    spread = spread_bits(len(point), bits)
+    last = len(point) - 1
+    return sum(spread[number] << (last - index) for index, number in enumerate(point))
+
+
+def hilbert(point: tuple[int, ...], bits: int) -> int:
+    """Return the position of a point on the Hilbert curve, by the machine that plans look up."""
+    z = z_order(point, bits)
+    machine = hilbert_machine(len(point), bits)
+    mask = (1 << machine.chunk) - 1
+    found, state = 0, 0
+    for shift in range(len(point) * bits - machine.chunk, -1, -machine.chunk):
+        step = machine.steps[state << machine.chunk | ((z >> shift) & mask)]
+        state, found = step >> machine.chunk, found << machine.chunk | (step & mask)
+    return found
 
 
 @pytest.mark.parametrize(

@@ -20,12 +20,13 @@ from truckee.protocol.actions import (
     RemoveFile,
     encode_actions,
 )
-from truckee.protocol.deletion_vector import DeletionVectorDescriptor, inline_in_log
+from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.paths import commit_path
-from truckee.protocol.schema import StructField, StructType, simple_schema
+from truckee.protocol.schema import StructField, StructType
 from truckee.storage.base import Storage
 from truckee.storage.local import LocalStorage
 from truckee.storage.memory import MemoryStorage
+from values import inline_in_log, simple_schema
 
 FEED_ON = {"delta.enableChangeDataFeed": "true"}
 PROTOCOL = Protocol(

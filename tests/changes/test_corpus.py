@@ -13,7 +13,6 @@ from truckee.changes.missing_files import missing_file_error
 from truckee.changes.plan import ChangePlan
 from truckee.changes.summary import summary
 from truckee.deletion_vectors.bitmap import RowBitmap
-from truckee.deletion_vectors.store import read_deletion_vector
 from truckee.errors.base import DeltaError
 from truckee.errors.changes import (
     ChangeDataNotRecordedError,
@@ -25,6 +24,7 @@ from truckee.options.feed import Bound, FeedOptions
 from truckee.scan.scan_file import ScanFile
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
+from values import read_deletion_vector
 
 pytestmark = pytest.mark.golden
 

@@ -6,9 +6,10 @@ from changes.tables import PROTOCOL, add, cdc, commit, mapped, metadata, remove
 from truckee.changes.feed_pruning import matching_files
 from truckee.changes.file_index import feed_files
 from truckee.changes.version_diff import version_diff
-from truckee.protocol.predicates import IsNull, Predicate, all_of, column_named, compare
+from truckee.protocol.predicates import IsNull, Predicate, all_of, column_named
 from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.scan_file import ScanFile
+from values import compare
 
 TABLE = TableConfiguration(metadata("id long", "p integer", partition_by=("p",)), PROTOCOL)
 ADDED = [

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from changes.tables import PROTOCOL, Table, add, cdc, metadata, remove, vector
 from staging import plan_changes
 from truckee.deletion_vectors.bitmap import RowBitmap
-from truckee.deletion_vectors.store import read_deletion_vector
 from truckee.log.snapshot import load_snapshot
 from truckee.options.feed import Bound, FeedOptions
 from truckee.protocol.actions import Action
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.scan.scan_file import RowSelection, ScanFile
 from truckee.storage.base import Storage
+from values import read_deletion_vector
 
 pytestmark = pytest.mark.property
 

@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from truckee.arrow.columns import arrow_schema
-from truckee.protocol.schema import StructField, StructType, simple_schema
+from truckee.protocol.schema import StructField, StructType
+from values import simple_schema
 
 SCHEMA = StructType(
     (

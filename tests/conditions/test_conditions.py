@@ -23,8 +23,9 @@ from truckee.errors import (
     UnsupportedConditionError,
 )
 from truckee.protocol.predicates import may_be_true
-from truckee.protocol.schema import StructField, StructType, simple_schema
+from truckee.protocol.schema import StructField, StructType
 from truckee.storage.local import LocalStorage
+from values import simple_schema
 
 UNSUPPORTED = [
     "i + 1 = 5",

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pickle
 import struct
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,11 +84,6 @@ def test_a_bitmap_differs_from_a_set_of_the_same_rows() -> None:
 def test_the_union_of_nothing_is_empty() -> None:
     assert RowBitmap.union([]) == NO_ROWS
     assert NO_ROWS.max is None
-
-
-def test_an_array_is_taken_whole() -> None:
-    assert list(RowBitmap.from_array(np.array([7, 3, 7], dtype=np.int64))) == [3, 7]
-    assert RowBitmap.from_array(np.array([], dtype=np.int64)) == NO_ROWS
 
 
 def test_runs_are_written_as_runs_also_after_a_union() -> None:

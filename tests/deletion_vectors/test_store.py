@@ -14,7 +14,6 @@ from truckee.deletion_vectors.format import decode, vector_frame
 from truckee.deletion_vectors.store import (
     VectorOf,
     check_row_indexes,
-    read_deletion_vector,
     read_deletion_vectors,
     write_deletion_vectors,
 )
@@ -35,6 +34,7 @@ from truckee.protocol.deletion_vector import (
     on_disk_with_relative_path,
 )
 from truckee.storage.memory import MemoryStorage
+from values import read_deletion_vector
 
 V2_FILE = (
     "0100000022d1d339640100000000000000000000003a3000000100000000000000100000000000f7a6b4b5"

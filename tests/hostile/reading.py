@@ -31,11 +31,12 @@ from truckee.log.history import history, version_as_of
 from truckee.log.listing import log_entries
 from truckee.log.snapshot import load_snapshot
 from truckee.options.feed import feed_options
-from truckee.protocol.predicates import IsNull, column_named, compare
+from truckee.protocol.predicates import IsNull, column_named
 from truckee.report.page import report_html
 from truckee.scan.snapshot_scan import scan_files
 from truckee.storage.base import Storage
 from truckee.storage.local import LocalStorage
+from values import compare
 
 LARGEST_TABLE = 200_000
 # Of the processor, since a loaded machine is no fault of the table; and of a clock, for what waits.

@@ -28,15 +28,10 @@ from truckee.log.checkpoint_schema import (
     PROTOCOL as PROTOCOL_TYPE,
 )
 from truckee.log.snapshot import load_snapshot
-from truckee.protocol.paths import (
-    checkpoint_part_path,
-    checkpoint_path,
-    checkpoint_v2_path,
-    commit_path,
-    sidecar_path,
-)
+from truckee.protocol.paths import checkpoint_path, checkpoint_v2_path, commit_path, sidecar_path
 from truckee.storage.base import Storage
 from truckee.storage.memory import MemoryStorage
+from values import checkpoint_part_path
 
 UUID = "aaaaaaaa-0000-0000-0000-000000000000"
 VECTOR = pa.struct(

@@ -14,7 +14,7 @@ from truckee.log.checksum import verify_checksum
 from truckee.log.checksum_writer import counted_checksum
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.paths import checksum_path
-from truckee.protocol.schema import simple_schema
+from values import simple_schema
 
 
 def snapshot() -> Snapshot:

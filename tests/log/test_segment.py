@@ -17,13 +17,12 @@ from truckee.errors.log import (
 from truckee.log.segment import LogSegment, log_segment
 from truckee.protocol.paths import (
     LAST_CHECKPOINT_PATH,
-    checkpoint_part_path,
     checkpoint_path,
     checkpoint_v2_path,
     commit_path,
-    compacted_path,
 )
 from truckee.storage.memory import MemoryStorage
+from values import checkpoint_part_path, compacted_path
 
 UUID_A = "aaaaaaaa-0000-0000-0000-000000000000"
 UUID_B = "bbbbbbbb-0000-0000-0000-000000000000"

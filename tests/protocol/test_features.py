@@ -26,7 +26,8 @@ from truckee.protocol.features import (
     supported_features,
     upgraded_protocol,
 )
-from truckee.protocol.schema import StructField, parse_type, simple_schema
+from truckee.protocol.schema import StructField, parse_type
+from values import simple_schema
 
 
 def metadata(*columns: str | StructField, by: str = "", **configuration: str) -> Metadata:

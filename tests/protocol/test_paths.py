@@ -7,12 +7,10 @@ from hypothesis import strategies as st
 from truckee.protocol.paths import (
     HIVE_DEFAULT_PARTITION,
     LogFileKind,
-    checkpoint_part_path,
     checkpoint_path,
     checkpoint_v2_path,
     checksum_path,
     commit_path,
-    compacted_path,
     decode_path,
     encode_path,
     hive_escape,
@@ -22,6 +20,7 @@ from truckee.protocol.paths import (
     sidecar_path,
     split_partition_directory,
 )
+from values import checkpoint_part_path, compacted_path
 
 UUID = "80a083e8-7026-4e79-81be-64bd76c43a11"
 

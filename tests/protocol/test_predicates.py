@@ -27,13 +27,13 @@ from truckee.protocol.predicates import (
     all_of,
     any_of,
     column_named,
-    compare,
     conjuncts,
     evaluate,
     may_be_true,
     negation_normal_form,
     references,
 )
+from values import compare
 
 A = column_named("a")
 

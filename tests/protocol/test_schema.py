@@ -26,9 +26,9 @@ from truckee.protocol.schema import (
     parse_schema,
     parse_type,
     physical_schema,
-    simple_schema,
     type_text,
 )
+from values import simple_schema
 
 LONG, STRING = PrimitiveType("long"), PrimitiveType("string")
 

@@ -10,7 +10,6 @@ from truckee.protocol.schema import (
     StructField,
     StructType,
     parse_type,
-    simple_schema,
 )
 from truckee.protocol.schema_compatibility import (
     ColumnMappingChange,
@@ -18,6 +17,7 @@ from truckee.protocol.schema_compatibility import (
     can_read,
     column_mapping_change,
 )
+from values import simple_schema
 
 LONG, STRING = PrimitiveType("long"), PrimitiveType("string")
 

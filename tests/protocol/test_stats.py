@@ -12,14 +12,7 @@ from hypothesis import strategies as st
 
 from corpus import CorpusTable, corpus_tables
 from truckee.protocol.properties import TableProperties
-from truckee.protocol.schema import (
-    ArrayType,
-    PrimitiveType,
-    StructField,
-    StructType,
-    parse_type,
-    simple_schema,
-)
+from truckee.protocol.schema import ArrayType, PrimitiveType, StructField, StructType, parse_type
 from truckee.protocol.stats import (
     FileStats,
     bound_value,
@@ -31,6 +24,7 @@ from truckee.protocol.stats import (
     upper_bound,
     with_wide_bounds,
 )
+from values import simple_schema
 
 STRING = PrimitiveType("string")
 

@@ -12,8 +12,8 @@ from builders import history
 from staging import configuration, metadata
 from truckee.protocol import column_metadata
 from truckee.protocol.actions import Protocol
-from truckee.protocol.schema import simple_schema
 from truckee.protocol.table_configuration import TableConfiguration
+from values import simple_schema
 
 SCHEMA = simple_schema("Day date", "id long")
 

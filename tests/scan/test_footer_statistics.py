@@ -12,14 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from staging import configuration
-from truckee.protocol.schema import (
-    ArrayType,
-    MapType,
-    PrimitiveType,
-    StructField,
-    StructType,
-    simple_schema,
-)
+from truckee.protocol.schema import ArrayType, MapType, PrimitiveType, StructField, StructType
 from truckee.protocol.stats import encode_stats
 from truckee.scan.footer_statistics import (
     file_stats,
@@ -28,6 +21,7 @@ from truckee.scan.footer_statistics import (
     read_footers,
 )
 from truckee.storage import LocalStorage
+from values import simple_schema
 
 
 def stats_of(

@@ -31,20 +31,14 @@ from truckee.protocol.predicates import (
     all_of,
     any_of,
     column_named,
-    compare,
     evaluate,
 )
-from truckee.protocol.schema import (
-    DataType,
-    StructField,
-    StructType,
-    parse_type,
-    simple_schema,
-)
+from truckee.protocol.schema import DataType, StructField, StructType, parse_type
 from truckee.protocol.stats import FileStats, encode_stats, has_bounds, lower_bound, upper_bound
 from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.pruning import prune, pruned_scan_files
 from truckee.scan.scan_file import ScanFile
+from values import compare, simple_schema
 
 UTC = timezone.utc
 NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)

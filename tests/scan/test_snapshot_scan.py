@@ -14,12 +14,13 @@ from builders import History, history, vector
 from corpus import CorpusTable, corpus_tables
 from staging import metadata
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.protocol.predicates import In, Predicate, all_of, column_named, compare
+from truckee.protocol.predicates import In, Predicate, all_of, column_named
 from truckee.protocol.schema import FieldChain, PrimitiveType, leaf_columns
 from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.scan_file import ALL_ROWS, RowSelection
 from truckee.scan.snapshot_scan import scan_files
 from truckee.storage.local import LocalStorage
+from values import compare
 
 
 def bounds(low: int, high: int) -> str:

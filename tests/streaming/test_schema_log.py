@@ -18,7 +18,7 @@ from truckee.errors.stream_schema import (
 )
 from truckee.options.stream import stream_options
 from truckee.protocol.actions import Metadata, Protocol
-from truckee.protocol.schema import StructField, simple_schema
+from truckee.protocol.schema import StructField
 from truckee.storage import open_storage
 from truckee.streaming.offset import (
     BASE,
@@ -28,6 +28,7 @@ from truckee.streaming.offset import (
 )
 from truckee.streaming.schema_log import SchemaLog
 from truckee.streaming.table_stream import TableStream, open_stream
+from values import simple_schema
 
 
 class Follower:

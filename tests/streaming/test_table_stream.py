@@ -29,11 +29,11 @@ from truckee.errors.streaming import (
 )
 from truckee.protocol.actions import Action, CommitInfo, Protocol
 from truckee.protocol.paths import commit_path
-from truckee.protocol.schema import simple_schema
 from truckee.storage.local import LocalStorage
 from truckee.storage.memory import MemoryStorage
 from truckee.streaming.offset import StreamOffset
 from truckee.streaming.table_stream import TableStream
+from values import simple_schema
 
 
 def table(*commits: tuple[Action, ...]) -> Table:

@@ -13,7 +13,7 @@ from truckee.arrow.write import write_batches
 from truckee.errors.commit import AppendOnlyTableError
 from truckee.log.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.protocol.schema import StructType, simple_schema, type_text
+from truckee.protocol.schema import StructType, type_text
 from truckee.storage.local import LocalStorage
 from truckee.streaming.write_commit import (
     STREAM_OPERATION,
@@ -22,6 +22,7 @@ from truckee.streaming.write_commit import (
     stream_parameters,
 )
 from truckee.streaming.write_plan import WritePlan, write_plan
+from values import simple_schema
 
 IDS = simple_schema("id integer")
 

@@ -38,13 +38,6 @@ def spread_bits(num_columns: int, bits: int) -> list[int]:
     ]
 
 
-def z_order(point: tuple[int, ...], bits: int) -> int:
-    """Return the position of a point on the Z-order curve; the first column is most significant."""
-    spread = spread_bits(len(point), bits)
-    last = len(point) - 1
-    return sum(spread[number] << (last - index) for index, number in enumerate(point))
-
-
 class Machine(NamedTuple):
     """Turns the next bits of a Z-order number into bits of a Hilbert number.
 
@@ -77,18 +70,6 @@ def hilbert_machine(num_columns: int, bits: int) -> Machine:
                 pending.append(now)
             results[states[state] << chunk | z] = states[now] << chunk | h
     return Machine(chunk, tuple(results[index] for index in range(len(states) << chunk)))
-
-
-def hilbert(point: tuple[int, ...], bits: int) -> int:
-    """Return the position of a point on the Hilbert curve."""
-    z = z_order(point, bits)
-    machine = hilbert_machine(len(point), bits)
-    mask = (1 << machine.chunk) - 1
-    found, state = 0, 0
-    for shift in range(len(point) * bits - machine.chunk, -1, -machine.chunk):
-        step = machine.steps[state << machine.chunk | ((z >> shift) & mask)]
-        state, found = step >> machine.chunk, found << machine.chunk | (step & mask)
-    return found
 
 
 def _step(state: tuple[int, int], corner: int, n: int) -> tuple[tuple[int, int], int]:

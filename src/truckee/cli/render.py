@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import datetime
 from itertools import repeat
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -78,10 +78,6 @@ def print_table(
     # A pipe has no width, so nothing is wrapped: one row is one line.
     width = None if sys.stdout.isatty() else _PIPE_WIDTH
     Console(width=width, highlight=False, markup=False, soft_wrap=False).print(table)
-
-
-def _side(column: str) -> Literal["left", "right"]:
-    return "right" if column.startswith("#") else "left"
 
 
 def cell(value: Any) -> str:

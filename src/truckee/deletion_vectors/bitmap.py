@@ -42,16 +42,6 @@ class RowBitmap:
         self._rows = bitmap
 
     @classmethod
-    def from_array(cls, rows: Any) -> RowBitmap:
-        """Return the set of the 64-bit integers of an array, such as one of numpy or pyarrow.
-
-        Anything with the buffer protocol is taken whole, without an object per row.
-        """
-        values = array("Q")
-        values.frombytes(memoryview(rows).cast("B"))
-        return cls(values)
-
-    @classmethod
     def union(cls, bitmaps: Iterable[RowBitmap]) -> RowBitmap:
         """Return the rows that are in any of the sets."""
         return _wrap(FrozenBitMap64().union(*(bitmap._rows for bitmap in bitmaps)))

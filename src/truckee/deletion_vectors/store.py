@@ -58,18 +58,6 @@ class VectorOf(Struct, frozen=True, kw_only=True):
     version: int | None = None
 
 
-def read_deletion_vector(
-    storage: Storage,
-    descriptor: DeletionVectorDescriptor,
-    *,
-    data_file: str = "",
-    version: int | None = None,
-) -> RowBitmap:
-    """Return the rows of one vector; raises the errors of deletion vectors."""
-    wanted = VectorOf(descriptor=descriptor, data_file=data_file, version=version)
-    return read_deletion_vectors(storage, [wanted])[0]
-
-
 def read_deletion_vectors(
     storage: Storage, wanted: Sequence[VectorOf], *, threads: int = _THREADS
 ) -> list[RowBitmap]:

@@ -154,38 +154,10 @@ def on_disk_with_relative_path(
     )
 
 
-def on_disk_with_absolute_path(
-    path: str, *, size_in_bytes: int, cardinality: int, offset: int
-) -> DeletionVectorDescriptor:
-    """Return the descriptor of a vector in a file anywhere; `path` is absolute, not escaped."""
-    return DeletionVectorDescriptor(
-        storage_type=ABSOLUTE_PATH,
-        path_or_inline_dv=encode_path(path),
-        offset=offset,
-        size_in_bytes=size_in_bytes,
-        cardinality=cardinality,
-    )
-
-
-def inline_in_log(data: bytes, *, cardinality: int) -> DeletionVectorDescriptor:
-    """Return the descriptor that holds the vector itself; for small ones."""
-    return DeletionVectorDescriptor(
-        storage_type=INLINE,
-        path_or_inline_dv=z85.z85_encode(data),
-        size_in_bytes=len(data),
-        cardinality=cardinality,
-    )
-
-
 def relative_path(uuid: UUID, prefix: str = "") -> str:
     """Return the name of a vector's file, below its prefix folder if it has a prefix."""
     name = f"deletion_vector_{uuid}.bin"
     return f"{prefix}/{name}" if prefix else name
-
-
-def assemble_deletion_vector_path(parent: str, uuid: UUID, prefix: str = "") -> str:
-    """Return the path of a vector's file below `parent`."""
-    return f"{parent.rstrip('/')}/{relative_path(uuid, prefix)}"
 
 
 # A file holds many vectors, and each of their descriptors contains the file's UUID.

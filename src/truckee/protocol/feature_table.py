@@ -52,11 +52,6 @@ class Feature(Struct, frozen=True, kw_only=True):
     write: bool = True
     refused_because: str = ""
 
-    @property
-    def is_legacy(self) -> bool:
-        """Whether a protocol version without feature lists implies it."""
-        return self.writer_version < MAX_WRITER_VERSION
-
 
 def _by_property(attribute: str) -> Callable[[MetadataFacts], bool]:
     return lambda declared: bool(getattr(declared.properties, attribute))

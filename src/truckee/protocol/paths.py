@@ -84,19 +84,9 @@ def checkpoint_path(version: int) -> str:
     return f"{LOG_DIRECTORY}/{version:020d}.checkpoint.parquet"
 
 
-def checkpoint_part_path(version: int, part: int, parts: int) -> str:
-    """Return the path of part `part` (from 1) of `parts` of a multi-part checkpoint."""
-    return f"{LOG_DIRECTORY}/{version:020d}.checkpoint.{part:010d}.{parts:010d}.parquet"
-
-
 def checkpoint_v2_path(version: int, unique: str, extension: str) -> str:
     """Return the path of a uuid-named checkpoint; `extension` is `json` or `parquet`."""
     return f"{LOG_DIRECTORY}/{version:020d}.checkpoint.{unique}.{extension}"
-
-
-def compacted_path(start: int, end: int) -> str:
-    """Return the path of the compacted commits `start..end`, both included."""
-    return f"{LOG_DIRECTORY}/{start:020d}.{end:020d}.compacted.json"
 
 
 def sidecar_path(name: str) -> str:

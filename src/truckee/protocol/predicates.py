@@ -103,11 +103,6 @@ def column_named(name: str) -> Column:
     return Column(tuple(name.split(".")))
 
 
-def compare(name: str, op: str, value: Any) -> Predicate:
-    """Return the comparison of a column, by its dotted name, with a value."""
-    return Comparison(op, column_named(name), value)
-
-
 def all_of(*predicates: Predicate) -> Predicate:
     """Return the conjunction of predicates; an empty one is true."""
     if len(predicates) == 1:

@@ -38,8 +38,6 @@ from truckee.protocol.unused_properties import warn_of_unused
 
 CONSTRAINT_PREFIX = "delta.constraints."
 FEATURE_PREFIX = "delta.feature."
-MIN_READER_VERSION_KEY = "delta.minReaderVersion"
-MIN_WRITER_VERSION_KEY = "delta.minWriterVersion"
 
 _DAY_MS = 24 * 3600 * 1000
 _T = TypeVar("_T")

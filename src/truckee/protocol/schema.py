@@ -258,17 +258,6 @@ def type_text(data_type: DataType) -> str:
             return _SQL_NAMES.get(data_type.name, data_type.name)
 
 
-def simple_schema(*columns: str | StructField) -> StructType:
-    """Return a schema from lines like `id long` or `day date not null`."""
-    return StructType(tuple(_simple_field(c) if isinstance(c, str) else c for c in columns))
-
-
-def _simple_field(text: str) -> StructField:
-    name, type_name = text.split(" ", 1)
-    nullable = not type_name.lower().endswith(" not null")
-    return StructField(name, parse_type(type_name if nullable else type_name[:-9]), nullable)
-
-
 class FieldChain(Struct, frozen=True):
     """A column and the structs around it, outermost first: `s.x` is the chain (s, x).
 

@@ -32,7 +32,6 @@ from truckee.protocol.temporal import days_of, micros_of
 
 Nested: TypeAlias = Mapping[str, Any]
 
-DEFAULT_PREFIX_LENGTH = 32
 _LAST_ASCII = "\x7f"
 _LAST_CHARACTER = "\U0010ffff"
 _FLOAT_WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}

@@ -16,7 +16,6 @@ from truckee.commands.ddl.table_builder import DeltaTableBuilder, IdentityGenera
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
-from truckee.deletion_vectors.store import read_deletion_vector
 from truckee.errors.dml import (
     AppendOnlyTargetError,
     IdentityUpdateError,
@@ -32,6 +31,7 @@ from truckee.errors.write_rows import (
 from truckee.log.transaction import Transaction
 from truckee.protocol.actions import AddFile
 from truckee.protocol.paths import commit_path
+from values import read_deletion_vector
 
 BOTH_MODES = pytest.mark.parametrize("properties", [FEED, FEED | VECTORS], ids=["rewrite", "mark"])
 

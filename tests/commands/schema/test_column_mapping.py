@@ -6,14 +6,8 @@ import re
 
 from truckee.commands.schema.column_mapping import with_column_mapping, without_column_mapping
 from truckee.commands.table_plan import new_metadata
-from truckee.protocol.schema import (
-    ArrayType,
-    StructField,
-    StructType,
-    nested_fields,
-    parse_schema,
-    simple_schema,
-)
+from truckee.protocol.schema import ArrayType, StructField, StructType, nested_fields, parse_schema
+from values import simple_schema
 
 SCHEMA = StructType(
     (

@@ -21,13 +21,8 @@ from truckee.errors.columns import (
 )
 from truckee.errors.protocol import DuplicateColumnsError
 from truckee.protocol.properties import TableProperties
-from truckee.protocol.schema import (
-    ArrayType,
-    PrimitiveType,
-    StructField,
-    StructType,
-    simple_schema,
-)
+from truckee.protocol.schema import ArrayType, PrimitiveType, StructField, StructType
+from values import simple_schema
 
 TABLE = simple_schema("id long", "Day date", "name string")
 

@@ -20,9 +20,9 @@ from truckee.protocol.schema import (
     StructField,
     StructType,
     parse_type,
-    simple_schema,
     type_text,
 )
+from values import simple_schema
 
 SCHEMA = StructType(
     (

@@ -13,8 +13,8 @@ from truckee.protocol.schema import (
     StructField,
     StructType,
     parse_type,
-    simple_schema,
 )
+from values import simple_schema
 
 TABLE = simple_schema("id long", "name string", "day date")
 

@@ -16,7 +16,7 @@ from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import write_deletion_vectors
 from truckee.errors.spark import ClassesNotAddedError
 from truckee.spark.jvm import classes
-from truckee.spark.jvm.classes import add_services, new_object, shipped_class
+from truckee.spark.jvm.classes import add_services, shipped_class
 
 CLUSTER = Path(__file__).with_name("cluster_classes.py")
 
@@ -29,14 +29,6 @@ def test_a_class_is_found_by_name_in_every_session_of_the_application(spark: Spa
 
     assert here.equals(there)
     assert _found_by_spark(spark, "truckee.TruckeeFiles").equals(here)
-
-
-def test_objects_are_made_with_arguments(spark: SparkSession) -> None:
-    schema = spark._jvm.org.apache.spark.sql.types.StructType()  # type: ignore[union-attr]
-
-    made = new_object(spark, "truckee.TruckeeFiles", "a name", "file:/t", schema, 7, None)
-
-    assert (made.toString(), made.sizeInBytes()) == ("a name", 7)
 
 
 def test_a_jar_is_compiled_once_and_made_again_if_it_is_not_whole(

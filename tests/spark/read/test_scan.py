@@ -19,7 +19,7 @@ from plans import rows
 from session_settings import set_as
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import write_deletion_vectors
-from truckee.protocol.deletion_vector import on_disk_with_absolute_path
+from truckee.protocol.paths import encode_path
 from truckee.protocol.schema import StructField, StructType, parse_type
 
 BY_NAME = {"delta.columnMapping.mode": "name"}
@@ -117,9 +117,7 @@ def test_a_file_may_lie_outside_the_table(tmp_path: Path, load: Load) -> None:
     (marks,) = write_deletion_vectors(table.storage, [RowBitmap([1])])
     inside = tmp_path / "t" / marks.file_path
     there = inside.rename(outside.with_name("a vector.bin"))
-    marks = on_disk_with_absolute_path(
-        str(there), size_in_bytes=marks.size_in_bytes, cardinality=1, offset=marks.offset or 0
-    )
+    marks = replace(marks, storage_type="p", path_or_inline_dv=encode_path(str(there)))
 
     table.commit(with_vector(file, marks))
 

@@ -17,17 +17,11 @@ from truckee.errors.write_rows import (
     TextTooLongError,
 )
 from truckee.protocol.actions import Protocol
-from truckee.protocol.schema import (
-    ArrayType,
-    MapType,
-    PrimitiveType,
-    StructField,
-    StructType,
-    simple_schema,
-)
+from truckee.protocol.schema import ArrayType, MapType, PrimitiveType, StructField, StructType
 from truckee.protocol.table_configuration import TableConfiguration
 from truckee.spark.write.writer import write_files
 from truckee.storage import LocalStorage
+from values import simple_schema
 
 LONG = PrimitiveType("long")
 STRING = PrimitiveType("string")

@@ -9,16 +9,10 @@ from pyspark.errors import ArithmeticException
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.errors.write import IdentityValueGivenError
-from truckee.protocol.schema import (
-    ArrayType,
-    PrimitiveType,
-    StructField,
-    StructType,
-    parse_schema,
-    simple_schema,
-)
+from truckee.protocol.schema import ArrayType, PrimitiveType, StructField, StructType, parse_schema
 from truckee.spark.schema_conversion import to_spark
 from truckee.spark.write.incoming_rows import rows_to_write
+from values import simple_schema
 
 LONG = PrimitiveType("long")
 

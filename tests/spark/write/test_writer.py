@@ -19,12 +19,13 @@ from truckee.commands.schema.column_mapping import with_column_mapping
 from truckee.commands.table_plan import new_metadata
 from truckee.protocol.actions import Metadata, Protocol
 from truckee.protocol.paths import decode_path
-from truckee.protocol.schema import StructType, parse_schema, simple_schema
+from truckee.protocol.schema import StructType, parse_schema
 from truckee.protocol.table_configuration import TableConfiguration
 from truckee.spark.schema_conversion import from_spark
 from truckee.spark.write.job_files import delete_by_token
 from truckee.spark.write.writer import FileOptions, WrittenFiles, write_files
 from truckee.storage import LocalStorage
+from values import simple_schema
 from writing import data_files
 
 PLAIN = Protocol(min_reader_version=1, min_writer_version=2)

@@ -55,15 +55,6 @@ def shipped_class(spark: SparkSession, name: str) -> Any:
     return _loader(_context(spark)).loadClass(name)
 
 
-def new_object(spark: SparkSession, name: str, *arguments: Any) -> Any:
-    """Return a new object of a class of ours, made by its only public constructor."""
-    gateway: Any = spark.sparkContext._gateway
-    values = gateway.new_array(gateway.jvm.Object, len(arguments))
-    for index, value in enumerate(arguments):
-        values[index] = value
-    return shipped_class(spark, name).getConstructors()[0].newInstance(values)
-
-
 def maker(context: Any, name: str) -> Any:
     """Return the one object of the class `Maker` inside a class of ours, for the whole JVM.
 
