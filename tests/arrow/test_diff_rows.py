@@ -208,8 +208,8 @@ def test_files_that_were_vacuumed_name_the_versions_that_still_work(table: Table
         diff(table, 0, 2)
 
     assert str(raised.value) == (
-        "[DELTA_DIFF_FILE_NOT_FOUND] 1 file is gone, but the diff of versions 0 and 2 of "
-        f"{table.root} needs them; the first is 'b'\n"
+        "[DELTA_DIFF_FILE_NOT_FOUND] the diff of versions 0 and 2 of "
+        f"{table.root} needs 1 file that is gone; the first is 'b'\n"
         "hint: versions from 2 on can still be compared"
     )
     # Where the file is not needed, nobody misses it.

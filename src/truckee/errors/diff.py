@@ -119,10 +119,10 @@ class DiffFileNotFoundError(DeltaError):
     readable_from: int | None
 
     def __str__(self) -> str:
-        files = "file is" if self.count == 1 else "files are"
+        files = "file that is" if self.count == 1 else "files that are"
         gone = (
-            f"{self.count} {files} gone, but the diff of versions {self.start} and {self.end} of "
-            f"{self.table} needs them; the first is '{self.path}'"
+            f"the diff of versions {self.start} and {self.end} of {self.table} needs "
+            f"{self.count} {files} gone; the first is '{self.path}'"
         )
         if self.readable_from is None:
             return f"{gone}\nhint: the latest version needs it too; restore it from a copy"

@@ -256,7 +256,7 @@ def test_updates_are_not_told_from_rows_that_were_moved_if_those_are_kept(
     assert str(caught.value) == (
         "[INVALID_CDC_OPTION.UPDATE_DETECTION_REQUIRES_CARRY_OVER_REMOVAL] computeUpdates is true "
         f"and deduplicationMode is none, but with changeFeed {source} rows that a commit only "
-        "moved would pass as updates\n"
+        "moved would look like updates\n"
         "hint: set deduplicationMode to dropCarryovers or netChanges"
     )
 
@@ -280,7 +280,8 @@ def test_several_changes_of_one_row_in_one_version_are_refused(
     assert str(by_key.value) == (
         f"[DELTA_KEYS_NOT_UNIQUE] id do not identify a row: 2 rows {side} by one version have "
         f'{{"id":{same},"_commit_version":3}}\n'
-        "hint: name more columns as keys, or none; with row tracking, ids pair rows by themselves"
+        "hint: name more columns as keys, or none; with row tracking, row ids identify rows by "
+        "themselves"
     )
     assert str(by_id.value) == (
         "[DELTA_ROW_IDS_NOT_UNIQUE] row ids do not identify a row, although row tracking is on: "

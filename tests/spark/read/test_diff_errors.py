@@ -71,7 +71,8 @@ def test_keys_that_are_not_unique_are_told_with_an_example(opened: Open, table: 
     at = opened(table.root)
 
     hint = (
-        "hint: name more columns as keys, or none; with row tracking, ids pair rows by themselves"
+        "hint: name more columns as keys, or none; with row tracking, row ids identify rows by "
+        "themselves"
     )
     assert message(KeysNotUniqueError, lambda: at.diff(0, 1, keys=["id"])) == (
         '[DELTA_KEYS_NOT_UNIQUE] id do not identify a row: 2 rows of version 0 have {"id":3}\n'
@@ -113,18 +114,18 @@ def test_files_that_were_vacuumed_are_told_with_the_versions_that_still_work(
     at = opened(table.root)
 
     assert message(DiffFileNotFoundError, lambda: at.diff(0, 2)) == (
-        "[DELTA_DIFF_FILE_NOT_FOUND] 1 file is gone that the diff of versions 0 and 2 of "
-        f"{table.root} needs, the first of them 'b'\n"
+        "[DELTA_DIFF_FILE_NOT_FOUND] the diff of versions 0 and 2 of "
+        f"{table.root} needs 1 file that is gone; the first is 'b'\n"
         "hint: versions from 1 on can still be compared"
     )
     assert message(HistoryFileNotFoundError, lambda: at.row_history("id = 3")) == (
-        "[DELTA_ROW_HISTORY_FILE_NOT_FOUND] 1 file is gone that may have held such rows of "
-        f"{table.root} since version 0, the first of them 'b'\n"
+        "[DELTA_ROW_HISTORY_FILE_NOT_FOUND] 1 file is gone that may have contained such rows of "
+        f"{table.root} since version 0; the first is 'b'\n"
         "hint: ask for the history since version 1"
     )
     assert message(ChangeDataFileNotFoundError, lambda: at.changes(0, changeFeed="derived")) == (
-        f"[DELTA_CHANGE_DATA_FILE_NOT_FOUND] 'b' is gone, which the change feed of {table.root} "
-        "needs for version 1\nhint: the feed can still be read from version 2 on"
+        f"[DELTA_CHANGE_DATA_FILE_NOT_FOUND] the file 'b' is gone, but the change feed of "
+        f"{table.root} needs it for version 1\nhint: the feed can still be read from version 2 on"
     )
     assert rows(at.diff(1, 2)) == [(4, "e", "insert")]
     assert [row[2] for row in rows(at.row_history("id = 3", start=1))] == ["exists"]
@@ -157,10 +158,11 @@ def test_tables_that_are_not_related_are_told_with_their_ids(
     assert message(UnrelatedTablesError, lambda: one.diff(2, 0, other=other)) == (
         f"[DELTA_TABLES_NOT_RELATED] {table.root} (id {own}) and {stranger.root} (id another) "
         "share no data file, so neither is a clone of the other\n"
-        "hint: to compare all their rows all the same, give the keys that identify a row"
+        "hint: to compare all their rows anyway, give the keys that identify a row"
     )
     assert message(KeysNotUniqueError, lambda: one.diff(0, 0, keys=["id"], other=other)) == (
         f"[DELTA_KEYS_NOT_UNIQUE] id do not identify a row: 2 rows of version 0 of {table.root} "
         'have {"id":3}\n'
-        "hint: name more columns as keys, or none; with row tracking, ids pair rows by themselves"
+        "hint: name more columns as keys, or none; with row tracking, row ids identify rows by "
+        "themselves"
     )
