@@ -20,6 +20,7 @@ import org.apache.spark.sql.connector.catalog.TableChange;
 import org.apache.spark.sql.connector.catalog.V1Table;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
 
@@ -71,18 +72,23 @@ public class TruckeeCatalog extends DelegatingCatalogExtension implements Stagin
   public Table createTable(Identifier name, StructType schema, Transform[] partitions, Map properties)
       throws org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException,
           org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException {
-    if (!isDelta(name, properties)) return super.createTable(name, schema, partitions, properties);
-    return created(name, columns(schema), partitions, properties);
+    Column[] columns = new Column[schema.length()];
+    for (int i = 0; i < columns.length; i++) {
+      StructField field = schema.apply(i);
+      columns[i] = Column.create(
+          field.name(), field.dataType(), field.nullable(), null, field.metadata().json());
+    }
+    return createTable(name, columns, partitions, properties);
   }
 
   public Table createTable(Identifier name, Column[] columns, Transform[] partitions, Map properties)
       throws org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException,
           org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException {
     if (!isDelta(name, properties)) return super.createTable(name, columns, partitions, properties);
-    return created(name, columns(columns), partitions, properties);
+    return created(name, columns, partitions, properties);
   }
 
-  private Table created(Identifier name, List columns, Transform[] partitions, Map properties) {
+  private Table created(Identifier name, Column[] columns, Transform[] partitions, Map properties) {
     Map about = definition("create", columns, partitions, properties);
     ask("create", name, about, new Object[0]);
     try {
@@ -92,32 +98,20 @@ public class TruckeeCatalog extends DelegatingCatalogExtension implements Stagin
     }
   }
 
-  public StagedTable stageCreate(Identifier name, StructType schema, Transform[] partitions, Map properties) {
-    return staged("create", name, schema, columns(schema), partitions, properties);
-  }
-
   public StagedTable stageCreate(Identifier name, Column[] columns, Transform[] partitions, Map properties) {
-    return staged("create", name, schema(columns), columns(columns), partitions, properties);
-  }
-
-  public StagedTable stageReplace(Identifier name, StructType schema, Transform[] partitions, Map properties) {
-    return staged("replace", name, schema, columns(schema), partitions, properties);
+    return staged("create", name, columns, partitions, properties);
   }
 
   public StagedTable stageReplace(Identifier name, Column[] columns, Transform[] partitions, Map properties) {
-    return staged("replace", name, schema(columns), columns(columns), partitions, properties);
-  }
-
-  public StagedTable stageCreateOrReplace(Identifier name, StructType schema, Transform[] partitions, Map properties) {
-    return staged("createOrReplace", name, schema, columns(schema), partitions, properties);
+    return staged("replace", name, columns, partitions, properties);
   }
 
   public StagedTable stageCreateOrReplace(Identifier name, Column[] columns, Transform[] partitions, Map properties) {
-    return staged("createOrReplace", name, schema(columns), columns(columns), partitions, properties);
+    return staged("createOrReplace", name, columns, partitions, properties);
   }
 
-  private StagedTable staged(String creation, Identifier name, StructType schema, List columns,
-      Transform[] partitions, Map properties) {
+  private StagedTable staged(
+      String creation, Identifier name, Column[] columns, Transform[] partitions, Map properties) {
     if (!isDelta(name, properties)) {
       throw new UnsupportedOperationException(
           "a table that is not a Delta table cannot be created or replaced with its rows at once here");
@@ -127,7 +121,7 @@ public class TruckeeCatalog extends DelegatingCatalogExtension implements Stagin
     about.put("is_saved_by_v1", Boolean.valueOf(isSavedByV1()));
     // Refuse what can be refused before rows are computed.
     TruckeeAnswers.ask("check creation", new HashMap(about), new Object[] {SparkSession.active()});
-    return new TruckeeTable.Staged(name.toString(), schema, about);
+    return new TruckeeTable.Staged(name.toString(), schema(columns), about);
   }
 
   /** Whether this is saveAsTable of a DataFrameWriter, which Spark hands over as REPLACE TABLE AS SELECT. */
@@ -231,10 +225,10 @@ public class TruckeeCatalog extends DelegatingCatalogExtension implements Stagin
     return about;
   }
 
-  private static Map definition(String creation, List columns, Transform[] partitions, Map properties) {
+  private static Map definition(String creation, Column[] columns, Transform[] partitions, Map properties) {
     Map about = new HashMap();
     about.put("creation", creation);
-    about.put("columns", columns);
+    about.put("columns", columns(columns));
     List layout = new ArrayList();
     for (int i = 0; i < partitions.length; i++) {
       Map each = new HashMap();
@@ -257,19 +251,6 @@ public class TruckeeCatalog extends DelegatingCatalogExtension implements Stagin
       schema = schema.add(columns[i].name(), columns[i].dataType(), columns[i].nullable());
     }
     return schema;
-  }
-
-  private static List columns(StructType schema) {
-    List found = new ArrayList();
-    for (int i = 0; i < schema.fields().length; i++) {
-      Map column = new HashMap();
-      column.put("field", schema.fields()[i].name());
-      column.put("type", schema.fields()[i].dataType().json());
-      column.put("nullable", Boolean.valueOf(schema.fields()[i].nullable()));
-      column.put("metadata", schema.fields()[i].metadata().json());
-      found.add(column);
-    }
-    return found;
   }
 
   private static List columns(Column[] columns) {
