@@ -9,6 +9,7 @@ are no session settings here, only options, and timestamps without a zone are UT
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import pyarrow as pa
@@ -42,7 +43,6 @@ from truckee.datasource.read_request import (
     read_request,
     requested_schema,
 )
-from truckee.datasource.writers import SourceWriter, StreamWriter
 from truckee.errors.stream_schema import GivenSchemaError, MetadataEvolvedError
 from truckee.errors.streaming import TimeTravelOfStreamError
 from truckee.log.snapshot import load_snapshot
@@ -93,11 +93,19 @@ class TruckeeSource(DataSource):
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         """Return the writer of a batch write."""
-        return SourceWriter(self.options, schema, overwrite)
+        made: DataSourceWriter = _writers().SourceWriter(self.options, schema, overwrite)
+        return made
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
         """Return the writer of a stream."""
-        return StreamWriter(self.options, schema, overwrite)
+        made: DataSourceStreamWriter = _writers().StreamWriter(self.options, schema, overwrite)
+        return made
+
+
+def _writers() -> Any:
+    # Spark starts a process for each stream that is read. A quarter of the time that it takes to
+    # import our modules would go to those that only write.
+    return import_module("truckee.datasource.writers")
 
 
 class DeltaSource(TruckeeSource):
