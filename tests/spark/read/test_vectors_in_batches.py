@@ -95,12 +95,17 @@ DELETED = frozenset({0, 1, 2999, 3000, COUNT - 1} | set(VALUES.sample(range(4200
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> DataTable:
     """One file of three row groups; no row of the second one is left."""
+    folder = tmp_path_factory.mktemp("kinds") / "t"
+    return kinds(spark, folder, DELETED | set(range(3000, 6000)))
+
+
+def kinds(spark: SparkSession, folder: Path, gone: frozenset[int]) -> DataTable:
+    """Write a table of one file with rows of every type, of which some are gone."""
     schema = spark.createDataFrame([], f"id bigint, {COLUMNS}").schema
-    made = DataTable(tmp_path_factory.mktemp("kinds") / "t", *parse_schema(schema.json()).fields)
+    made = DataTable(folder, *parse_schema(schema.json()).fields)
     data = pa.Table.from_pylist([one(number) for number in range(COUNT)], TYPES)
     file = made.file("a.parquet", data, rows_per_group=3000)
-    gone = sorted(DELETED | set(range(3000, 6000)))
-    (marks,) = write_deletion_vectors(made.storage, [RowBitmap(gone)])
+    (marks,) = write_deletion_vectors(made.storage, [RowBitmap(sorted(gone))])
     made.commit(with_vector(file, marks))
     return made
 
@@ -130,6 +135,19 @@ def test_values_of_every_type_stay_with_their_rows(
 
     assert [row.id for row in found] == LEFT
     assert found == [row for row in kept if row.id in set(LEFT)]
+
+
+def test_values_of_every_type_stay_with_the_few_rows_that_are_left(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    left = range(7, COUNT, 20)
+    few = kinds(spark, tmp_path / "t", frozenset(range(COUNT)) - frozenset(left))
+
+    found = truckee.read(spark).load(str(few)).collect()
+
+    plain = spark.read.schema(to_spark(few.schema)).parquet(f"{few}/a.parquet").collect()
+    assert [row.id for row in found] == list(left)
+    assert found == [row for row in plain if row.id in left]
 
 
 def test_row_groups_without_a_wanted_row_are_not_read(

@@ -137,7 +137,7 @@ public class TruckeeBatches extends AbstractIterator implements Closeable {
     if (size == 0) return false;
     if (size > 0) {
       for (int i = 0; i < reader.count; i++) {
-        TruckeeVectors.compact((WritableColumnVector) source.column(i), wanted, size, count);
+        TruckeeVectors.compact((WritableColumnVector) source.column(i), wanted, size);
       }
     }
     int left = size < 0 ? count : size;

@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.vectorized.WritableColumnVector;
 /** Compacts a column vector of Spark's reader: only the values at some places are kept. */
 public class TruckeeVectors {
   /** Moves the values at `places`, which are ascending, to the front. */
-  static void compact(WritableColumnVector column, int[] places, int size, int count) {
+  static void compact(WritableColumnVector column, int[] places, int size) {
     if (column.isAllNull()) return;
     int same = 0;
     while (same < size && places[same] == same) same++;
@@ -17,16 +17,17 @@ public class TruckeeVectors {
         else column.putNotNull(i);
       }
     }
-    if (column.hasDictionary()) moveInts(column.getDictionaryIds(), places, same, size, count);
-    else move(column, places, same, size, count);
+    if (column.hasDictionary()) moveInts(column.getDictionaryIds(), places, same, size);
+    else move(column, places, same, size);
   }
 
-  private static void move(WritableColumnVector column, int[] places, int same, int size, int count) {
+  private static void move(WritableColumnVector column, int[] places, int same, int size) {
     String type = PhysicalDataType.apply(column.dataType()).getClass().getSimpleName();
-    if (type.startsWith("PhysicalLong")) moveLongs(column, places, same, size, count);
-    else if (type.startsWith("PhysicalInteger")) moveInts(column, places, same, size, count);
-    else if (type.startsWith("PhysicalDouble")) moveDoubles(column, places, same, size, count);
-    else if (type.startsWith("PhysicalFloat")) {
+    if (type.startsWith("PhysicalLong")) moveLongs(column, places, same, size);
+    else if (type.startsWith("PhysicalInteger")) moveInts(column, places, same, size);
+    else if (type.startsWith("PhysicalDouble")) {
+      for (int i = same; i < size; i++) column.putDouble(i, column.getDouble(places[i]));
+    } else if (type.startsWith("PhysicalFloat")) {
       for (int i = same; i < size; i++) column.putFloat(i, column.getFloat(places[i]));
     } else if (type.startsWith("PhysicalBoolean")) {
       for (int i = same; i < size; i++) column.putBoolean(i, column.getBoolean(places[i]));
@@ -35,10 +36,10 @@ public class TruckeeVectors {
     } else if (type.startsWith("PhysicalShort")) {
       for (int i = same; i < size; i++) column.putShort(i, column.getShort(places[i]));
     } else if (type.startsWith("PhysicalDecimal")) {
-      moveDecimals(column, places, same, size, count);
+      moveDecimals(column, places, same, size);
     } else if (type.startsWith("PhysicalStruct") || type.startsWith("PhysicalVariant")) {
       for (int i = 0; i < column.getNumChildren(); i++) {
-        compact((WritableColumnVector) column.getChild(i), places, size, count);
+        compact((WritableColumnVector) column.getChild(i), places, size);
       }
     } else if (type.startsWith("PhysicalString") || type.startsWith("PhysicalBinary")
         || type.startsWith("PhysicalArray") || type.startsWith("PhysicalMap")
@@ -49,10 +50,10 @@ public class TruckeeVectors {
     }
   }
 
-  private static void moveDecimals(WritableColumnVector column, int[] places, int same, int size, int count) {
+  private static void moveDecimals(WritableColumnVector column, int[] places, int same, int size) {
     int precision = ((org.apache.spark.sql.types.DecimalType) column.dataType()).precision();
-    if (precision <= 9) moveInts(column, places, same, size, count);
-    else if (precision <= 18) moveLongs(column, places, same, size, count);
+    if (precision <= 9) moveInts(column, places, same, size);
+    else if (precision <= 18) moveLongs(column, places, same, size);
     else movePlaces(column, places, same, size);
   }
 
@@ -63,21 +64,11 @@ public class TruckeeVectors {
     }
   }
 
-  private static void moveLongs(WritableColumnVector column, int[] places, int same, int size, int count) {
-    long[] values = column.getLongs(0, count);
-    for (int i = same; i < size; i++) values[i] = values[places[i]];
-    column.putLongs(same, size - same, values, same);
+  private static void moveLongs(WritableColumnVector column, int[] places, int same, int size) {
+    for (int i = same; i < size; i++) column.putLong(i, column.getLong(places[i]));
   }
 
-  private static void moveInts(WritableColumnVector column, int[] places, int same, int size, int count) {
-    int[] values = column.getInts(0, count);
-    for (int i = same; i < size; i++) values[i] = values[places[i]];
-    column.putInts(same, size - same, values, same);
-  }
-
-  private static void moveDoubles(WritableColumnVector column, int[] places, int same, int size, int count) {
-    double[] values = column.getDoubles(0, count);
-    for (int i = same; i < size; i++) values[i] = values[places[i]];
-    column.putDoubles(same, size - same, values, same);
+  private static void moveInts(WritableColumnVector column, int[] places, int same, int size) {
+    for (int i = same; i < size; i++) column.putInt(i, column.getInt(places[i]));
   }
 }
