@@ -15,12 +15,6 @@ def files_read(frame: DataFrame) -> list[int]:
     return [scan.metrics().apply("numFiles").value() for scan in _scans(frame)]
 
 
-def bytes_listed(frame: DataFrame) -> list[int]:
-    """Run a query, and return the size of the files that each of its scans read."""
-    frame.collect()
-    return [scan.metrics().apply("filesSize").value() for scan in _scans(frame)]
-
-
 def rows_scanned(frame: DataFrame) -> int:
     """Run a query, and return how many rows came out of its scans, before any filter of Spark's."""
     frame.collect()
