@@ -27,7 +27,7 @@ from truckee.protocol.table_configuration import TableConfiguration
 from truckee.report.diff_page import MOST_ROWS_SHOWN, DiffView, diff_fragment
 from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.scan_file import ScanFile
-from truckee.spark.jvm.projection import column
+from truckee.spark.jvm.projection import Given, Item, Named, column, selected
 from truckee.spark.read.relations import ROW, scan_frame
 from truckee.spark.read.row_pairing import is_after, paired_rows, uncancelled_rows
 from truckee.spark.read.scan import Scan
@@ -35,6 +35,7 @@ from truckee.spark.schema_conversion import shown_schema
 from truckee.spark.session.settings import session_zone
 from truckee.storage.base import Storage
 
+_LITTLE_BYTES = 16 << 20
 _TYPES_IN_ORDER = ("delete", "update_preimage", "update_postimage", "insert")
 
 
@@ -93,10 +94,10 @@ def _has_order(frame: DataFrame, name: str) -> bool:
 
 
 def _differing_rows(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
-    names = [*plan.schema.names, CHANGE_TYPE]
-    frames = [_read(spark, plan, read).select(*map(column, names)) for read in plan.alone]
+    names = [Named(name) for name in (*plan.schema.names, CHANGE_TYPE)]
+    frames = [selected(_read(spark, plan, read), names) for read in plan.alone]
     if plan.compared:
-        frames.append(_compared(spark, plan).select(*map(column, names)))
+        frames.append(selected(_compared(spark, plan), names))
     if not frames:
         shown = shown_schema(StructType((*plan.schema.fields, CHANGE_TYPE_FIELD)))
         return spark.createDataFrame([], shown)
@@ -106,6 +107,9 @@ def _differing_rows(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
 def _compared(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
     frames = [_read(spark, plan, read) for read in plan.compared]
     rows = reduce(DataFrame.unionByName, frames)
+    if sum(file.size for read in plan.compared for file in read.files) <= _LITTLE_BYTES:
+        # One task compares its own rows: no shuffle is planned, scheduled or written.
+        rows = rows.coalesce(1)
     columns = plan.schema.names
     if plan.has_row_ids:
         return _compared_by_ids(rows, plan)
@@ -140,12 +144,12 @@ def _read(spark: SparkSession, plan: SnapshotDiff, read: DiffRead) -> DataFrame:
     if plan.is_reversed:
         opposite = F.when(is_after(), DELETE).otherwise(INSERT)
         frame = frame.withColumn(CHANGE_TYPE, opposite)
-    names = [*map(column, plan.schema.names), column(CHANGE_TYPE)]
+    items: list[Item] = [Named(name) for name in (*plan.schema.names, CHANGE_TYPE)]
     if plan.has_row_ids:
         assert read.columns.row_id is not None
         counted = column(BASE_ROW_ID) + column(ROW)
-        names.append(F.coalesce(column(read.columns.row_id), counted).alias(ROW_ID))
-    return frame.select(*names)
+        items.append(Given(F.coalesce(column(read.columns.row_id), counted), ROW_ID))
+    return selected(frame, items)
 
 
 def _scan(plan: SnapshotDiff, read: DiffRead) -> Scan:

@@ -40,13 +40,14 @@ from truckee.changes.columns import (
 from truckee.changes.row_identity import not_unique_error
 from truckee.errors.diff import KeysNotUniqueError
 from truckee.spark.jvm.jvm_errors import install_translation, translate_with
-from truckee.spark.jvm.projection import column
+from truckee.spark.jvm.projection import Named, Sql, column, quoted, selected
 
 _SUM = "__truckee_sum"
 _KEY = "__truckee_key_"
 _BEFORE, _AFTER = "__truckee_before", "__truckee_after"
 _DELETED, _INSERTED = "__truckee_deleted", "__truckee_inserted"
 _IMAGE, _VERSION = "image", "version"
+_IS_AFTER = f"{CHANGE_TYPE} IN ('{INSERT}', '{UPDATE_POSTIMAGE}')"
 _MARK = "truckee-keys:"
 _MESSAGE = re.compile(rf"{_MARK}([0-9A-F]*),(\d+),([0-9A-F]*);")
 
@@ -67,22 +68,23 @@ def uncancelled_rows(
     types = {field.name: field.dataType for field in changes.schema.fields}
     plain = [name for name in columns if is_plain(types[name])]
     others = [name for name in columns if name not in plain]
-    keys = [comparable_column(column(name), types[name]) for name in others]
-    grouped = changes.groupBy(
-        *(column(name) for name in (*within, *plain)),
-        *(key.alias(f"{_KEY}{place}") for place, key in enumerate(keys)),
+    keys = {
+        f"{_KEY}{place}": comparable_column(column(name), types[name])
+        for place, name in enumerate(others)
+    }
+    keyed = changes.withColumns(keys) if keys else changes
+    # Text, since each Column that is built in Python takes a dozen calls of the JVM.
+    summed = (
+        keyed.groupBy(*map(quoted, (*within, *plain, *keys)))
+        .agg(
+            F.expr(f"sum(if({_IS_AFTER}, 1, -1)) AS {_SUM}"),
+            *(F.first(column(name)).alias(name) for name in others),
+        )
+        .where(f"{_SUM} <> 0")
     )
-    sign = F.when(is_after(), 1).otherwise(-1)
-    summed = grouped.agg(
-        F.sum(sign).alias(_SUM), *(F.first(column(name)).alias(name) for name in others)
-    ).where(column(_SUM) != 0)
-    kind = F.when(column(_SUM) > 0, INSERT).otherwise(DELETE)
-    copies = F.array_repeat(kind, F.abs(column(_SUM)).cast("int"))
-    return summed.select(
-        *(column(name) for name in columns),
-        F.explode(copies).alias(CHANGE_TYPE),
-        *(column(name) for name in within),
-    )
+    kind = f"if({_SUM} > 0, '{INSERT}', '{DELETE}')"
+    copies = Sql(f"explode(array_repeat({kind}, CAST(abs({_SUM}) AS INT)))", CHANGE_TYPE)
+    return selected(summed, [*map(Named, columns), copies, *map(Named, within)])
 
 
 def paired_rows(
