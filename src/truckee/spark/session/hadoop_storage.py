@@ -42,6 +42,8 @@ _RENAMES_ATOMICALLY = frozenset({"hdfs", "webhdfs", "swebhdfs", "ofs", "o3fs"})
 _LINKS = frozenset({"file"})
 _NOT_FOUND = ("FileNotFoundException", "ParentNotDirectoryException", "NotDirectoryException")
 _FORBIDDEN = ("AccessControlException", "AccessDeniedException")
+# HDFS may forbid what lies below a file, in these words, since it cannot look there.
+_BELOW_A_FILE = "(is not a directory)"
 
 
 class HadoopStorage:
@@ -173,10 +175,11 @@ def _told(action: str, path: str, *, error: type[StorageError] = StorageError) -
         yield
     except Py4JJavaError as failed:
         name = str(failed.java_exception.getClass().getSimpleName())
-        if name in _NOT_FOUND:
+        reason = str(failed.java_exception.toString()).partition("\n")[0]
+        is_below_a_file = name in _FORBIDDEN and _BELOW_A_FILE in reason
+        if name in _NOT_FOUND or is_below_a_file:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from None
         kind = StoragePermissionError if name in _FORBIDDEN else error
-        reason = str(failed.java_exception.toString()).partition("\n")[0]
         raise kind(action=action, path=path, reason=reason) from failed
     except CapturedException as failed:
         raise error(action=action, path=path, reason=str(failed).partition("\n")[0]) from failed
