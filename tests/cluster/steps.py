@@ -1,15 +1,14 @@
 """What users do, on a cluster of two executors in processes of their own; run as a script.
 
-Each step prints one line of JSON: its name and what came of it. The Python of the executors is what
-`PYSPARK_PYTHON` names, and has no truckee. With a second argument, an executor is killed during
-each step.
+The Python of the executors is what `PYSPARK_PYTHON` names, and has no truckee. With a second
+argument, an executor is killed during each step.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import random
+import shutil
 import signal
 import sys
 import threading
@@ -22,6 +21,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import truckee
+from step_scripts import print_outcome
 from truckee import DeltaTable
 from truckee.commands.ddl.alter_constraints import add_constraint
 from truckee.spark.session.python_workers import workers_have_truckee
@@ -58,10 +58,11 @@ def main(folder: Path, kills: bool) -> None:
         steps.retry,
         steps.clone,
         steps.format,
+        steps.shipped,
     ):
         if kills:
             threading.Thread(target=kill_an_executor, args=(spark,), daemon=True).start()
-        print(json.dumps([step.__name__, step()]), flush=True)
+        print_outcome(step.__name__, step())
     spark.stop()
 
 
@@ -87,7 +88,8 @@ class Steps:
     def constraint(self) -> Any:
         add_constraint(self.spark, session_storage(self.spark, self.path), "positive", "id >= 0")
         bad = self.spark.range(-1, 3, 1, 2).selectExpr("id", "id % 2 AS p", "'a' AS v")
-        return _name_of_error(lambda: truckee.write(bad).mode("append").save(self.path))
+        said = _error(lambda: truckee.write(bad).mode("append").save(self.path))
+        return said and said[0]
 
     def delete(self) -> Any:
         return [list(row) for row in self.table.delete("id % 10 = 3").collect()]
@@ -140,21 +142,35 @@ class Steps:
         return truckee.read(self.spark).load(target).count()
 
     def format(self) -> Any:
-        def read() -> None:
-            truckee.register(self.spark)
-            self.spark.read.format("truckee").load(self.path).count()
+        truckee.register(self.spark)
+        rows = self.spark.range(3).write.format("truckee")
+        return [
+            _error(lambda: self.spark.read.format("truckee").load(self.path).count()),
+            _error(lambda: rows.mode("append").save(f"{self.path}-written")),
+            Path(f"{self.path}-written").exists(),
+        ]
 
-        return _name_of_error(read)
+    def shipped(self) -> Any:
+        """Ship truckee with the application, as `spark-submit --py-files` does."""
+        package = Path(truckee.__file__).parent
+        archive = shutil.make_archive(f"{self.path}-package", "zip", package.parent, package.name)
+        self.spark.sparkContext.addPyFile(archive)
+        truckee.register(self.spark)
+        rows = self.spark.range(3).write.format("truckee")
+        rows.mode("append").save(f"{self.path}-shipped")
+        read = self.spark.read.format("truckee")
+        return [read.load(self.path).count(), read.load(f"{self.path}-shipped").count()]
 
     def _count_and_sum(self) -> list[int]:
         return list(self.table.toDF().agg(F.count("*"), F.sum("id")).collect()[0])
 
 
-def _name_of_error(action: Callable[[], None]) -> str | None:
+def _error(action: Callable[[], object]) -> list[str] | None:
+    """Return the name and the first line of the error that an action raises."""
     try:
         action()
     except Exception as error:
-        return type(error).__name__
+        return [type(error).__name__, str(error).partition("\n")[0]]
     return None
 
 

@@ -6,7 +6,6 @@ killed during each step, with speculation on.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -15,12 +14,16 @@ from typing import Any
 
 import pytest
 
-import truckee
+from step_scripts import outcomes
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 SCRIPT = Path(__file__).with_name("steps.py")
-SECONDS = 600
+NO_TRUCKEE = [
+    "WorkersWithoutTruckeeError",
+    '[TRUCKEE_NOT_IN_WORKERS] format("truckee") runs in the Python workers of Spark, and their '
+    "Python has no module truckee",
+]
 RUNS = ["calm", "kills"] if os.environ.get("TRUCKEE_CLUSTER_KILLS") else ["calm"]
 
 
@@ -30,18 +33,9 @@ def outcome(
 ) -> dict[str, Any]:
     """What came of each step."""
     folder = tmp_path_factory.mktemp("cluster")
-    source = str(Path(truckee.__file__).parents[1])
     python = str(python_without_truckee(folder))
-    done = subprocess.run(
-        [sys.executable, SCRIPT, folder, *(["kills"] if request.param == "kills" else [])],
-        env={**os.environ, "PYTHONPATH": source, "PYSPARK_PYTHON": python},
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+    kills = ["kills"] if request.param == "kills" else []
+    return outcomes([sys.executable, SCRIPT, folder, *kills], env={"PYSPARK_PYTHON": python})
 
 
 def python_without_truckee(folder: Path) -> Path:
@@ -87,7 +81,8 @@ def test_the_workers_python_has_no_truckee(tmp_path: Path) -> None:
         ("stream", 143),
         ("retry", [100, 6, []]),
         ("clone", 95),
-        ("format", "WorkersWithoutTruckeeError"),
+        ("format", [NO_TRUCKEE, NO_TRUCKEE, False]),
+        ("shipped", [95, 3]),
     ],
 )
 def test_a_step_on_a_cluster_does_what_it_does_elsewhere(
