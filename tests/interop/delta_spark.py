@@ -13,6 +13,7 @@ from benchmarks.delta_session import NO_JARS
 
 _REPOSITORY = Path(__file__).resolve().parent.parent.parent
 _PYTHON = _REPOSITORY / ".venv-delta" / "bin" / "python"
+_WORKER = Path(__file__).with_name("delta_worker.py")
 
 _SQL = """
 frame = spark.sql(arguments["text"])
@@ -41,15 +42,18 @@ class DeltaSparkError(Exception):
 
 
 class DeltaSpark:
-    """A running delta-spark. Rows come back as dicts; what JSON cannot say, as text."""
+    """A running delta-spark. Rows come back as dicts; what JSON cannot say, as text.
 
-    def __init__(self, log: Path) -> None:
+    `settings` are those of Spark, beside the ones that all these tests have.
+    """
+
+    def __init__(self, log: Path, settings: Mapping[str, str] | None = None) -> None:
         if not _PYTHON.exists():
             raise DeltaSparkMissingError("there is no .venv-delta; `make interop` makes it")
         self._log = log
         with log.open("w") as stderr:
             self._process = subprocess.Popen(
-                [str(_PYTHON), str(Path(__file__).with_name("delta_worker.py"))],
+                [str(_PYTHON), str(_WORKER), json.dumps(dict(settings or {}))],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,

@@ -1,7 +1,8 @@
 """The process that delta-spark runs in: a line of JSON in, a line of JSON out.
 
 It runs on the Python of `.venv-delta`, so only the standard library and pyspark may be imported.
-Each request is Python that sees `spark` and `arguments`, and leaves its answer in `result`.
+Its argument is JSON too: more settings of Spark. Each request is Python that sees `spark` and
+`arguments`, and leaves its answer in `result`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def main() -> None:
     # Spark prints what it likes on stdout; the answers get a channel of their own.
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    spark = delta_session("truckee-interop", CONF)
+    spark = delta_session("truckee-interop", {**CONF, **json.loads(sys.argv[1])})
     print(json.dumps({"result": spark.version}), file=replies, flush=True)
     for line in sys.stdin:
         print(json.dumps(_answer(spark, json.loads(line)), default=str), file=replies, flush=True)
