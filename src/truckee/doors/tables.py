@@ -26,6 +26,8 @@ from truckee.spark.session.doors import Question
 from truckee.spark.session.settings import session_storage, session_zone
 from truckee.storage.base import Storage
 
+_CATALOG = "spark_catalog."
+
 
 def table_name(about: Mapping[str, Any]) -> str | None:
     """Return the name of a table for SQL; None for a table that is given by path."""
@@ -70,7 +72,7 @@ def load(question: Question) -> Any:
     name = table_name(about) or f"delta.{quoted(path)}"
     return catalog_table(
         question.spark,
-        name=f"spark_catalog.{name.replace('`', '')}",
+        name=f"{_CATALOG}{name.replace('`', '').removeprefix(_CATALOG)}",
         path=storage.root,
         schema=shown_schema(snapshot.schema),
         partitions=snapshot.partition_columns,

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
+import org.apache.spark.sql.connector.catalog.CatalogManager;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.DelegatingCatalogExtension;
 import org.apache.spark.sql.connector.catalog.Identifier;
@@ -29,6 +30,7 @@ import scala.Option;
  * named by their path, as in delta.`/path`. All other tables are handled by Spark's own catalog.
  */
 public class TruckeeCatalog extends DelegatingCatalogExtension implements StagingTableCatalog {
+  static final String SESSION_CATALOG = "spark_catalog";
   private static final String PROVIDER = "provider";
 
   public Set capabilities() {
@@ -218,11 +220,20 @@ public class TruckeeCatalog extends DelegatingCatalogExtension implements Stagin
       about.put("path", name.name());
     } else {
       List parts = new ArrayList();
+      if (isHidden(name)) parts.add(SESSION_CATALOG);
       for (int i = 0; i < name.namespace().length; i++) parts.add(name.namespace()[i]);
       parts.add(name.name());
       about.put("parts", parts);
     }
     return about;
+  }
+
+  /** Whether a name of this catalog, without the catalog's own, would be that of a table in another. */
+  private static boolean isHidden(Identifier name) {
+    CatalogManager catalogs = ((org.apache.spark.sql.classic.SparkSession) SparkSession.active())
+        .sessionState().catalogManager();
+    if (!catalogs.currentCatalog().name().equals(SESSION_CATALOG)) return true;
+    return name.namespace().length > 0 && catalogs.isCatalogRegistered(name.namespace()[0]);
   }
 
   private static Map definition(String creation, Column[] columns, Transform[] partitions, Map properties) {

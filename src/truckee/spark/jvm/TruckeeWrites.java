@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.analysis.RelationTimeTravel;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedInlineTable;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedTable;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
@@ -82,6 +83,7 @@ public class TruckeeWrites extends Rule {
   /** The plan with tables by path assigned to the session catalog, and CHANGES FROM replaced by feeds. */
   private LogicalPlan relations(LogicalPlan plan) {
     if (plan instanceof UnresolvedRelation) return relation((UnresolvedRelation) plan);
+    if (plan instanceof UnresolvedTable) return table((UnresolvedTable) plan);
     if (plan instanceof RelationTimeTravel) {
       RelationTimeTravel travel = (RelationTimeTravel) plan;
       LogicalPlan inner = relations(travel.relation());
@@ -102,13 +104,22 @@ public class TruckeeWrites extends Rule {
   /** Spark would treat a name of two parts as a file to read itself, and never ask the catalog. */
   private LogicalPlan relation(UnresolvedRelation relation) {
     List parts = list(relation.multipartIdentifier());
-    if (parts.size() != 2) return relation;
-    Identifier name = Identifier.of(new String[] {(String) parts.get(0)}, (String) parts.get(1));
-    if (!TruckeeCatalog.isPath(name) || name(session, parts) == null) return relation;
+    Identifier name = isPath(parts) ? name(session, parts) : null;
+    if (name == null) return relation;
     Map about = TruckeeCatalog.about(name);
     TruckeeAnswers.ask("check path", about, new Object[] {session});
-    parts.add(0, "spark_catalog");
+    parts.add(0, TruckeeCatalog.SESSION_CATALOG);
     return new UnresolvedRelation(seq(parts), relation.options(), relation.isStreaming());
+  }
+
+  /** A path that a statement such as ALTER TABLE names, where USE has chosen another catalog. */
+  private LogicalPlan table(UnresolvedTable table) {
+    List parts = list(table.multipartIdentifier());
+    boolean isHere = session.sessionState().catalogManager().currentCatalog().name()
+        .equals(TruckeeCatalog.SESSION_CATALOG);
+    if (isHere || !isPath(parts)) return table;
+    parts.add(0, TruckeeCatalog.SESSION_CATALOG);
+    return new UnresolvedTable(seq(parts), table.commandName(), table.suggestAlternative());
   }
 
   private LogicalPlan changes(LogicalPlan plan) {
@@ -229,9 +240,9 @@ public class TruckeeWrites extends Rule {
     CatalogManager manager = session.sessionState().catalogManager();
     int first = 0;
     if (parts.size() > 1 && manager.isCatalogRegistered((String) parts.get(0))) {
-      if (!parts.get(0).equals("spark_catalog")) return null;
+      if (!TruckeeCatalog.SESSION_CATALOG.equalsIgnoreCase((String) parts.get(0))) return null;
       first = 1;
-    } else if (!manager.currentCatalog().name().equals("spark_catalog")) {
+    } else if (!isPath(parts) && !manager.currentCatalog().name().equals(TruckeeCatalog.SESSION_CATALOG)) {
       return null;
     }
     if (session.sessionState().catalog().isTempView(CollectionConverters.asScala(parts).toSeq())) return null;
@@ -243,6 +254,12 @@ public class TruckeeWrites extends Rule {
       for (int i = 0; i < namespace.length; i++) namespace[i] = (String) parts.get(first + i);
     }
     return Identifier.of(namespace, (String) parts.get(parts.size() - 1));
+  }
+
+  /** A path is one of the session catalog, whichever catalog USE has chosen. */
+  private static boolean isPath(List parts) {
+    if (parts.size() != 2) return false;
+    return TruckeeCatalog.isPath(Identifier.of(new String[] {(String) parts.get(0)}, (String) parts.get(1)));
   }
 
   static Object call(Object object, String method) {

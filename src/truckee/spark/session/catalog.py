@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 
-from truckee.errors.create import InvalidTableNameError
+from truckee.errors.create import InvalidTableNameError, NotATruckeeTableError
 from truckee.protocol.paths import is_absolute
 from truckee.spark.jvm.bridge import compiled, gateway, java_array
 from truckee.spark.jvm.jvm_errors import unlogged
@@ -67,7 +67,7 @@ def path_in_name(spark: SparkSession, name: str) -> str | None:
     A table of the catalog with exactly this name takes precedence.
     """
     parts = table_name_parts(spark, name)
-    if len(parts) != 2 or parts[0].lower() not in DELTA_PROVIDERS or not is_absolute(parts[1]):
+    if not _is_path(parts):
         return None
     return parts[1] if named_table(spark, name) is None else None
 
@@ -111,18 +111,34 @@ def quoted_name(spark: SparkSession, name: str) -> str:
 
 
 def table_name_parts(spark: SparkSession, name: str) -> list[str]:
-    """Return the parts of a name; InvalidTableNameError unless it is in the session catalog."""
+    """Return the parts of a name in the session catalog, without the name of the catalog.
+
+    Raises InvalidTableNameError if the text is not a name, and NotATruckeeTableError if Spark would
+    look for the table in another catalog: the first part names it, or USE has chosen it.
+    """
+    session = spark._jsparkSession.sessionState()
     try:
         with unlogged():
-            parts = spark._jsparkSession.sessionState().sqlParser().parseMultipartIdentifier(name)
+            parts = session.sqlParser().parseMultipartIdentifier(name)
     except ParseException:
         raise InvalidTableNameError(table=name) from None
     found = [str(parts.apply(index)) for index in range(parts.size())]
-    if len(found) == 3 and found[0] == _SESSION_CATALOG:
-        found = found[1:]
+    catalogs = session.catalogManager()
+    if len(found) > 1 and catalogs.isCatalogRegistered(found[0]):
+        catalog = found.pop(0)
+    elif _is_path(found):
+        catalog = _SESSION_CATALOG
+    else:
+        catalog = str(catalogs.currentCatalog().name())
+    if catalog.lower() != _SESSION_CATALOG:
+        raise NotATruckeeTableError(table=name, provider=f"the catalog {catalog}")
     if len(found) > 2:
         raise InvalidTableNameError(table=name)
     return found
+
+
+def _is_path(parts: list[str]) -> bool:
+    return len(parts) == 2 and parts[0].lower() in DELTA_PROVIDERS and is_absolute(parts[1])
 
 
 def _identifier(spark: SparkSession, name: str) -> Any:
