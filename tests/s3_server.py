@@ -60,7 +60,10 @@ class S3Server:
         _put(f"{self.endpoint}{_CONTROL}deny/{count}")
 
     def requests(self) -> list[str]:
-        """Return the requests since this was last asked, as `GET key`; a listing is `LIST`."""
+        """Return the requests since this was last asked, as `GET key`.
+
+        A listing is `LIST`, and a put on the condition that there is no such object `CREATE key`.
+        """
         with urlopen(f"{self.endpoint}{_REQUESTS}") as answer:
             return str(answer.read().decode()).splitlines()
 
@@ -126,6 +129,8 @@ class OneAtATime:
     def _note(self, environ: dict[str, Any]) -> None:
         method, key = environ["REQUEST_METHOD"], environ["PATH_INFO"].removeprefix(f"/{BUCKET}/")
         is_listing = method == "GET" and "list-type" in environ["QUERY_STRING"]
+        if method == "PUT" and environ.get("HTTP_IF_NONE_MATCH") == "*":
+            method = "CREATE"
         self._requests.append("LIST" if is_listing else f"{method} {key}")
 
     def _happens(self, fault: str) -> bool:

@@ -80,6 +80,6 @@ def test_a_commit_costs_one_put_and_asks_for_no_file_that_it_adds(s3: S3Server) 
 
     requests = s3.requests()
     commit = f"lake/one/{commit_path(1)}"
-    assert requests.count(f"PUT {commit}") == 1
+    assert requests.count(f"CREATE {commit}") == 1
     assert f"GET {commit}" not in requests
     assert not [r for r in requests if r.endswith(("/a", "/b"))]
