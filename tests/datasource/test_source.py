@@ -45,7 +45,7 @@ def test_a_schema_log_is_for_streams(spark: SparkSession, tmp_path: Path) -> Non
     append(spark, tmp_path / "t", 0)
     options = {"schemaTrackingLocation": tmp_path / "c" / "schemas"}
 
-    with pytest.raises(AnalysisException, match="a batch read does not follow a schema log"):
+    with pytest.raises(AnalysisException, match="a batch read does not use a schema log"):
         load(spark, tmp_path / "t", **options).collect()
     followed = run(load_stream(spark, tmp_path / "t", **options), tmp_path / "c")
 
