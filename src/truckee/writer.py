@@ -11,7 +11,6 @@ from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.commands.catalog import delta_location
 from truckee.commands.ddl.named_write import by_position, save_as_table
 from truckee.commands.write.options import (
-    REFUSED_WRITE_OPTIONS,
     WRITE_OPTIONS,
     save_mode,
     write_options,
@@ -128,7 +127,7 @@ class TableWriter:
     def _write(self, path: PathLike) -> Write:
         spark = self._df.sparkSession
         text = Options(self._options)
-        warn_of_unknown(text, (*WRITE_OPTIONS, *REFUSED_WRITE_OPTIONS), what="a write")
+        warn_of_unknown(text, WRITE_OPTIONS, what="a write")
         options = write_options(text, session_settings(spark))
         return Write(
             storage=session_storage(spark, path, options.store),

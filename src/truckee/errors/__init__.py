@@ -11,7 +11,7 @@ One module holds the errors of one part of the path, and opens with its branch o
     spark                spark  install
     commands
       ddl                create  alter
-      write              write  write_rows
+      write              write  write_rows  replaced_rows
       dml, merge         dml  merge
       care               optimize  vacuum  restore  clone
     streaming            streaming  stream_offset  stream_schema
@@ -39,6 +39,7 @@ from truckee.errors.net_changes import *
 from truckee.errors.optimize import *
 from truckee.errors.options import *
 from truckee.errors.protocol import *
+from truckee.errors.replaced_rows import *
 from truckee.errors.restore import *
 from truckee.errors.spark import *
 from truckee.errors.sql import *

@@ -15,7 +15,6 @@ from msgspec import Struct
 from truckee.arrow.write import WriteTarget
 from truckee.commands.table_plan import TablePlan, existing_table
 from truckee.commands.write.options import (
-    REFUSED_WRITE_OPTIONS,
     WRITE_OPTIONS,
     WriteOptions,
     write_options,
@@ -41,8 +40,8 @@ from truckee.spark.write.writer import FileOptions
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 
-SINK_OPTIONS = ("partitionBy", *WRITE_OPTIONS, *REFUSED_WRITE_OPTIONS)
-"""The options of a write of a stream or of `format("truckee")`, apart from table properties."""
+SINK_OPTIONS = ("partitionBy", *WRITE_OPTIONS)
+"""What a write of a stream or of `format("truckee")` understands, beside table properties."""
 
 _CODECS = {"none": "none", "uncompressed": "none", "lz4_raw": "lz4"}
 _NATIVE_ONLY = {

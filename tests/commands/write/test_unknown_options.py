@@ -11,7 +11,6 @@ from pyspark.sql import SparkSession
 
 import truckee
 from truckee.errors.arguments import ArgumentValueError
-from truckee.errors.options import UnsupportedOptionError
 from truckee.options.unknown import UnknownOptionWarning
 from truckee.streaming.sink import write_batch
 
@@ -52,16 +51,6 @@ def test_a_misspelt_option_of_a_sink_is_warned_of() -> None:
     assert told(warned) == [
         "option userMetaData2 has no effect on a write; did you mean userMetadata?"
     ]
-
-
-@pytest.mark.parametrize("option", ["replaceOn", "replaceUsing", "targetAlias"])
-def test_an_option_that_decides_which_rows_go_is_refused_before_any_go(
-    spark: SparkSession, table: str, option: str
-) -> None:
-    with pytest.raises(UnsupportedOptionError):
-        truckee.write(spark.range(9)).mode("overwrite").option(option, "id").save(table)
-
-    assert truckee.read(spark).load(table).count() == 3
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -31,7 +31,7 @@ from truckee.protocol.actions import AddFile
 from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
 from truckee.spark.dml.expressions import VARIES, Expression, true_only
 from truckee.spark.dml.frame_columns import ShownColumns
-from truckee.spark.dml.row_bitmaps import row_bitmaps
+from truckee.spark.dml.row_bitmaps import FileRows, is_in, row_bitmaps
 from truckee.spark.dml.target import Reading, Target
 from truckee.spark.jvm.projection import Given, selected
 from truckee.spark.read.partition_conditions import files_of_partitions
@@ -135,7 +135,18 @@ def delete_rows(
     if target.is_about_partitions(found):
         files = files_of_partitions(spark, snapshot, condition, alias)
         return _whole_files(snapshot, files, found, target.predicate(found))
-    return _by_rows(target, found, settings)
+    start = time.monotonic()
+    rows = row_bitmaps(target.rows.where(found.column))
+    deleted = _by_rows(target, rows, true_only(found.column), settings, start)
+    return replace(deleted, condition=found)
+
+
+def delete_matched(target: Target, matched: DataFrame) -> DeletedRows:
+    """Return the changes that delete rows of the target, which `matched` has one or more times."""
+    settings = dml_settings("delete", session_settings(target.spark))
+    start = time.monotonic()
+    rows = row_bitmaps(matched)
+    return _by_rows(target, rows, is_in(target.spark, rows, "matched rows"), settings, start)
 
 
 def _whole_files(
@@ -152,27 +163,29 @@ def _whole_files(
     return DeletedRows(changes=changes, num_deleted=num_rows(files), condition=condition)
 
 
-def _by_rows(target: Target, condition: Expression, settings: DmlSettings) -> DeletedRows:
-    start = time.monotonic()
-    snapshot = target.snapshot
-    touched = touched_files(target, row_bitmaps(target.rows.where(condition.column)))
+def _by_rows(
+    target: Target, found: FileRows, goes: Column, settings: DmlSettings, start: float
+) -> DeletedRows:
+    """Return the changes that delete the rows that were found, of which `goes` is true."""
     scanned = time.monotonic()
+    snapshot = target.snapshot
+    touched = touched_files(target, found)
     # Rows marked in a vector cost the feed nothing; a single rewritten file would need change rows
     # for all of them.
     by_cost = not snapshot.properties.enable_change_data_feed
     fate = fates(snapshot, touched, settings, operation="DELETE", rewrites_by_cost=by_cost)
-    written = _rewritten(target, fate, condition)
+    written = _rewritten(target, fate, goes)
     changes = row_changes(target, touched, fate, written)
     return DeletedRows(
         changes=changes,
         num_deleted=num_touched(touched),
-        condition=condition,
+        condition=None,
         scan_ms=int(1000 * (scanned - start)),
         rewrite_ms=int(1000 * (time.monotonic() - scanned)),
     )
 
 
-def _rewritten(target: Target, fate: Fates, condition: Expression) -> tuple[WrittenFiles, ...]:
+def _rewritten(target: Target, fate: Fates, goes: Column) -> tuple[WrittenFiles, ...]:
     """Write the rows that stay and, if the feed is on, the deleted rows as change rows."""
     if not fate.rewritten:
         return ()
@@ -181,7 +194,6 @@ def _rewritten(target: Target, fate: Fates, condition: Expression) -> tuple[Writ
     # If a commit has change files, the feed reads nothing else. So the rows of removed files need
     # change rows too.
     files = [*fate.rewritten, *(fate.removed if has_feed else ())]
-    goes = true_only(condition.column)
     with target.only(file.add for file in files) as rows:
         columns = [target.old_alone(name, name) for name in target.stored_schema.names]
         if has_feed:

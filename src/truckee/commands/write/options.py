@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from truckee.errors.options import IllegalOptionError, UnsupportedOptionError
+from truckee.errors.replaced_rows import (
+    ReplaceOptionsError,
+    ReplaceWithDynamicError,
+    ReplaceWithFilterError,
+)
 from truckee.errors.write import (
     DynamicOverwriteSchemaError,
     DynamicReplaceWhereError,
@@ -31,6 +36,9 @@ WRITE_OPTIONS = (
     "mergeSchema",
     "overwriteSchema",
     "replaceWhere",
+    "replaceOn",
+    "replaceUsing",
+    "targetAlias",
     "partitionOverwriteMode",
     "dataChange",
     "userMetadata",
@@ -42,9 +50,8 @@ WRITE_OPTIONS = (
 )
 """The options of a write, apart from properties of the table."""
 
-REFUSED_WRITE_OPTIONS = ("replaceOn", "replaceUsing", "targetAlias")
-"""Options that choose the rows to replace: they are refused, where others get a warning."""
-
+_MATCHING = ("replaceOn", "replaceUsing")
+_WHICH_ROWS = ("replaceWhere", *_MATCHING)
 _CODECS = ("none", "uncompressed", "snappy", "gzip", "lzo", "brotli", "lz4", "lz4_raw", "zstd")
 
 
@@ -61,12 +68,16 @@ class WriteOptions:
 
     `dynamic_overwrite` is None if neither an option nor the session sets it.
     `properties` are the `delta.*` options, which become properties of a table that is created.
+    `replace_on` and `replace_using` say which rows of the table match one of the data.
     """
 
     merge_schema: bool = False
     overwrite_schema: bool = False
     replace_where: str | None = None
     check_replace_where: bool = True
+    replace_on: str | None = None
+    replace_using: tuple[str, ...] = ()
+    target_alias: str | None = None
     dynamic_overwrite: bool = False
     data_change: bool = True
     user_metadata: str | None = None
@@ -77,22 +88,27 @@ class WriteOptions:
     store: Mapping[str, str] = field(default_factory=dict)
 
 
+def matching_option(options: WriteOptions) -> str | None:
+    """Return which option says that rows which match those of the data are replaced."""
+    if options.replace_on is not None:
+        return "replaceOn"
+    return "replaceUsing" if options.replace_using else None
+
+
 def write_options(options: Options, settings: Mapping[str, str]) -> WriteOptions:
     """Return the options of a write; names are not case-sensitive.
 
-    `settings` are the session's. Raises if a value or a combination of options is wrong, and
-    UnsupportedOptionError for options of Delta that choose the rows to replace and that truckee
-    does not support.
+    `settings` are the session's. Raises if a value or a combination of options is wrong.
     """
-    for name in REFUSED_WRITE_OPTIONS:
-        if name in options:
-            hint = "use replaceWhere, or DeltaTable.merge for rows that match those of the data"
-            raise UnsupportedOptionError(option=name, operation="a write", hint=hint)
+    _check_matching(options)
     parsed = WriteOptions(
         merge_schema=_merges_schema(options, settings),
         overwrite_schema=options.boolean("overwriteSchema"),
         replace_where=options.get("replaceWhere"),
         check_replace_where=_setting(settings, "replaceWhere.constraintCheck.enabled", True),
+        replace_on=options.get("replaceOn"),
+        replace_using=_column_names(options.get("replaceUsing")),
+        target_alias=options.get("targetAlias"),
         dynamic_overwrite=_is_dynamic(options, settings),
         data_change=options.boolean("dataChange", True),
         user_metadata=options.get("userMetadata", settings.get(f"{_CONF}commitInfo.userMetadata")),
@@ -129,7 +145,7 @@ def _setting(settings: Mapping[str, str], name: str, default: bool) -> bool:
 
 def _is_dynamic(options: Options, settings: Mapping[str, str]) -> bool:
     if "partitionOverwriteMode" not in options:
-        if "replaceWhere" in options or options.boolean("overwriteSchema"):
+        if options.boolean("overwriteSchema") or any(name in options for name in _WHICH_ROWS):
             return False  # the session's setting only applies to a plain overwrite
         return settings.get("spark.sql.sources.partitionOverwriteMode", "").lower() == "dynamic"
     text = options["partitionOverwriteMode"]
@@ -167,6 +183,33 @@ def _max_records(options: Options) -> int | None:
     if not text.isascii() or not text.isdigit() or int(text) == 0:
         raise IllegalOptionError(option="maxRecordsPerFile", value=text, needs="an integer above 0")
     return int(text)
+
+
+def _column_names(text: str | None) -> tuple[str, ...]:
+    return () if text is None else tuple(name.strip() for name in text.split(","))
+
+
+def _check_matching(options: Options) -> None:
+    """Raise if options go with neither replaceOn nor replaceUsing, of which one is set."""
+    given = [name for name in _MATCHING if name in options]
+    if "targetAlias" in options and "replaceOn" not in options:
+        hint = "it is what the condition of replaceOn calls the table"
+        raise UnsupportedOptionError(
+            option="targetAlias", operation="a write without replaceOn", hint=hint
+        )
+    if not given:
+        return
+    if len(given) > 1:
+        raise ReplaceOptionsError(first=given[0], second=given[1])
+    [option] = given
+    if "replaceWhere" in options:
+        raise ReplaceWithFilterError(option=option)
+    if "partitionOverwriteMode" in options:
+        raise ReplaceWithDynamicError(option=option)
+    if options.boolean("overwriteSchema"):
+        raise ReplaceOptionsError(first="overwriteSchema", second=option)
+    if not options.boolean("dataChange", True):
+        raise ReplaceOptionsError(first="dataChange", second=option)
 
 
 def _check_together(options: WriteOptions) -> None:

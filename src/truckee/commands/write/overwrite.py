@@ -5,6 +5,8 @@
 | overwrite    | all files                               | any change of data              |
 | replaceWhere | rows for which it is true, as by DELETE | files added to such partitions  |
 | dynamic      | files of the partitions in the new data | files added to those partitions |
+| replaceOn,   | rows that match one of the data         | files that may have such rows   |
+| replaceUsing |                                         |                                 |
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Any
 from msgspec.structs import replace as msgspec_replace
 from pyspark.sql import SparkSession
 
-from truckee.commands.dml.delete import delete_rows
+from truckee.commands.dml.delete import DeletedRows, delete_rows
 from truckee.commands.dml.outcome import RowChanges
 from truckee.commands.removed_files import file_removals
 from truckee.errors.protocol import InvalidPartitionValueError
@@ -102,8 +104,13 @@ def rows_where(spark: SparkSession, snapshot: Snapshot, condition: str) -> Repla
 
     Deletion vectors, and files with the remaining rows, are written.
     """
-    found = delete_rows(spark, snapshot, condition)
+    return replacement_of(delete_rows(spark, snapshot, condition))
+
+
+def replacement_of(found: DeletedRows) -> Replacement:
+    """Return rows that were taken out as what gives way to new ones."""
     changes = found.changes
+    snapshot = changes.snapshot
     return Replacement(
         actions=changes.actions,
         removed=changes.removed,

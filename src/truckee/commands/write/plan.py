@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
+from pyspark.sql import DataFrame
 
 from truckee.commands.schema.clustering import (
     clustering_columns,
@@ -35,7 +36,8 @@ class Write:
     `partition_by` is None if it was not given, and () if no partitions were requested. `operation`
     is the name in commitInfo; a write that creates or replaces a table by name has its own.
     `is_managed` says whether the catalog manages the table. A write that `replaces` a table keeps
-    only its history; `description` is for a new table.
+    only its history; `description` is for a new table. `matched_by` has the rows under the names
+    that replaceOn and replaceUsing use, if they differ from those that are written.
     """
 
     storage: Storage
@@ -47,6 +49,7 @@ class Write:
     is_managed: bool | None = None
     replaces: bool = False
     description: str | None = None
+    matched_by: DataFrame | None = None
 
     @property
     def is_overwrite(self) -> bool:

@@ -22,14 +22,17 @@ from truckee.commands.commit import NewFiles, commit_written, discarding
 from truckee.commands.removed_files import file_removals
 from truckee.commands.schema.identity_marks import with_identity_marks
 from truckee.commands.table_plan import TablePlan, existing_table
-from truckee.commands.write.options import WriteOptions
+from truckee.commands.write.options import WriteOptions, matching_option
 from truckee.commands.write.overwrite import Replacement, every_file, files_beside, rows_where
 from truckee.commands.write.plan import Write, table_after
+from truckee.commands.write.replaced_rows import check_matching, rows_matched
+from truckee.errors.replaced_rows import ReplaceWhileCreatingError
 from truckee.errors.write import OverwriteOptionError, StreamingFrameError, TableExistsError
 from truckee.log.running import running
 from truckee.log.snapshot import Snapshot
 from truckee.log.transaction import Transaction
 from truckee.protocol.actions import RemoveFile
+from truckee.spark.dml.merge_source import kept_rows
 from truckee.spark.schema_conversion import from_spark
 from truckee.spark.session.settings import session_settings
 from truckee.spark.write.condition_checks import check_condition
@@ -53,6 +56,9 @@ def _written(df: DataFrame, write: Write) -> int | None:
     if snapshot is not None and write.mode == "Ignore":
         return None
     _check_request(df, write, snapshot)
+    if matching_option(write.options) is not None and write.matched_by is None:
+        # The data is read twice, and must have the same rows both times.
+        df = kept_rows(df)
     settings = session_settings(df.sparkSession)
     table = table_after(write, from_spark(df.schema), snapshot, settings)
     transaction = table.transaction()
@@ -74,7 +80,7 @@ def _written(df: DataFrame, write: Write) -> int | None:
         NewFiles((written, replaced)),
         write.operation,
         parameters=_parameters(write, table),
-        metrics=_metrics(write, written, replaced),
+        metrics=_metrics(written, replaced),
         user_metadata=write.options.user_metadata,
     )
     if write.options.data_change:
@@ -87,12 +93,19 @@ def _check_request(df: DataFrame, write: Write, snapshot: Snapshot | None) -> No
         raise StreamingFrameError
     if snapshot is not None and write.mode == "ErrorIfExists":
         raise TableExistsError(path=write.storage.root)
-    condition = write.options.replace_where
-    if condition is None:
+    condition, matching = write.options.replace_where, matching_option(write.options)
+    option = matching if condition is None else "replaceWhere"
+    if option is None:
         return
     if not write.is_overwrite:
-        raise OverwriteOptionError(option="replaceWhere", mode=write.mode.lower())
-    if snapshot is not None:
+        raise OverwriteOptionError(option=option, mode=write.mode.lower())
+    if matching is not None and write.replaces:
+        raise ReplaceWhileCreatingError(option=matching)
+    if snapshot is None:
+        return
+    if matching is not None:
+        check_matching(_matched_by(df, write), snapshot, write.options)
+    if condition is not None:
         check_condition(df.sparkSession, condition, snapshot.schema, what="replaceWhere")
 
 
@@ -119,9 +132,15 @@ def _replaced(df: DataFrame, write: Write, snapshot: Snapshot | None) -> Replace
     """Return what the new rows replace, as far as it is known before they are written."""
     if snapshot is None or not write.is_overwrite or _is_dynamic(write, snapshot):
         return Replacement()
-    if write.options.replace_where is None:
-        return every_file(snapshot)
-    return rows_where(df.sparkSession, snapshot, write.options.replace_where)
+    if write.options.replace_where is not None:
+        return rows_where(df.sparkSession, snapshot, write.options.replace_where)
+    if matching_option(write.options) is not None:
+        return rows_matched(_matched_by(df, write), snapshot, write.options)
+    return every_file(snapshot)
+
+
+def _matched_by(df: DataFrame, write: Write) -> DataFrame:
+    return df if write.matched_by is None else write.matched_by
 
 
 def _write_files(
@@ -168,13 +187,19 @@ def _parameters(write: Write, table: TablePlan) -> dict[str, Any]:
         "mode": write.mode,
         "partitionBy": msgspec.json.encode(list(write.partition_by or ())).decode(),
         "predicate": options.replace_where,
+        "replaceOnCond": options.replace_on,
+        "replaceUsingCols": _listed(options.replace_using),
         "isDynamicPartitionOverwrite": True if options.dynamic_overwrite else None,
         "canOverwriteSchema": True if options.overwrite_schema and write.is_overwrite else None,
         "canMergeSchema": True if options.merge_schema else None,
     }
 
 
-def _metrics(write: Write, written: WrittenFiles, replaced: Replacement) -> dict[str, object]:
+def _listed(names: tuple[str, ...]) -> str | None:
+    return f"({','.join(names)})" if names else None
+
+
+def _metrics(written: WrittenFiles, replaced: Replacement) -> dict[str, object]:
     metrics: dict[str, object] = {
         "numFiles": len(written.adds) + len(replaced.copied),
         "numOutputRows": written.num_rows,
@@ -184,7 +209,7 @@ def _metrics(write: Write, written: WrittenFiles, replaced: Replacement) -> dict
         return metrics
     metrics["numRemovedFiles"] = len(replaced.removed)
     metrics["numRemovedBytes"] = sum(file.size for file in replaced.removed)
-    if write.options.replace_where is not None:
+    if replaced.changes is not None:
         metrics["numAddedChangeFiles"] = replaced.num_change_files + len(written.changes)
         if replaced.num_deleted is not None:
             metrics |= {

@@ -98,6 +98,11 @@ def prepared_source(
     )
 
 
+def kept_rows(source: DataFrame) -> DataFrame:
+    """Return rows that are the same each time they are asked for; kept if need be."""
+    return source if _is_steady(source) else source.localCheckpoint(eager=False)
+
+
 class _Pair(NamedTuple):
     """A column of the target, and a value of the source that must be equal to it."""
 
