@@ -22,7 +22,7 @@ from scripts.measured_docs import (
     measurements_markdown,
     performance_markdown,
 )
-from scripts.sql_statements import statements_markdown
+from scripts.sql_examples.page import statements_markdown
 from truckee.cli.main import app
 from truckee.errors.base import DeltaError
 from truckee.protocol.feature_table import FEATURES, features_markdown

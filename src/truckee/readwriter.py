@@ -5,6 +5,7 @@ To move a pipeline, replace `spark.read.format("delta")` by `truckee.read(spark)
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
 
@@ -158,17 +159,21 @@ def changes_between(
     table: str,
     *bounds: int | str | date | datetime | None,
     is_path: bool,
+    options: Mapping[str, object] | None = None,
 ) -> DataFrame:
     """Return the changes of a table, by its path or name, from a first to an optional last bound.
 
-    Raises NullBoundaryError for a bound that is None.
+    `options` are those of a feed besides its range. Raises NullBoundaryError for a bound that is
+    None.
     """
     zone = session_zone(spark)
-    options = feed_options({}, conf=session_settings(spark), time_zone=zone, needs_start=False)
+    text = Options(options or {})
+    warn_of_unknown(text, BATCH_READ_OPTIONS, what="a read")
+    parsed = feed_options(text, conf=session_settings(spark), time_zone=zone, needs_start=False)
     bounds_by_name = {
         name: bound(value, name=name, time_zone=zone)
         for name, value in zip(("start", "end"), bounds, strict=False)
     }
     path = table if is_path else delta_location(spark, table)
-    given = replace(options, **bounds_by_name)
-    return changes_frame(spark, session_storage(spark, path), given)
+    given = replace(parsed, **bounds_by_name)
+    return changes_frame(spark, session_storage(spark, path, text), given)

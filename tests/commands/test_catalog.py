@@ -61,6 +61,7 @@ def test_a_table_is_created_under_a_name(spark: SparkSession, rows: DataFrame) -
     assert info["operationParameters"] == {
         "partitionBy": '["p"]',
         "clusterBy": "[]",
+        "description": None,
         "isManaged": "true",
         "properties": "{}",
     }

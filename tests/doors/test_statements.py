@@ -8,21 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.errors import AnalysisException
+from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 
-from scripts.sql_statements import EXAMPLES, PATH_ONLY, START, Example
+from scripts.sql_examples.example import NAME, START, Example, Placed, ways_of
+from scripts.sql_examples.page import EXAMPLES
 from truckee.doors.enable import enable
 from truckee.log.history import history
 from truckee.log.snapshot import load_snapshot
 from truckee.storage import LocalStorage
 
-NAME = "an_example"
 CASES = [
     pytest.param(example, way, id=f"{number}-{way}-{example.statement[:40]}")
-    for number, example in enumerate(EXAMPLES)
-    for way in ("name", "path")
-    if way == "path" or example.group not in PATH_ONLY
+    for number, (example, way) in enumerate(ways_of(EXAMPLES))
 ]
 
 
@@ -40,50 +38,63 @@ def start(enabled: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 @pytest.fixture
-def table(
-    enabled: SparkSession, start: Path, tmp_path: Path, request: Any
-) -> Iterator[tuple[str, Path]]:
+def placed(
+    enabled: SparkSession, start: Path, tmp_path: Path, example: Example, way: str
+) -> Iterator[Placed]:
     folder = tmp_path / "t"
     shutil.copytree(start, folder)
-    if request.param == "path":
-        yield f"delta.`{folder}`", folder
-        return
-    enabled.sql(f"CREATE TABLE {NAME} USING delta LOCATION '{folder}'")
-    yield NAME, folder
-    enabled.sql(f"DROP TABLE {NAME}")
+    found = Placed(example, way, str(folder), str(tmp_path / "other"))
+    if way == NAME:
+        enabled.sql(f"CREATE TABLE {found.table} USING delta LOCATION '{folder}'")
+    for key, value in example.settings.items():
+        enabled.conf.set(key, value)
+    yield found
+    for key in example.settings:
+        enabled.conf.unset(key)
+    enabled.sql("DROP VIEW IF EXISTS a_view")
+    if way == NAME:
+        enabled.sql(f"DROP TABLE IF EXISTS {found.table}")
+        enabled.sql(f"DROP TABLE IF EXISTS {found.other}")
 
 
-@pytest.mark.parametrize(("example", "table"), CASES, indirect=["table"])
+@pytest.mark.parametrize(("example", "way"), CASES)
 def test_an_example_does_what_is_said_of_it(
-    enabled: SparkSession, table: tuple[str, Path], example: Example
+    enabled: SparkSession, placed: Placed, example: Example
 ) -> None:
-    name, folder = table
     for statement in example.before:
-        enabled.sql(statement.replace("{t}", name))
-    storage = LocalStorage(str(folder))
-    version = load_snapshot(storage).version
-    statement = example.statement.replace("{t}", name)
+        enabled.sql(placed.text(statement))
+    before = _last_version(placed.other_folder if example.makes_other else placed.folder)
+    statement = placed.text(example.statement)
 
     if example.error is not None:
-        with pytest.raises(AnalysisException) as caught:
-            enabled.sql(statement)
+        with pytest.raises(PySparkException) as caught:
+            enabled.sql(statement, dict(example.arguments)).collect()
         assert str(caught.value.getCondition()).startswith(example.error)
         found: list[Row] = []
     else:
-        found = enabled.sql(statement).collect()
+        found = enabled.sql(statement, dict(example.arguments)).collect()
 
     if example.result is not None:
         assert [tuple(row) for row in found] == list(example.result)
-    rows = enabled.sql(f"SELECT * FROM {name}")
+    table = placed.other if example.makes_other else placed.table
+    rows = enabled.sql(f"SELECT * FROM {table}")
     assert tuple(rows.columns) == example.columns
     assert sorted(map(_key, rows.collect())) == sorted(map(_key, example.rows))
+    location = enabled.sql(f"DESCRIBE DETAIL {table}").collect()[0].location
+    storage = LocalStorage(location.removeprefix("file:"))
     if example.operation is None:
-        assert example.group == "Care" or load_snapshot(storage).version == version
+        assert example.makes_other or _last_version(placed.folder) == before
     else:
         commit = history(storage, 1)[0]
         parameters = dict(commit.operation_parameters or {})
-        assert (commit.version, commit.operation) == (version + 1, example.operation)
+        assert commit.operation == example.operation
         assert {key: parameters.get(key) for key in example.parameters} == example.parameters
+
+
+def _last_version(folder: str) -> int | None:
+    if not (Path(folder) / "_delta_log").is_dir():
+        return None
+    return load_snapshot(LocalStorage(folder)).version
 
 
 def _key(row: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import msgspec
 from pyspark.sql import SparkSession
 
 from truckee.errors.create import NotATruckeeTableError, TableNotFoundError
@@ -15,6 +16,9 @@ from truckee.spark.session.catalog import (
     path_in_name,
     register_table,
 )
+
+# Delta writes down that a table has no description.
+_NULL = msgspec.Raw(b"null")
 
 
 def delta_location(spark: SparkSession, name: str) -> str:
@@ -69,7 +73,7 @@ def creation_parameters(
     return {
         "partitionBy": list(metadata.partition_columns),
         "clusterBy": [".".join(path) for path in cluster_by],
-        "description": metadata.description,
+        "description": _NULL if metadata.description is None else metadata.description,
         "isManaged": "true" if is_managed else "false",
         "properties": metadata.configuration,
     }

@@ -18,16 +18,18 @@ from truckee.commands.ddl.alter_columns import (
 )
 from truckee.commands.ddl.alter_properties import set_properties, unset_properties
 from truckee.commands.ddl.replace_columns import replace_columns
+from truckee.commands.ddl.set_location import set_location
 from truckee.doors.definitions import spark_field
-from truckee.doors.tables import table_storage_of
-from truckee.errors.sql import StatementNotAllowedError
+from truckee.doors.tables import table_name, table_storage_of
+from truckee.errors.create import PathLocationError
+from truckee.errors.sql import AddedDefaultError, StatementNotAllowedError
 from truckee.log.snapshot import load_snapshot
 from truckee.protocol.schema import find_column
 from truckee.spark.jvm.projection import quoted
 from truckee.spark.session.doors import Question
 from truckee.storage.base import Storage
 
-_FIXED = {"location": "DELTA_CANNOT_CHANGE_LOCATION", "provider": "DELTA_CANNOT_CHANGE_PROVIDER"}
+_PROVIDER, _LOCATION = "provider", "location"
 _SET, _UNSET, _ADD, _DROP = "SetProperty", "RemoveProperty", "AddColumn", "DeleteColumn"
 
 AlterChange = dict[str, Any]
@@ -38,6 +40,9 @@ def alter(question: Question) -> None:
     spark, storage = question.spark, table_storage_of(question)
     changes: list[AlterChange] = question.about["changes"]
     _check(changes)
+    if changes[0]["change"] == _SET and changes[0]["key"] == _LOCATION:
+        _move(question, changes[0]["value"])
+        return
     columns = [change for change in changes if change["change"] not in (_SET, _UNSET)]
     given = {c["key"]: c["value"] for c in changes if c["change"] == _SET}
     taken = [c["key"] for c in changes if c["change"] == _UNSET]
@@ -57,20 +62,27 @@ def alter(question: Question) -> None:
         _RUN[kind](spark, storage, list(group))
 
 
+def _move(question: Question, location: str) -> None:
+    """Run SET LOCATION, which Spark's catalog is told as a property."""
+    name = table_name(question.about)
+    if name is None:
+        raise PathLocationError(path=question.about["path"])
+    set_location(question.spark, name, location)
+
+
 def _check(changes: Iterable[AlterChange]) -> None:
     for change in changes:
         kind = change["change"]
-        if kind in (_SET, _UNSET) and change["key"] in _FIXED:
+        if kind in (_SET, _UNSET) and change["key"] == _PROVIDER:
             raise StatementNotAllowedError(
-                operation=f"changing the {change['key']} of a table",
-                hint="create another table, or use ALTER TABLE ... RENAME TO for the name",
+                operation="changing the provider of a table", hint="create another table"
             )
         if kind not in (_SET, _UNSET) and _group(change) not in _RUN:
             raise StatementNotAllowedError(
                 operation=f"ALTER TABLE ({kind})", hint="see the documentation for what is"
             )
         if kind == _ADD and change.get("default") is not None:
-            raise StatementNotAllowedError(
+            raise AddedDefaultError(
                 operation="ALTER TABLE ADD COLUMN with a DEFAULT",
                 hint="add the column, then use ALTER COLUMN ... SET DEFAULT",
             )

@@ -14,12 +14,14 @@ from truckee.doors import (
     source,
     tables,
 )
-from truckee.errors.sql import StatementNotAllowedError
+from truckee.errors.sql import StatementNotAllowedError, ViewNotAllowedError
 from truckee.spark.session.catalog_tables import java_frame
 from truckee.spark.session.doors import Question
 from truckee.sql.grammar import parsed_statement
 from truckee.sql.result_columns import result_columns
 from truckee.sql.run import run_statement
+
+_VIEW = "changing rows of a view"
 
 
 def answer(question: Question) -> Any:
@@ -49,8 +51,12 @@ def _by_path(operation: str) -> Callable[[Question], Any]:
 
 
 def _refuse(question: Question) -> Any:
+    operation = question.about["operation"]
+    if operation == _VIEW:
+        hint = "name the table itself, or a temporary view that is SELECT * FROM the table"
+        raise ViewNotAllowedError(operation=operation, hint=hint)
     raise StatementNotAllowedError(
-        operation=question.about["operation"], hint="name the table by its name or its path"
+        operation=operation, hint="name the table by its name or its path"
     )
 
 

@@ -20,11 +20,12 @@ from truckee.commands.ddl.create_like import LikeRequest
 from truckee.commands.ddl.create_like import create_like as create_table_like
 from truckee.commands.ddl.create_with_rows import create_with_rows
 from truckee.commands.ddl.named_write import save_as_table
-from truckee.commands.write.options import write_options
+from truckee.commands.write.options import matching_option, write_options
 from truckee.commands.write.plan import Write
 from truckee.doors.tables import exists, table_name, table_storage_of
 from truckee.errors.create import AmbiguousTablePathError
-from truckee.errors.sql import StatementNotAllowedError
+from truckee.errors.replaced_rows import ReplaceWhileCreatingError
+from truckee.errors.sql import StatementNotAllowedError, TransformNotAllowedError
 from truckee.log.snapshot import load_snapshot
 from truckee.options.text import Options
 from truckee.protocol.column_metadata import (
@@ -97,6 +98,9 @@ def create_from_rows(question: Question) -> None:
         _save(question, definition, creation, options)
         return
     parsed = write_options(Options(options), session_settings(spark))
+    matching = matching_option(parsed)
+    if matching is not None:
+        raise ReplaceWhileCreatingError(option=matching)
     create_with_rows(rows, definition, creation, parsed)
 
 
@@ -175,7 +179,7 @@ def _layout(
             clusters = tuple(columns)
         elif transform["name"] != "identity" or len(columns[0]) > 1:
             what = "Bucketing" if "bucket" in transform["name"] else "Partitioning by expressions"
-            raise StatementNotAllowedError(
+            raise TransformNotAllowedError(
                 operation=what, hint="partition the table by columns, or cluster it"
             )
         else:

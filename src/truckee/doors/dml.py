@@ -8,17 +8,20 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import AtomicType, NumericType
 
 from truckee.commands.ddl.truncate import truncate_table
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
-from truckee.commands.write.options import WRITE_OPTIONS, write_options
+from truckee.commands.write.options import WRITE_OPTIONS, matching_option, write_options
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
 from truckee.doors.tables import table_storage_of
-from truckee.errors.sql import StatementNotAllowedError
-from truckee.errors.write import ColumnCountError
+from truckee.errors.dml import GeneratedColumnViewError, MissingColumnError
+from truckee.errors.replaced_rows import ReplaceUsingPositionError
+from truckee.errors.sql import StatementNotAllowedError, TableOperationError
+from truckee.errors.write import ColumnCountError, ExtraColumnsError
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.text import Options
 from truckee.options.unknown import warn_of_unknown
@@ -29,6 +32,7 @@ from truckee.protocol.column_metadata import (
 )
 from truckee.protocol.schema import StructField, find_column
 from truckee.spark.dml.expressions import resolved_condition
+from truckee.spark.dml.merge_source import kept_rows
 from truckee.spark.dml.statements import (
     ClauseSpec,
     InsertSpec,
@@ -46,6 +50,10 @@ from truckee.spark.schema_conversion import spark_type
 from truckee.spark.session.catalog_tables import java_frame, text_list
 from truckee.spark.session.doors import Question
 from truckee.spark.session.settings import session_settings
+from truckee.spark.write.session_copy import COLUMN_SETTINGS, on_session
+
+# A value that does not fit is an error.
+_ASSIGNING = {**COLUMN_SETTINGS, "spark.sql.ansi.enabled": "true"}
 
 
 def delete_rows_of(question: Question) -> Any:
@@ -60,7 +68,9 @@ def update_rows_of(question: Question) -> Any:
     """Run an UPDATE, and answer with the number of rows."""
     spark, plan = question.spark, question.objects[0]
     storage = table_storage_of(question)
-    values = update_values(spark, plan, _defaults(load_snapshot(storage)))
+    snapshot = load_snapshot(storage)
+    _check_view(question, snapshot, "UPDATE")
+    values = update_values(spark, plan, _defaults(snapshot))
     condition = update_condition(spark, plan)
     return java_frame(update(spark, storage, condition, values, alias=_alias(question)))
 
@@ -69,7 +79,9 @@ def merge_rows_of(question: Question) -> Any:
     """Run a MERGE, and answer with the numbers of rows."""
     spark, plan = question.spark, question.objects[0]
     storage = table_storage_of(question)
-    matched, of_source, of_target = merge_clauses(spark, plan, _defaults(load_snapshot(storage)))
+    snapshot = load_snapshot(storage)
+    _check_view(question, snapshot, "MERGE")
+    matched, of_source, of_target = merge_clauses(spark, plan, _defaults(snapshot))
     builder = merge_builder(
         spark,
         storage,
@@ -128,9 +140,27 @@ def insert(question: Question) -> None:
     if spec.is_dynamic is not None:
         is_dynamic = spec.is_dynamic or (spec.condition is None and parsed.dynamic_overwrite)
         parsed = replace(parsed, dynamic_overwrite=is_dynamic)
-    rows = named_rows(question.frame(1), snapshot, spec, adds_columns=parsed.merge_schema)
+    given_rows = question.frame(1)
+    matched_by = None
+    if matching_option(parsed) is not None:
+        # They are read twice, and the condition knows them by the names that they have here.
+        matched_by = given_rows = kept_rows(given_rows)
+        if not spec.by_name:
+            _check_places(parsed.replace_using, given_rows, snapshot)
+    rows = named_rows(given_rows, snapshot, spec, adds_columns=parsed.merge_schema)
     mode = "Overwrite" if spec.overwrites else "Append"
-    write_table(rows, Write(storage=storage, mode=mode, options=parsed))
+    write = Write(storage=storage, mode=mode, options=parsed, matched_by=matched_by)
+    write_table(rows, write)
+
+
+def _check_places(names: tuple[str, ...], rows: DataFrame, snapshot: Snapshot) -> None:
+    """Raise if columns that must be equal are at other places, where columns go by their places."""
+    given = [name.casefold() for name in rows.columns]
+    known = [name.casefold() for name in snapshot.schema.names]
+    there = (name.casefold() for name in names if name.casefold() in known)
+    moved = tuple(n for n in there if n in given and given.index(n) != known.index(n))
+    if moved:
+        raise ReplaceUsingPositionError(columns=moved)
 
 
 def named_rows(
@@ -145,18 +175,40 @@ def named_rows(
             operation="INSERT ... IF NOT EXISTS", hint="use MERGE to insert what is missing"
         )
     if spec.replaces_by_match:
-        raise StatementNotAllowedError(
-            operation="INSERT ... REPLACE ON or REPLACE USING", hint="use REPLACE WHERE, or MERGE"
+        raise TableOperationError(
+            operation="INSERT ... REPLACE ON or REPLACE USING",
+            hint="use the option replaceOn or replaceUsing of df.write, or REPLACE WHERE, or MERGE",
         )
     static = {name: text for name, text in spec.partition.items() if text is not None}
-    fields = {name: _partition_field(snapshot, name) for name in spec.partition}
+    fields = {name: partition_field(snapshot, name) for name in spec.partition}
     if not spec.by_name:
         rows = _by_position(rows, snapshot, spec, static, adds_columns=adds_columns)
+    if not adds_columns:
+        rows = _assigned(rows, snapshot)
     values = {
         fields[name].name: F.lit(text).cast(spark_type(fields[name].type))
         for name, text in static.items()
     }
     return rows.withColumns(values) if values else rows
+
+
+def _assigned(rows: DataFrame, snapshot: Snapshot) -> DataFrame:
+    """Return the rows with values cast to the types of the table, as SQL assigns them.
+
+    A text becomes a number, where a write of a DataFrame would refuse it. What does not fit is an
+    error, whatever the session says of casts elsewhere. Values of nested types stay as they are.
+    """
+    found = {field.name.casefold(): field for field in snapshot.schema.fields}
+    casts = {}
+    for given in rows.schema.fields:
+        field = found.get(given.name.casefold())
+        kind = None if field is None else spark_type(field.type)
+        is_value = isinstance(kind, AtomicType) and isinstance(given.dataType, AtomicType)
+        are_numbers = isinstance(kind, NumericType) and isinstance(given.dataType, NumericType)
+        # The writer casts numbers, with Spark's own error for one that does not fit.
+        if kind is not None and is_value and not are_numbers and kind != given.dataType:
+            casts[given.name] = F.col(quoted(given.name)).cast(kind)
+    return on_session(rows, _ASSIGNING).withColumns(casts) if casts else rows
 
 
 def _by_position(
@@ -173,12 +225,28 @@ def _by_position(
     )
     found = tuple(rows.columns)
     extra = found[len(names) :]
-    if len(found) < len(names) or (extra and (spec.columns or not adds_columns)):
+    _check_listed(spec.columns, snapshot)
+    if len(found) < len(names) or (extra and spec.columns):
         raise ColumnCountError(table=snapshot.storage.root, expected=names, found=found)
+    if extra and not adds_columns:
+        raise ExtraColumnsError(table=snapshot.storage.root, expected=names, found=found)
     return rows.toDF(*names, *extra)
 
 
-def _partition_field(snapshot: Snapshot, name: str) -> StructField:
+def _check_listed(names: tuple[str, ...], snapshot: Snapshot) -> None:
+    """Raise if an INSERT lists a column that the table does not have."""
+    for name in names:
+        if find_column(snapshot.schema, (name,)) is None:
+            raise MissingColumnError(
+                what="the list of columns of INSERT",
+                expression=", ".join(names),
+                column=quoted(name),
+                columns=snapshot.schema.names,
+            )
+
+
+def partition_field(snapshot: Snapshot, name: str) -> StructField:
+    """Return a partition column that a statement names; raises if the table has none of it."""
     found = find_column(snapshot.schema, (name,))
     known = {column.casefold() for column in snapshot.partition_columns}
     if found is None or name.casefold() not in known:
@@ -202,11 +270,13 @@ def _with_condition(
         return options
     parts = []
     for name, text in static.items():
-        field = _partition_field(snapshot, name)
+        field = partition_field(snapshot, name)
         kind = spark_type(field.type).simpleString()
         escaped = text.replace("\\", "\\\\").replace("'", "\\'")
         parts.append(f"{quoted(field.name)} <=> CAST('{escaped}' AS {kind})")
-    return Options({**options, "replaceWhere": " AND ".join(parts)})
+    rows = snapshot_frame(spark, snapshot)
+    found = resolved_condition(rows, " AND ".join(parts), what="the PARTITION of INSERT")
+    return Options({**options, "replaceWhere": found.sql})
 
 
 def _with_matched(builder: DeltaMergeBuilder, clause: ClauseSpec) -> DeltaMergeBuilder:
@@ -227,6 +297,12 @@ def _with_unmatched(builder: DeltaMergeBuilder, clause: ClauseSpec) -> DeltaMerg
     if clause.does == "delete":
         return builder.whenNotMatchedBySourceDelete(clause.condition)
     return builder.whenNotMatchedBySourceUpdate(clause.condition, clause.values)
+
+
+def _check_view(question: Question, snapshot: Snapshot, operation: str) -> None:
+    is_view = question.about.get("is_view", False)
+    if is_view and any(GENERATION_EXPRESSION_KEY in f.metadata for f in snapshot.schema.fields):
+        raise GeneratedColumnViewError(operation=operation)
 
 
 def _alias(question: Question) -> str | None:

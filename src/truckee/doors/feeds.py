@@ -1,23 +1,42 @@
-"""The table functions `table_changes` and `table_changes_by_path`."""
+"""Feeds in SQL: the functions `table_changes` and `table_changes_by_path`, and CHANGES FROM."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from truckee.commands.catalog import delta_location
 from truckee.doors.tables import table_name
-from truckee.errors.sql import FunctionArgumentError, StatementNotAllowedError
+from truckee.errors.sql import FunctionArgumentError
+from truckee.options.feed_shape import COMPUTE_UPDATES, DEDUPLICATION_MODE
+from truckee.options.text import Options
 from truckee.readwriter import changes_between
 from truckee.spark.dml.statements import ChangesSpec, changes_spec
 from truckee.spark.session.catalog_tables import plan_of
 from truckee.spark.session.doors import Question
+from truckee.streaming.fast_lane import stream_frame
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _VERSIONS = ("integer", "long")
 _BY_PATH = "table_changes_by_path"
-_MODES = ("NONE", "DROP_CARRYOVERS")
+_NET_CHANGES = "NET_CHANGES"
+# Spark has read these options before it asks.
+_OF_SPARK = frozenset(
+    {
+        "startingversion",
+        "endingversion",
+        "startingtimestamp",
+        "endingtimestamp",
+        "startingboundinclusive",
+        "endingboundinclusive",
+        "deduplicationmode",
+        "computeupdates",
+    }
+)
 
 
 def changes(question: Question) -> Any:
@@ -40,29 +59,45 @@ def changes(question: Question) -> Any:
 
 
 def changes_from(question: Question) -> Any:
-    """Answer with the plan of CHANGES FROM ... TO ...: an update is a delete and an insert.
+    """Answer with the plan of CHANGES FROM ... TO ..., or of `spark.read.changes`; or of a stream.
 
-    With `computeUpdates`, it is the pre- and postimage of the feed.
+    Updates are a delete and an insert; with `computeUpdates` they are the two images of the feed.
     """
-    spec = changes_spec(question.objects[0])
-    if spec.mode not in _MODES:
-        raise StatementNotAllowedError(
-            operation=f"CHANGES with deduplicationMode = {spec.mode}", hint="use dropCarryovers"
-        )
+    spec, spark = changes_spec(question.objects[0]), question.spark
+    given = Options(question.about["options"])
+    shape = {**_shape(spec), **{k: v for k, v in given.items() if k.lower() not in _OF_SPARK}}
     name = table_name(question.about)
-    frame = changes_between(
-        question.spark,
-        question.about["path"] if name is None else name,
-        *_range(spec),
-        is_path=name is None,
-    )
-    if not spec.computes_updates:
-        kind = F.col("_change_type")
-        shown = F.when(kind == "update_preimage", "delete").when(
-            kind == "update_postimage", "insert"
-        )
-        frame = frame.withColumn("_change_type", shown.otherwise(kind))
-    return plan_of(frame)
+    path = question.about["path"] if name is None else delta_location(spark, name)
+    if question.about["is_stream"]:
+        frame = stream_frame(spark, path, {"readChangeFeed": True, **_start(spec), **shape})
+    else:
+        frame = changes_between(spark, path, *_range(spec), is_path=True, options=shape)
+    return plan_of(frame if spec.computes_updates else _without_updates(frame))
+
+
+def _shape(spec: ChangesSpec) -> dict[str, object]:
+    """Return the options of a feed for what Spark's own two options ask for.
+
+    The recorded feed has no rows that were only moved, so there is nothing to drop of it.
+    """
+    if spec.mode != _NET_CHANGES:
+        return {}
+    return {DEDUPLICATION_MODE: "netChanges", COMPUTE_UPDATES: spec.computes_updates}
+
+
+def _without_updates(frame: DataFrame) -> DataFrame:
+    kind = F.col("_change_type")
+    shown = F.when(kind == "update_preimage", "delete").when(kind == "update_postimage", "insert")
+    return frame.withColumn("_change_type", shown.otherwise(kind))
+
+
+def _start(spec: ChangesSpec) -> dict[str, object]:
+    if spec.start is None:
+        return {}
+    (start,) = _range(replace(spec, end=None))
+    if isinstance(start, datetime):
+        return {"startingTimestamp": start.isoformat(sep=" ")}
+    return {"startingVersion": start}
 
 
 def _range(spec: ChangesSpec) -> list[int | datetime]:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from truckee.errors.sql import StatementNotAllowedError
+from pyspark.sql import functions as F
+
+from truckee.doors.dml import partition_field
+from truckee.errors.sql import StatementNotAllowedError, TruncatedPartitionError
 from truckee.log.snapshot import load_snapshot
+from truckee.spark.dml.statements import shown_partition
+from truckee.spark.jvm.projection import quoted
 from truckee.spark.read.frames import snapshot_frame
+from truckee.spark.schema_conversion import spark_type
 from truckee.spark.session.catalog_tables import java_frame
 from truckee.spark.session.doors import Question
 from truckee.spark.session.settings import session_storage
 
 _REFUSED = {
+    "TruncatePartition": ("TRUNCATE TABLE ... PARTITION", "use DELETE FROM ... WHERE"),
     "ShowCreateTable": ("SHOW CREATE TABLE", "see DESCRIBE DETAIL and DESCRIBE EXTENDED"),
-    "AnalyzeTable": ("ANALYZE TABLE", "statistics of a Delta table are in its log"),
 }
 
 
@@ -21,18 +27,25 @@ def show(question: Question) -> str:
     """Answer with the columns of the result of a statement; raise if it is refused."""
     refused = _REFUSED.get(question.about["statement"])
     if refused is not None:
-        raise StatementNotAllowedError(operation=refused[0], hint=refused[1])
+        is_truncate = question.about["statement"] == "TruncatePartition"
+        kind = TruncatedPartitionError if is_truncate else StatementNotAllowedError
+        raise kind(operation=refused[0], hint=refused[1])
     snapshot = load_snapshot(session_storage(question.spark, question.about["path"]))
     if not snapshot.partition_columns:
         raise StatementNotAllowedError(
             operation="SHOW PARTITIONS of a table without partitions", hint="leave it out"
         )
-    rows = snapshot_frame(question.spark, snapshot).select(*snapshot.partition_columns)
+    names = [quoted(name) for name in snapshot.partition_columns]
+    rows = snapshot_frame(question.spark, snapshot).select(*names)
     return ", ".join(f"`{f.name}` {f.dataType.simpleString()}" for f in rows.schema.fields)
 
 
 def shown(question: Question) -> Any:
     """Answer with the partitions of a table, one column for each partition column."""
     snapshot = load_snapshot(session_storage(question.spark, question.about["path"]))
-    rows = snapshot_frame(question.spark, snapshot).select(*snapshot.partition_columns)
-    return java_frame(rows.distinct().orderBy(*snapshot.partition_columns))
+    names = [quoted(name) for name in snapshot.partition_columns]
+    rows = snapshot_frame(question.spark, snapshot).select(*names).distinct()
+    for name, text in shown_partition(question.objects[0]).items():
+        field = partition_field(snapshot, name)
+        rows = rows.where(F.col(quoted(field.name)) == F.lit(text).cast(spark_type(field.type)))
+    return java_frame(rows.orderBy(*names))

@@ -8,6 +8,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.catalog import delta_location
+from truckee.errors.log import NotADeltaTableError, TablePathError
+from truckee.log.absent_table import NO_PATH
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.time_travel import has_log, path_and_time, snapshot_at
 from truckee.options.feed import Bound, is_feed_read
@@ -51,10 +53,16 @@ def exists(question: Question) -> bool:
 
 
 def check_path(question: Question) -> None:
-    """Raise NotADeltaTableError if there is no table at a path."""
+    """Raise NotADeltaTableError if there is no table at a path, of its own kind if nothing is."""
     storage, _ = _at_path(question)
-    if not has_log(storage):
+    if has_log(storage):
+        return
+    try:
         load_snapshot(storage)
+    except NotADeltaTableError as error:
+        if error.found == NO_PATH:
+            raise TablePathError(table=error.table, found=error.found) from None
+        raise
 
 
 def load(question: Question) -> Any:

@@ -5,6 +5,8 @@ DeltaError
 ├── TableNotFoundError          replace, or a name, but there is no table
 ├── NotATruckeeTableError       a name of something that is not a Delta table
 ├── TableSchemaMismatchError    create with columns that the existing table does not have
+├── LocationSchemaError         set a location whose table has other columns
+├── PathLocationError           set the location of a table that is named by its path
 ├── AmbiguousTablePathError     create by a path, with another one as its location
 ├── NoTableLocationError        create with neither a name nor a location
 ├── InvalidTableNameError       a name that Spark's catalog does not allow
@@ -76,6 +78,38 @@ class TableSchemaMismatchError(DeltaError):
             f"{self.table} cannot be created with the {self.expected}, because the table at "
             f"{self.path} has the {self.found}\n"
             "hint: leave the columns out to take those of the table"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class LocationSchemaError(DeltaError):
+    """A name was to stand for a table with other columns or partitions."""
+
+    code: ClassVar[str] = "DELTA_SET_LOCATION_SCHEMA_MISMATCH"
+    table: str
+    location: str
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table} has the {self.expected}, but the table at {self.location} has the "
+            f"{self.found}, or others of their types\n"
+            "hint: drop the name, and create it with the new LOCATION"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class PathLocationError(DeltaError):
+    """A table that is named by its path was to lie somewhere else."""
+
+    code: ClassVar[str] = "DELTA_CANNOT_SET_LOCATION_ON_PATH_IDENTIFIER"
+    path: str
+
+    def __str__(self) -> str:
+        return (
+            f"the location of the table at {self.path} cannot be set, since its path is its name\n"
+            "hint: use the other path in its place"
         )
 
 

@@ -4,6 +4,7 @@ DeltaError
 ├── AppendOnlyTargetError            rows of an append-only table would change
 ├── InvalidExpressionError           a condition or value that cannot be used
 │   ├── UnresolvedColumnError          it names an unknown column
+│   │   └── MissingColumnError           in a command that is no MERGE
 │   ├── AmbiguousColumnError           it names a column that exists twice
 │   ├── ForeignColumnError             it has a column of another DataFrame
 │   ├── SubqueryNotSupportedError      it has a subquery
@@ -11,9 +12,11 @@ DeltaError
 │   └── AggregateNotSupportedError     it is about many rows at once
 ├── AssignmentError                  a value that cannot be assigned to a column
 │   ├── UnknownTargetColumnError       there is no such column
+│   │   └── MissingTargetColumnError     in a command that is no MERGE
 │   ├── ConflictingAssignmentsError    two values for one column
 │   ├── AssignmentTypeError            a value of another type
 │   └── IdentityUpdateError            an identity column
+├── GeneratedColumnViewError         through a view of a table with generated columns
 ├── RowIdsNotKeptError               rows have ids, but no column to store them
 └── RowCountMismatchError            a wrong number of rows was written
 """
@@ -25,6 +28,11 @@ from typing import ClassVar
 
 from truckee.errors.base import DeltaError
 from truckee.errors.commit import AppendOnlyTableError
+
+
+def is_of_merge(what: str) -> bool:
+    """Return whether an error is about MERGE or a clause of it, by how that is called in errors."""
+    return "MERGE" in what or "WHEN " in what
 
 
 @dataclass(eq=False, kw_only=True)
@@ -66,6 +74,13 @@ class UnresolvedColumnError(InvalidExpressionError):
             f"{self.what} ({self.expression}) names {self.column}, which is not a column here\n"
             f"hint: use one of [{', '.join(self.columns)}]"
         )
+
+
+@dataclass(eq=False, kw_only=True)
+class MissingColumnError(UnresolvedColumnError):
+    """The same in DELETE, UPDATE and INSERT, for which Delta has Spark's own error class."""
+
+    code: ClassVar[str] = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
 
 
 @dataclass(eq=False, kw_only=True)
@@ -164,6 +179,13 @@ class UnknownTargetColumnError(AssignmentError):
 
 
 @dataclass(eq=False, kw_only=True)
+class MissingTargetColumnError(UnknownTargetColumnError):
+    """The same in UPDATE, for which Delta has Spark's own error class."""
+
+    code: ClassVar[str] = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
+
+
+@dataclass(eq=False, kw_only=True)
 class ConflictingAssignmentsError(AssignmentError):
     """Two assignments to one column, or to a struct and one of its fields."""
 
@@ -236,4 +258,18 @@ class RowCountMismatchError(DeltaError):
             f"{self.operation} of the table {self.table} wrote {self.written} rows, but "
             f"{self.expected} were expected; nothing was changed\n"
             "hint: make sure that the conditions give the same result each time they are evaluated"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class GeneratedColumnViewError(DeltaError):
+    """Rows of a table with generated columns were to be changed through a view."""
+
+    code: ClassVar[str] = "DELTA_OPERATION_ON_TEMP_VIEW_WITH_GENERATED_COLS_NOT_SUPPORTED"
+    operation: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.operation} through a view of a table that has generated columns is not "
+            f"supported\nhint: name the table itself in {self.operation}"
         )

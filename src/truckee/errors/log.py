@@ -38,6 +38,13 @@ class NotADeltaTableError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class TablePathError(NotADeltaTableError):
+    """A statement names a table by a path at which there is nothing at all."""
+
+    code: ClassVar[str] = "PATH_NOT_FOUND"
+
+
+@dataclass(eq=False, kw_only=True)
 class NoCommitsFoundError(DeltaError):
     """Commits are needed, but only checkpoints are left."""
 

@@ -4,7 +4,13 @@ DeltaError
 ├── StatementSyntaxError       a syntax error, with its position
 ├── IllegalTableNameError      a name of more than three parts
 ├── ConvertedTypeError         a type that a partition column of CONVERT cannot have
-└── StatementNotAllowedError   a statement that is not supported
+├── StatementNotAllowedError   a statement that is not supported
+│   ├── TransformNotAllowedError     partitions by expressions, buckets
+│   ├── TableOperationError          of Spark's grammar, and not of Delta tables
+│   ├── ViewNotAllowedError          through a view that is not all of a table
+│   ├── AddedDefaultError            a new column with a default
+│   └── TruncatedPartitionError      TRUNCATE of a partition
+└── FunctionArgumentError      an argument that a table function does not take
 """
 
 from __future__ import annotations
@@ -78,6 +84,41 @@ class StatementNotAllowedError(DeltaError):
 
     def __str__(self) -> str:
         return f"Operation not allowed: `{self.operation}` is not supported\nhint: {self.hint}"
+
+
+@dataclass(eq=False, kw_only=True)
+class TransformNotAllowedError(StatementNotAllowedError):
+    """A layout of a table that Delta does not have."""
+
+    code: ClassVar[str] = "DELTA_OPERATION_NOT_ALLOWED_DETAIL"
+
+
+@dataclass(eq=False, kw_only=True)
+class TableOperationError(StatementNotAllowedError):
+    """What Spark's grammar takes, and Delta tables do not."""
+
+    code: ClassVar[str] = "UNSUPPORTED_FEATURE.TABLE_OPERATION"
+
+
+@dataclass(eq=False, kw_only=True)
+class ViewNotAllowedError(StatementNotAllowedError):
+    """Rows were to be changed through a view that is not all of a table."""
+
+    code: ClassVar[str] = "DELTA_UNEXPECTED_PARTIAL_SCAN"
+
+
+@dataclass(eq=False, kw_only=True)
+class AddedDefaultError(StatementNotAllowedError):
+    """A column was to be added together with its default."""
+
+    code: ClassVar[str] = "WRONG_COLUMN_DEFAULTS_FOR_DELTA_ALTER_TABLE_ADD_COLUMN_NOT_SUPPORTED"
+
+
+@dataclass(eq=False, kw_only=True)
+class TruncatedPartitionError(StatementNotAllowedError):
+    """TRUNCATE TABLE with a PARTITION."""
+
+    code: ClassVar[str] = "DELTA_TRUNCATE_TABLE_PARTITION_NOT_SUPPORTED"
 
 
 @dataclass(eq=False, kw_only=True)

@@ -237,6 +237,13 @@ class ColumnCountError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class ExtraColumnsError(ColumnCountError):
+    """There are more of them than the table has."""
+
+    code: ClassVar[str] = "DELTA_METADATA_MISMATCH"
+
+
+@dataclass(eq=False, kw_only=True)
 class IdentityValueGivenError(DeltaError):
     """Values were given for a column that is GENERATED ALWAYS AS IDENTITY."""
 

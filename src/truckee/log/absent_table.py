@@ -7,6 +7,8 @@ from pathlib import Path
 from truckee.errors.log import NotADeltaTableError
 from truckee.storage.base import Storage
 
+NO_PATH = "the path does not exist"
+
 
 def absent_table(storage: Storage) -> NotADeltaTableError:
     """Return the error that there is no table; it says whether the path exists at all.
@@ -15,7 +17,7 @@ def absent_table(storage: Storage) -> NotADeltaTableError:
     """
     place = Path(storage.root)
     if place.is_absolute() and not place.exists():
-        return NotADeltaTableError(table=storage.root, found="the path does not exist")
+        return NotADeltaTableError(table=storage.root, found=NO_PATH)
     if place.is_absolute() and not place.is_dir():
         return NotADeltaTableError(table=storage.root, found="it is a file, not a folder")
     return NotADeltaTableError(table=storage.root)

@@ -313,7 +313,7 @@ def test_a_column_is_changed(spark: SparkSession, table: LocalStorage) -> None:
     assert latest(table).schema.names == ("s", "id", "p")
     assert commit_info(table.root, 1)["operationParameters"] == {
         "column": '{"name":"id","type":"long","nullable":true,"metadata":{"comment":"the id"}}',
-        "position": "AFTER S",
+        "position": "AFTER s",
     }
     assert rust_rows(table.root) == rows(spark, table)
 

@@ -22,6 +22,8 @@ from truckee.errors.dml import (
     AssignmentTypeError,
     ConflictingAssignmentsError,
     InvalidExpressionError,
+    MissingColumnError,
+    MissingTargetColumnError,
     NonDeterministicError,
     SubqueryNotSupportedError,
     UnknownTargetColumnError,
@@ -64,19 +66,19 @@ def merge(table: Table, on: Any = "t.id = src.id") -> DeltaMergeBuilder:
     [
         (
             "nix = 1",
-            UnresolvedColumnError,
+            MissingColumnError,
             "the condition of DELETE (nix = 1) names `nix`, which is not a column here\n"
             "hint: use one of [id, v, s]",
         ),
         (
             lambda: F.col("t.id") == 1,
-            UnresolvedColumnError,
+            MissingColumnError,
             "the condition of DELETE (=(t.id, 1)) names `t`.`id`, which is not a column here\n"
             "hint: use one of [id, v, s]",
         ),
         (
             "s.nix = 1",
-            UnresolvedColumnError,
+            MissingColumnError,
             "the condition of DELETE (s.nix = 1) names `nix`, which is not a column here\n"
             "hint: use one of [a, b]",
         ),
@@ -142,19 +144,19 @@ def test_a_condition_that_is_no_sql(table: Table) -> None:
         (["v"], ArgumentTypeError, "the values of UPDATE must be a dict; found list"),
         (
             {"nix": "1"},
-            UnknownTargetColumnError,
+            MissingTargetColumnError,
             "UPDATE assigns to nix, which is not a column of the table\n"
             "hint: use one of [id, v, s]",
         ),
         (
             {"s.nix": "1"},
-            UnknownTargetColumnError,
+            MissingTargetColumnError,
             "UPDATE assigns to s.nix, which is not a column of the table\n"
             "hint: use one of [id, v, s]",
         ),
         (
             {"v": "w + 1"},
-            UnresolvedColumnError,
+            MissingColumnError,
             "the value of v in UPDATE (w + 1) names `w`, which is not a column here\n"
             "hint: use one of [id, v, s]",
         ),

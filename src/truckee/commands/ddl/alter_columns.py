@@ -37,6 +37,8 @@ from truckee.protocol.column_metadata import (
     COMMENT_KEY,
     CURRENT_DEFAULT_KEY,
     GENERATION_EXPRESSION_KEY,
+    IDENTITY_HIGH_WATER_MARK_KEY,
+    TYPE_CHANGES_KEY,
 )
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.property_kinds import parse_column_names
@@ -55,6 +57,8 @@ from truckee.spark.write.condition_checks import parse_expression
 from truckee.spark.write.table_sql import check_default
 from truckee.storage.base import Storage
 
+# What a commit has found out of a column, and nobody said of it.
+_NOT_SHOWN = frozenset({TYPE_CHANGES_KEY, IDENTITY_HIGH_WATER_MARK_KEY})
 _STATS_COLUMNS_KEY = TableProperties.data_skipping_stats_columns.key
 
 
@@ -121,7 +125,8 @@ def drop_columns(spark: SparkSession, storage: Storage, columns: Iterable[str]) 
         check_not_in_layout(snapshot, path)
         check_independent(spark, snapshot, path, "dropped")
         schema = without_column(schema, path)
-    return commit_schema(snapshot, schema, "DROP COLUMNS", {"columns": names})
+    shown = [".".join(_path(name)) for name in names]
+    return commit_schema(snapshot, schema, "DROP COLUMNS", {"columns": shown})
 
 
 def change_column(
@@ -156,7 +161,7 @@ def change_column(
         schema = moved_column(schema, path, position)
     chain = find_column(schema, path)
     shown = None if chain is None else shown_field(chain.field)
-    parameters = {"column": shown, "position": None if position is None else position.upper()}
+    parameters = {"column": shown, "position": _shown_position(position)}
     return commit_schema(snapshot, schema, "CHANGE COLUMN", parameters)
 
 
@@ -287,7 +292,16 @@ def commit_schema(
 
 def _shown(path: ColumnPath, field: StructField, position: str | None) -> dict[str, Any]:
     column = {**shown_field(field), "name": ".".join(path)}
-    return {"column": column} | ({} if position is None else {"position": position.upper()})
+    shown = _shown_position(position)
+    return {"column": column} | ({} if shown is None else {"position": shown})
+
+
+def _shown_position(position: str | None) -> str | None:
+    """Return a position as commitInfo shows it: a word in capitals, and a name as it was given."""
+    if position is None:
+        return None
+    word, _, name = position.partition(" ")
+    return f"{word.upper()} {name}" if name else word.upper()
 
 
 def shown_field(field: StructField) -> dict[str, Any]:
@@ -297,7 +311,7 @@ def shown_field(field: StructField) -> dict[str, Any]:
         "name": field.name,
         "type": kind.name if isinstance(kind, PrimitiveType | DecimalType) else _kind(kind),
         "nullable": field.nullable,
-        "metadata": dict(field.metadata),
+        "metadata": {k: v for k, v in field.metadata.items() if k not in _NOT_SHOWN},
     }
 
 

@@ -45,7 +45,11 @@ def set_properties(storage: Storage, properties: Mapping[str, str]) -> int:
         description=comment,
         configuration={**snapshot.metadata.configuration, **changes},
     )
-    return _commit(snapshot, metadata, "SET TBLPROPERTIES", {"properties": dict(properties)})
+    shown = {
+        key.lower() if key.lower().startswith("delta.feature.") else key: value
+        for key, value in properties.items()
+    }
+    return _commit(snapshot, metadata, "SET TBLPROPERTIES", {"properties": shown})
 
 
 def unset_properties(storage: Storage, keys: Iterable[str], *, if_exists: bool = True) -> int:

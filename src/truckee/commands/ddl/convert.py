@@ -43,10 +43,10 @@ def convert_to_delta(
 ) -> Storage:
     """Make a table of Parquet files, and return its storage.
 
-    `identifier` is a path as ``parquet.`/data/t` ``, or the name of an external Parquet table of
-    the catalog; the new table takes over that name. `partition_schema` gives the types of partition
-    columns, as `day date, n int`; without it they are inferred from the folders. If there is a
-    Delta table already, nothing is done.
+    `identifier` is a path as ``parquet.`/data/t` ``, or the name of a Parquet table of the catalog,
+    managed or not; the new table takes over that name. `partition_schema` gives the types of
+    partition columns, as `day date, n int`; without it they are inferred from the folders. If there
+    is a Delta table already, nothing is done.
     """
     checked_session(spark)
     path = _path(spark, identifier) if isinstance(identifier, str) else checked_path(identifier)
@@ -96,8 +96,10 @@ def convert_to_delta(
     )
     if isinstance(identifier, str) and _PATH_IDENTIFIER.fullmatch(identifier.strip()) is None:
         # Otherwise Spark would continue to read all files in the folder, whatever the log says.
+        named = named_table(spark, identifier)
+        assert named is not None
         drop_entry(spark, identifier)
-        enter_table(spark, identifier, storage.root)
+        enter_table(spark, identifier, storage.root, is_managed=named.is_managed)
     return storage
 
 
@@ -111,12 +113,6 @@ def _path(spark: SparkSession, identifier: str) -> str:
             path=identifier,
             reason="that is neither a path nor a Parquet table of the catalog",
             hint="write the path as parquet.`/data/t`",
-        )
-    if found.is_managed:
-        raise ConversionError(
-            path=identifier,
-            reason="the catalog deletes the files of this table with it",
-            hint=f"convert its files with parquet.`{found.location}`, and keep the old name",
         )
     return found.location
 

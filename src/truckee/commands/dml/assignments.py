@@ -21,7 +21,9 @@ from truckee.errors.dml import (
     ConflictingAssignmentsError,
     IdentityUpdateError,
     InvalidExpressionError,
+    MissingTargetColumnError,
     UnknownTargetColumnError,
+    is_of_merge,
 )
 from truckee.errors.merge import NestedInsertError
 from truckee.errors.write import IdentityValueGivenError, SchemaMismatchError
@@ -123,7 +125,8 @@ def target_column(
     if column is None and alias is not None and parts[0].casefold() == alias.casefold():
         column = find_column(schema, parts[1:])
     if column is None:
-        raise UnknownTargetColumnError(what=what, column=name, columns=schema.names)
+        kind = UnknownTargetColumnError if is_of_merge(what) else MissingTargetColumnError
+        raise kind(what=what, column=name, columns=schema.names)
     return column
 
 

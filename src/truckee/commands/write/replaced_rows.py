@@ -16,9 +16,9 @@ from truckee.errors.replaced_rows import (
     ReplaceUsingColumnError,
 )
 from truckee.log.snapshot import Snapshot
-from truckee.spark.columns import quoted
 from truckee.spark.dml.expressions import resolved_condition
 from truckee.spark.dml.target import Target
+from truckee.spark.jvm.projection import quoted
 from truckee.spark.read.relations import FILE, ROW
 
 _HIDDEN = (FILE, ROW)

@@ -23,9 +23,11 @@ from truckee.errors.dml import (
     AmbiguousColumnError,
     ForeignColumnError,
     InvalidExpressionError,
+    MissingColumnError,
     NonDeterministicError,
     SubqueryNotSupportedError,
     UnresolvedColumnError,
+    is_of_merge,
 )
 from truckee.protocol.schema import DataType
 from truckee.spark.jvm.bridge import java_class, java_half, to_column
@@ -159,7 +161,8 @@ def explained(
         condition = "UNRESOLVED_COLUMN"
     if condition.startswith(("UNRESOLVED_COLUMN", "UNRESOLVED_FIELD")):
         name = words.get("objectName") or words.get("fieldName") or ""
-        return UnresolvedColumnError(what=what, expression=expression, column=name, columns=columns)
+        kind = UnresolvedColumnError if is_of_merge(what) else MissingColumnError
+        return kind(what=what, expression=expression, column=name, columns=columns)
     if condition.startswith("AMBIGUOUS_REFERENCE"):
         return AmbiguousColumnError(
             what=what,

@@ -10,6 +10,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
+from truckee.options.text import version_number
 from truckee.spark.jvm.bridge import to_column
 from truckee.spark.jvm.projection import quoted
 
@@ -86,7 +87,9 @@ def changes_spec(plan: Any) -> ChangesSpec:
     kind = str(bounds.getClass().getSimpleName())
     start = end = None
     if kind == "VersionRange":
-        start, end = int(bounds.startingVersion()), _optional(bounds.endingVersion())
+        start = version_number("startingVersion", str(bounds.startingVersion()))
+        until = bounds.endingVersion()
+        end = version_number("endingVersion", str(until.get())) if until.isPresent() else None
     elif kind == "TimestampRange":
         start, end = int(bounds.startingTimestamp()), _optional(bounds.endingTimestamp())
     return ChangesSpec(
@@ -104,9 +107,17 @@ def _optional(found: Any) -> int | None:
     return int(found.get()) if found.isPresent() else None
 
 
-def delete_condition(spark: SparkSession, plan: Any) -> Column | None:
-    """Return the condition of a DELETE, None for all rows."""
-    return _condition(spark, plan.condition())
+def shown_partition(plan: Any) -> dict[str, str]:
+    """Return the partition that SHOW PARTITIONS asks for, a text for each of its columns."""
+    pattern = plan.pattern()
+    if not pattern.isDefined():
+        return {}
+    return {str(pair._1()): str(pair._2()) for pair in _each(pattern.get().spec().toSeq())}
+
+
+def delete_condition(spark: SparkSession, plan: Any) -> Column:
+    """Return the condition of a DELETE, which is `true` where none is written."""
+    return to_column(spark, plan.condition())
 
 
 def update_condition(spark: SparkSession, plan: Any) -> Column | None:

@@ -106,7 +106,7 @@ public class TruckeeReads extends Rule {
   /** Statements that show a table as Delta does, or that are refused. */
   private LogicalPlan shown(LogicalPlan plan) {
     String kind = plan.getClass().getSimpleName();
-    if (!kind.equals("ShowCreateTable") && !kind.equals("ShowPartitions") && !kind.equals("AnalyzeTable")) {
+    if (!kind.equals("ShowCreateTable") && !kind.equals("ShowPartitions") && !kind.equals("TruncatePartition")) {
       return plan;
     }
     LogicalPlan child = (LogicalPlan) plan.children().head();

@@ -15,6 +15,7 @@ import org.apache.spark.sql.catalyst.analysis.Analyzer;
 import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.catalog.CatalogTableType;
+import org.apache.spark.sql.catalyst.catalog.SessionCatalog;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.ExpressionInfo;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
@@ -118,6 +119,26 @@ public class TruckeeSessions {
       CatalogTable entry = (CatalogTable) made("CatalogTable", table, null);
       if (comment != null) entry = commented(entry, comment);
       session.sessionState().catalog().createTable(entry, false, false);
+    }
+
+    /** Changes where a table of the session catalog lies. */
+    public void move(SparkSession session, String[] parts, String location) throws Exception {
+      SessionCatalog catalog = session.sessionState().catalog();
+      CatalogTable before = catalog.getTableMetadata(catalog.qualifyIdentifier(identifier(parts)));
+      Map storage = new HashMap();
+      storage.put(Integer.valueOf(1), Option.apply(URI.create(location)));
+      Map table = new HashMap();
+      table.put(Integer.valueOf(3), made("CatalogStorageFormat", storage, before.storage()));
+      catalog.alterTable((CatalogTable) made("CatalogTable", table, before));
+    }
+
+    /** Lets a table of the session catalog keep its files when its name is dropped. */
+    public void release(SparkSession session, String[] parts) throws Exception {
+      SessionCatalog catalog = session.sessionState().catalog();
+      CatalogTable before = catalog.getTableMetadata(catalog.qualifyIdentifier(identifier(parts)));
+      Map table = new HashMap();
+      table.put(Integer.valueOf(2), CatalogTableType.EXTERNAL());
+      catalog.alterTable((CatalogTable) made("CatalogTable", table, before));
     }
 
     private static TableIdentifier identifier(String[] parts) {

@@ -10,8 +10,12 @@ import org.apache.spark.sql.catalyst.analysis.RelationTimeTravel;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedInlineTable;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedStar;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedTable;
+import org.apache.spark.sql.catalyst.catalog.CatalogTable;
+import org.apache.spark.sql.catalyst.catalog.TemporaryViewRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
 import org.apache.spark.sql.catalyst.plans.logical.WithCTE;
@@ -128,9 +132,11 @@ public class TruckeeWrites extends Rule {
     UnresolvedRelation relation = (UnresolvedRelation) inner;
     List parts = list(relation.multipartIdentifier());
     Identifier name = name(session, parts);
-    if (name == null || relation.isStreaming()) return plan;
-    LogicalPlan rows = (LogicalPlan) TruckeeAnswers.ask(
-        "changes from", TruckeeCatalog.about(name), new Object[] {session, plan});
+    if (name == null) return plan;
+    Map about = TruckeeCatalog.about(name);
+    about.put("options", new HashMap(relation.options().asCaseSensitiveMap()));
+    about.put("is_stream", Boolean.valueOf(relation.isStreaming()));
+    LogicalPlan rows = (LogicalPlan) TruckeeAnswers.ask("changes from", about, new Object[] {session, plan});
     return SubqueryAlias$.MODULE$.apply((String) parts.get(parts.size() - 1), rows);
   }
 
@@ -157,11 +163,11 @@ public class TruckeeWrites extends Rule {
       return inserted(kind, plan, definitions);
     }
     if (kind.equals("DeleteFromTable") || kind.equals("UpdateTable")) {
-      Map about = target((LogicalPlan) plan.children().head());
+      Map about = changed((LogicalPlan) plan.children().head());
       return about == null ? plan : TruckeeCommand.of(kind, about, new Object[] {plan}, AFFECTED);
     }
     if (kind.equals("MergeIntoTable")) {
-      Map about = target((LogicalPlan) plan.children().head());
+      Map about = changed((LogicalPlan) plan.children().head());
       if (about == null) return plan;
       LogicalPlan source = (LogicalPlan) plan.children().apply(1);
       Dataset rows = Dataset.ofRows(session, with(source, definitions));
@@ -194,6 +200,48 @@ public class TruckeeWrites extends Rule {
 
   private static LogicalPlan with(LogicalPlan query, Seq definitions) {
     return definitions == null ? query : new WithCTE(query, definitions);
+  }
+
+  /** What is known of the Delta table whose rows change, by its name or that of a view which is all of it. */
+  private Map changed(LogicalPlan plan) {
+    if (plan instanceof SubqueryAlias) {
+      Map about = changed(((SubqueryAlias) plan).child());
+      if (about != null) about.put("alias", ((SubqueryAlias) plan).alias());
+      return about;
+    }
+    LogicalPlan table = plan instanceof UnresolvedRelation ? selected((UnresolvedRelation) plan) : null;
+    if (table == null) return target(plan);
+    Map about = changed(table);
+    if (about == null) return null;
+    about.put("alias", ((UnresolvedRelation) plan).multipartIdentifier().last());
+    about.put("is_view", Boolean.TRUE);
+    return about;
+  }
+
+  /** The relation of which a temporary view selects all columns and all rows; null for all else. */
+  private LogicalPlan selected(UnresolvedRelation relation) {
+    Option found = session.sessionState().catalog().getRawLocalOrGlobalTempView(relation.multipartIdentifier());
+    if (!found.isDefined()) return null;
+    CatalogTable view = ((TemporaryViewRelation) found.get()).tableMeta();
+    if (((TemporaryViewRelation) found.get()).plan().isDefined() || !view.viewText().isDefined()) return null;
+    LogicalPlan plan = query((String) view.viewText().get());
+    if (!(plan instanceof Project) || !(((Project) plan).child() instanceof UnresolvedRelation)) return null;
+    Seq columns = ((Project) plan).projectList();
+    boolean isAll = columns.size() == 1 && columns.head() instanceof UnresolvedStar
+        && !((UnresolvedStar) columns.head()).target().isDefined();
+    if (!isAll) return null;
+    UnresolvedRelation inner = (UnresolvedRelation) ((Project) plan).child();
+    List parts = list(inner.multipartIdentifier());
+    if (parts.size() == 1) parts.addAll(0, list(view.viewCatalogAndNamespace()));
+    return new UnresolvedRelation(seq(parts), inner.options(), inner.isStreaming());
+  }
+
+  private LogicalPlan query(String text) {
+    try {
+      return (LogicalPlan) session.sessionState().sqlParser().parsePlan(text);
+    } catch (Exception error) {
+      throw new IllegalStateException(error);
+    }
   }
 
   /** What is known of the Delta table that a plan names; null if it names none. */

@@ -96,8 +96,17 @@ def register_table(
     )
 
 
+def move_entry(spark: SparkSession, name: str, location: str) -> None:
+    """Let a table of the catalog lie somewhere else; nothing else of its entry changes."""
+    uri = gateway(spark).jvm.org.apache.hadoop.fs.Path(location).toUri().toString()
+    parts = _text_array(spark, table_name_parts(spark, name))
+    compiled(spark, "TruckeeSessions").move(spark._jsparkSession, parts, uri)
+
+
 def drop_entry(spark: SparkSession, name: str) -> None:
-    """Take a table out of the catalog."""
+    """Take a table out of the catalog, and leave its files alone, whoever manages them."""
+    parts = _text_array(spark, table_name_parts(spark, name))
+    compiled(spark, "TruckeeSessions").release(spark._jsparkSession, parts)
     _catalog(spark).dropTable(_identifier(spark, name), True, False)
 
 
