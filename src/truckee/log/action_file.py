@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -64,11 +64,37 @@ class ActionFile:
             raise pa.ArrowInvalid(f"its column {kind} is {data_type}, expected a struct")
         return {child.name: child.type for child in data_type}
 
-    def batches(self, kind: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        """Yield the given columns, without row groups that have no action of that kind."""
+    def groups(self, kind: str) -> list[int]:
+        """Return the row groups that may have an action of that kind."""
         if not self.children(kind):
-            return
-        groups = [group for group, counts in enumerate(self._counts) if _may_hold(counts, kind)]
+            return []
+        return [group for group, counts in enumerate(self._counts) if _may_hold(counts, kind)]
+
+    def bounds(self, path: str, group: int) -> tuple[Any, Any] | None:
+        """Return the least and greatest value of a field of `add`, according to the footer.
+
+        None if the footer has no bounds, or if an action in the group has no value there.
+        """
+        index = self._leaves.get(f"add.{path}")
+        if index is None:
+            return None
+        column = self._parquet.metadata.row_group(group).column(index)
+        paths = self._counts[group].get("add.path")
+        if not column.is_stats_set or paths is None or paths.nulls is None:
+            return None
+        found = column.statistics
+        if not found.has_null_count or found.null_count != paths.nulls or not found.has_min_max:
+            return None
+        try:
+            return found.min, found.max
+        except (ValueError, OverflowError):
+            return None
+
+    def batches(
+        self, kind: str, columns: list[str], groups: list[int] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the given columns of row groups, by default of those that may have the kind."""
+        groups = self.groups(kind) if groups is None else groups
         if not groups:
             return
         rows = self._parquet.metadata.num_rows // 16
@@ -99,11 +125,15 @@ class ActionFile:
         )
 
     @cached_property
+    def _leaves(self) -> dict[str, int]:
+        schema = self._parquet.schema
+        return {schema.column(index).path: index for index in range(len(schema))}
+
+    @cached_property
     def _counts(self) -> list[dict[str, _Count]]:
         """How often each leaf is null, by row group; not counted for typed columns."""
-        schema, metadata = self._parquet.schema, self._parquet.metadata
-        paths = {index: schema.column(index).path for index in range(len(schema))}
-        wanted = {i: path for i, path in paths.items() if "_parsed" not in path}
+        metadata = self._parquet.metadata
+        wanted = {index: path for path, index in self._leaves.items() if "_parsed" not in path}
         return [
             {path: _Count.of(metadata.row_group(group).column(i)) for i, path in wanted.items()}
             for group in range(metadata.num_row_groups)

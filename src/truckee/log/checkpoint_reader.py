@@ -50,23 +50,29 @@ class Checkpoint:
     """An open checkpoint.
 
     `actions` are those that are not about files; for a JSON checkpoint, those about files too.
-    The other file actions are in `parquet_files`.
+    The other file actions are in `parquet_files`. `size_in_bytes` is the size of the checkpoint.
     """
 
     storage: Storage
     actions: tuple[Action, ...]
     parquet_files: tuple[str, ...]
+    size_in_bytes: int
 
     def adds(self, schema: pa.Schema = FILES) -> Iterator[pa.RecordBatch]:
         """Yield the live files with columns of the schema `FILES`, or some of them.
 
         The batches have the same rows for any choice of columns.
         """
-        inline = [action for action in self.actions if isinstance(action, AddFile)]
-        if inline:
-            yield file_rows(inline).select(schema.names)
+        if self.inline_adds:
+            yield file_rows(self.inline_adds).select(schema.names)
         for path in self.parquet_files:
-            yield from _read_rows(self.storage, path, "add", schema)
+            with open_action_file(self.storage, path) as parquet:
+                yield from action_rows(parquet, "add", schema)
+
+    @property
+    def inline_adds(self) -> list[AddFile]:
+        """The live files among `actions`."""
+        return [action for action in self.actions if isinstance(action, AddFile)]
 
     def removes(self) -> Iterator[pa.RecordBatch]:
         """Yield the tombstones in batches of the schema `TOMBSTONES`."""
@@ -74,7 +80,8 @@ class Checkpoint:
         if inline:
             yield tombstone_rows(inline)
         for path in self.parquet_files:
-            yield from _read_rows(self.storage, path, "remove", TOMBSTONES)
+            with open_action_file(self.storage, path) as parquet:
+                yield from action_rows(parquet, "remove", TOMBSTONES)
 
 
 def open_checkpoint(storage: Storage, files: CheckpointFiles) -> Checkpoint:
@@ -87,8 +94,13 @@ def open_checkpoint(storage: Storage, files: CheckpointFiles) -> Checkpoint:
         else:
             actions += _read_actions(storage, file.path)
             parquet_files.append(file.path)
-    sidecars = [sidecar_path(action.path) for action in actions if isinstance(action, Sidecar)]
-    return Checkpoint(storage, tuple(actions), (*parquet_files, *sidecars))
+    sidecars = [action for action in actions if isinstance(action, Sidecar)]
+    return Checkpoint(
+        storage,
+        tuple(actions),
+        (*parquet_files, *(sidecar_path(sidecar.path) for sidecar in sidecars)),
+        sum(file.size for file in files.files) + sum(each.size_in_bytes for each in sidecars),
+    )
 
 
 def _read_actions(storage: Storage, path: str) -> Iterator[Action]:
@@ -120,18 +132,18 @@ def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _read_rows(
-    storage: Storage, path: str, kind: str, schema: pa.Schema
+def action_rows(
+    parquet: ActionFile, kind: str, schema: pa.Schema, groups: list[int] | None = None
 ) -> Iterator[pa.RecordBatch]:
-    with open_action_file(storage, path) as parquet:
-        wanted = _wanted_columns(parquet, kind, schema)
-        for batch in parquet.batches(kind, [f"{kind}.{child}" for child in wanted]):
-            rows = batch.column(kind)
-            present = rows.drop_null() if rows.null_count else rows
-            if len(present):
-                conformed = _conformed(present, schema)
-                check_required(conformed, kind)
-                yield conformed
+    """Yield actions of a kind as rows of a schema, from some row groups or from all of them."""
+    wanted = _wanted_columns(parquet, kind, schema)
+    for batch in parquet.batches(kind, [f"{kind}.{child}" for child in wanted], groups):
+        rows = batch.column(kind)
+        present = rows.drop_null() if rows.null_count else rows
+        if len(present):
+            conformed = _conformed(present, schema)
+            check_required(conformed, kind)
+            yield conformed
 
 
 def _wanted_columns(parquet: ActionFile, kind: str, schema: pa.Schema) -> list[str]:

@@ -12,17 +12,19 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from truckee.errors.log import LogFileNotFoundError, StateNotRecoverableError
 from truckee.errors.stream_schema import SchemaNotSetError
 from truckee.log.checkpoint_reader import Checkpoint, open_checkpoint
 from truckee.log.checkpoint_schema import add_actions, remove_actions
 from truckee.log.commits import decode_commit
+from truckee.log.file_totals import COUNTED, FileTotals
 from truckee.log.history import commit_timestamps
 from truckee.log.log_files import read_in_order
+from truckee.log.matching_files import LARGE_CHECKPOINT, FileFilter, matching_files
 from truckee.log.replay import (
     Tail,
     decode_state,
@@ -129,15 +131,46 @@ class Snapshot:
             return live_files((), touched)
         return live_files(untouched_files(self._checkpoint.adds, touched), touched)
 
+    def files_wanted(self, wanted: FileFilter) -> pa.Table:
+        """Return the live files that a filter wants, like `files_table`.
+
+        Of a large checkpoint whose files are not known yet, no more is read than that takes, and
+        nothing is kept: the next filter may want others.
+        """
+        if not self._is_unread_and_large or not wanted.columns:
+            return self._files.filter(wanted.wants(self._files))
+        assert self._checkpoint is not None
+        touched = self._tail.files
+        files = live_files(matching_files(self._checkpoint, touched, wanted), touched)
+        return files.filter(wanted.wants(files))
+
+    @cached_property
+    def totals(self) -> FileTotals:
+        """How many live files there are and how large; those of a large table are not kept."""
+        if not self._is_unread_and_large:
+            return FileTotals.of(self._files.to_batches())
+        assert self._checkpoint is not None
+        touched = self._tail.files
+        older = untouched(self._checkpoint.adds(COUNTED), touched)
+        newer = live_files((), touched).to_batches()
+        return FileTotals.of(chain(older, newer))
+
+    @property
+    def _is_unread_and_large(self) -> bool:
+        is_large = (
+            self._checkpoint is not None and self._checkpoint.size_in_bytes >= LARGE_CHECKPOINT
+        )
+        return is_large and "_files" not in self.__dict__
+
     @property
     def num_files(self) -> int:
         """The number of live files."""
-        return int(self._files.num_rows)
+        return self.totals.files
 
-    @cached_property
+    @property
     def size_in_bytes(self) -> int:
         """The size of all live files together."""
-        return pc.sum(self._files.column("size")).as_py() or 0
+        return self.totals.size_in_bytes
 
     def files(self) -> Iterator[AddFile]:
         """Yield the live files, each with `data_change` false."""

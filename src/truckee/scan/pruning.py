@@ -15,8 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truckee.errors.protocol import InvalidPartitionValueError
+from truckee.log.matching_files import BoundedColumn
 from truckee.protocol.partition_values import parse
 from truckee.protocol.predicates import (
+    ALWAYS_TRUE,
     UNKNOWN,
     And,
     Column,
@@ -33,7 +35,7 @@ from truckee.protocol.predicates import (
     negation_normal_form,
     references,
 )
-from truckee.protocol.schema import StructField, StructType, find_column
+from truckee.protocol.schema import PrimitiveType, StructField, StructType, find_column
 from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.file_statistics import (
     ColumnStatistics,
@@ -46,6 +48,10 @@ from truckee.scan.skipping import Mask, ruled_out
 _log = logging.getLogger(__name__)
 
 _STRING_MAP = pa.map_(pa.string(), pa.string())
+_BOUNDED_PARTITIONS = frozenset(
+    PrimitiveType(name) for name in ("byte", "short", "integer", "long", "string", "date")
+)
+_BOUNDED = _BOUNDED_PARTITIONS | {PrimitiveType("timestamp"), PrimitiveType("timestamp_ntz")}
 
 
 def prune(
@@ -56,27 +62,75 @@ def prune(
     `files` needs the columns `partition_values` (by physical name) and `stats` of a snapshot's
     files. `session_zone` applies to timestamps whose text has no zone.
     """
-    names = _Names(table.schema, table.partition_columns, table.column_mapping_mode, session_zone)
-    kept = _kept(files.select(["partition_values", "stats"]), names, predicate)
-    if _log.isEnabledFor(logging.DEBUG):
-        num_kept = kept.true_count
-        _log.debug("%d of %d files are read, %d pruned", num_kept, len(kept), len(kept) - num_kept)
-    return kept
+    return PruningFilter(table, predicate, session_zone=session_zone).wants(files)
 
 
-def _kept(files: pa.Table, names: _Names, predicate: Predicate) -> pa.BooleanArray:
-    exact: list[Predicate] = []
-    rest: list[Predicate] = []
-    for conjunct in conjuncts(negation_normal_form(predicate)):
-        (exact if names.is_about_partitions(conjunct) else rest).append(conjunct)
-    kept = _as_array(_mask(all_of(*exact), _Files(files, names, ())), files.num_rows)
-    if not rest or not pc.any(kept).as_py():
+class PruningFilter:
+    """The files that have to be read for the rows that match a predicate."""
+
+    def __init__(
+        self, table: TableConfiguration, predicate: Predicate, *, session_zone: str = "UTC"
+    ) -> None:
+        self._names = _Names.of(table, session_zone)
+        self._table = table
+        self._normal = negation_normal_form(predicate)
+        exact: list[Predicate] = []
+        rest: list[Predicate] = []
+        for conjunct in conjuncts(self._normal):
+            (exact if self._names.is_about_partitions(conjunct) else rest).append(conjunct)
+        self._exact, self._rest = all_of(*exact), all_of(*rest)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that `may_want` looks at; none if the predicate is about no column."""
+        if references(self._exact):
+            return ("partition_values",)
+        return ("partition_values", "stats") if references(self._rest) else ()
+
+    @property
+    def bounded(self) -> tuple[BoundedColumn, ...]:
+        """The columns of the predicate that bounds of many files together can be had of."""
+        found = (self._names.bounded_column(column) for column in references(self._normal))
+        return tuple({column for column in found if column is not None})
+
+    def may_want_any(self, stats: pa.StringArray) -> pa.BooleanArray:
+        """Return for groups of files, by statistics that hold for all of a group, if any may be.
+
+        Partition columns have bounds there like all others.
+        """
+        names = _Names(self._table.schema, (), self._table.column_mapping_mode, "UTC")
+        nothing = pa.nulls(len(stats), _STRING_MAP)
+        groups = pa.table({"partition_values": nothing, "stats": stats})
+        pieces = _Files(groups, names, names.data_columns(self._normal))
+        return _as_array(_mask(self._normal, pieces), len(stats))
+
+    def may_want(self, files: pa.Table) -> pa.BooleanArray:
+        """Return which files may be wanted, going by `columns` alone."""
+        return self._kept(files) if "stats" in files.column_names else self._by_partitions(files)
+
+    def wants(self, files: pa.Table) -> pa.BooleanArray:
+        """Return which files have to be read."""
+        kept = self._kept(files)
+        if _log.isEnabledFor(logging.DEBUG):
+            num_kept = kept.true_count
+            pruned = len(kept) - num_kept
+            _log.debug("%d of %d files are read, %d pruned", num_kept, len(kept), pruned)
         return kept
-    # Statistics are expensive to decode, so they are used only for the files that are left.
-    by_statistics = all_of(*rest)
-    survivors = _Files(files.filter(kept), names, names.data_columns(by_statistics))
-    mask = _as_array(_mask(by_statistics, survivors), survivors.count)
-    return pc.replace_with_mask(kept, kept, mask)
+
+    def _kept(self, files: pa.Table) -> pa.BooleanArray:
+        kept = self._by_partitions(files)
+        if self._rest == ALWAYS_TRUE or not pc.any(kept).as_py():
+            return kept
+        # Statistics are expensive to decode, so they are used only for the files that are left.
+        columns = self._names.data_columns(self._rest)
+        left = files.select(["partition_values", "stats"]).filter(kept)
+        survivors = _Files(left, self._names, columns)
+        mask = _as_array(_mask(self._rest, survivors), survivors.count)
+        return pc.replace_with_mask(kept, kept, mask)
+
+    def _by_partitions(self, files: pa.Table) -> pa.BooleanArray:
+        pieces = _Files(files.select(["partition_values"]), self._names, ())
+        return _as_array(_mask(self._exact, pieces), files.num_rows)
 
 
 def pruned_scan_files(
@@ -137,6 +191,14 @@ class _Names:
         self._partitions = {name.casefold() for name in partition_columns}
         self._mode = mode
         self.session_zone = session_zone
+        # The same partition values come again with the next files.
+        self.answers: dict[tuple[Leaf | Not, str | None], bool] = {}
+
+    @classmethod
+    def of(cls, table: TableConfiguration, session_zone: str) -> _Names:
+        """Return the names of a table."""
+        mode = table.column_mapping_mode
+        return cls(table.schema, table.partition_columns, mode, session_zone)
 
     def partition_field(self, column: Column) -> StructField | None:
         """Return the field of a partition column, None if it is not one."""
@@ -154,6 +216,19 @@ class _Names:
         if chain is None or isinstance(chain.field.type, StructType):
             return None
         return DataColumn.of(chain, self._mode)
+
+    def bounded_column(self, column: Column) -> BoundedColumn | None:
+        """Return a column as a checkpoint knows it whose bounds can be trusted, else None.
+
+        The bounds of floats leave out NaN. Old texts of timestamps were read in the zone of
+        whoever wrote the checkpoint. A dot in a name could be one between two names.
+        """
+        found = self.data_column(column)
+        if found is None or any("." in name for name in found.path):
+            return None
+        is_partition = self.partition_field(column) is not None
+        types = _BOUNDED_PARTITIONS if is_partition else _BOUNDED
+        return BoundedColumn(found.path, is_partition) if found.type in types else None
 
     def data_columns(self, predicate: Predicate) -> tuple[DataColumn, ...]:
         """Return the data columns that a predicate uses."""
@@ -253,17 +328,17 @@ def _leaf_mask(leaf: Leaf | Not, column: Column, files: _Pieces) -> Mask:
 def _partition_mask(leaf: Leaf | Not, field: StructField, files: _Files) -> Mask:
     # A partition column has few distinct values, so each is evaluated once.
     texts = files.partition_texts(files.names.physical_name(field)).dictionary_encode()
-    zone = files.names.session_zone
-    kept = [_value_may_match(leaf, field, t, zone) for t in texts.dictionary.to_pylist()]
-    null_kept = _value_may_match(leaf, field, None, zone)
+    kept = [_value_may_match(leaf, field, t, files.names) for t in texts.dictionary.to_pylist()]
+    null_kept = _value_may_match(leaf, field, None, files.names)
     return pc.fill_null(pa.array(kept, pa.bool_()).take(texts.indices), null_kept)
 
 
-def _value_may_match(
-    leaf: Leaf | Not, field: StructField, text: str | None, session_zone: str
-) -> bool:
-    try:
-        value = parse(text, field.type, session_zone)
-    except InvalidPartitionValueError:
-        return True
-    return may_be_true(leaf, {field.name: value})
+def _value_may_match(leaf: Leaf | Not, field: StructField, text: str | None, names: _Names) -> bool:
+    known = names.answers.get((leaf, text))
+    if known is None:
+        try:
+            known = may_be_true(leaf, {field.name: parse(text, field.type, names.session_zone)})
+        except InvalidPartitionValueError:
+            known = True
+        names.answers[leaf, text] = known
+    return known

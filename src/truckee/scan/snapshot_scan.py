@@ -10,7 +10,7 @@ from truckee.log.snapshot import Snapshot
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.paths import decode_path
 from truckee.protocol.predicates import Predicate
-from truckee.scan.pruning import prune
+from truckee.scan.pruning import PruningFilter
 from truckee.scan.scan_file import ALL_ROWS, RowSelection, ScanFile
 
 
@@ -22,11 +22,10 @@ def scan_files(
     Files are in the order of `files_table`; without a predicate, all of them. Each file's `rows`
     exclude the rows that its deletion vector marks.
     """
-    files = snapshot.files_table()
-    if predicate is not None:
-        kept = prune(files, snapshot.configuration, predicate, session_zone=session_zone)
-        files = files.filter(kept)
-    return scan_files_of(files, snapshot.version)
+    if predicate is None:
+        return scan_files_of(snapshot.files_table(), snapshot.version)
+    wanted = PruningFilter(snapshot.configuration, predicate, session_zone=session_zone)
+    return scan_files_of(snapshot.files_wanted(wanted), snapshot.version)
 
 
 def scan_files_of(files: pa.Table, version: int) -> list[ScanFile]:

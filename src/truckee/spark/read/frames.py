@@ -52,7 +52,7 @@ def snapshot_scan(snapshot: Snapshot, zone: Callable[[], str] = lambda: "UTC") -
 
     `zone` gives the session's time zone when a query runs; old timestamp texts need it.
     """
-    vectors = snapshot.files_table().column("deletion_vector")
+    totals = snapshot.totals
     return Scan(
         storage=snapshot.storage,
         version=snapshot.version,
@@ -60,9 +60,9 @@ def snapshot_scan(snapshot: Snapshot, zone: Callable[[], str] = lambda: "UTC") -
         files=_remembered(
             lambda predicate, zone: scan_files(snapshot, predicate, session_zone=zone), zone
         ),
-        num_files=snapshot.num_files,
-        num_vectors=vectors.length() - vectors.null_count,
-        size_in_bytes=snapshot.size_in_bytes,
+        num_files=totals.files,
+        num_vectors=totals.vectors,
+        size_in_bytes=totals.size_in_bytes,
     )
 
 
