@@ -267,6 +267,18 @@ def test_checkpoint_that_is_there_stays_as_it_is() -> None:
     assert storage.read(checkpoint_path(0)) == written
 
 
+def test_a_classic_checkpoint_is_written_in_pieces_of_50_000_files() -> None:
+    storage = MemoryStorage()
+    snapshot = create_table(storage, None, *(add(f"{number}.parquet") for number in range(50_001)))
+
+    write_checkpoint(snapshot)
+
+    data = storage.read(checkpoint_path(0))
+    groups = pq.ParquetFile(pa.BufferReader(data)).metadata
+    rows_of = [groups.row_group(group).num_rows for group in range(groups.num_row_groups)]
+    assert rows_of == [1, 1, 50_000, 1]
+
+
 def test_v2_checkpoint_parts_its_files_among_sidecars() -> None:
     storage = MemoryStorage()
     names = [f"f{i}" for i in range(7)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import groupby
+from itertools import groupby, islice
 from uuid import uuid4
 
 from msgspec import Struct
@@ -122,22 +122,24 @@ def write_deletion_vectors(
     is not written: its descriptor is `EMPTY`, which no commit should contain.
     """
     descriptors = [EMPTY] * len(bitmaps)
-    bins = list(_bins(bitmaps, target_file_size))
-    contents = []
-    for members in bins:
-        uuid, parts, offset = uuid4(), [FILE_VERSION], len(FILE_VERSION)
-        for index, data in members:
-            descriptors[index] = on_disk_with_relative_path(
-                uuid,
-                prefix=prefix,
-                size_in_bytes=len(data),
-                cardinality=len(bitmaps[index]),
-                offset=offset,
-            )
-            parts.append(vector_frame(data))
-            offset += len(data) + FRAME_SIZE
-        contents.append((relative_path(uuid, prefix), b"".join(parts)))
-    _put_all(storage, contents)
+    bins = _bins(bitmaps, target_file_size)
+    # Only some files are encoded at a time, since all of them may take a lot of memory.
+    while some := list(islice(bins, _THREADS)):
+        contents = []
+        for members in some:
+            uuid, parts, offset = uuid4(), [FILE_VERSION], len(FILE_VERSION)
+            for index, data in members:
+                descriptors[index] = on_disk_with_relative_path(
+                    uuid,
+                    prefix=prefix,
+                    size_in_bytes=len(data),
+                    cardinality=len(bitmaps[index]),
+                    offset=offset,
+                )
+                parts.append(vector_frame(data))
+                offset += len(data) + FRAME_SIZE
+            contents.append((relative_path(uuid, prefix), b"".join(parts)))
+        _put_all(storage, contents)
     return descriptors
 
 

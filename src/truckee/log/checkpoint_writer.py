@@ -278,7 +278,7 @@ def _structs(columns: dict[str, pa.Array]) -> pa.StructArray:
 def _parquet(types: Mapping[str, pa.DataType], columns: Iterable[_Column]) -> bytes:
     """Return a Parquet file; in each row one column is set, and all others are null.
 
-    Each of `columns` becomes a row group.
+    Each of `columns` becomes a row group, and is computed after the one before it is encoded.
     """
     schema = pa.schema(types)
     sink = pa.BufferOutputStream()

@@ -13,6 +13,7 @@ from pyspark.sql.types import StringType
 import truckee
 from data_tables import DataTable, mapped, marked, vector
 from plans import files_read, plan_text, rows, size_in_bytes
+from truckee.errors.base import DeltaError
 from truckee.scan.scan_file import ScanFile
 from truckee.spark.read.file_rows import FileRead, file_url
 from truckee.spark.read.relations import Constant, pack
@@ -173,6 +174,24 @@ def test_settings_of_the_session_hold_for_tables_mapped_by_id(
 
     assert frame.sparkSession is spark
     assert spark.conf.get("spark.sql.parquet.fieldId.read.enabled") == "false"
+
+
+def test_files_cross_to_the_jvm_in_pieces(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("truckee.spark.read.relations.PIECE", 2)
+    table = DataTable(tmp_path / "p", "id long", "p integer", partition_by=("p",))
+    for number in range(5):
+        table.commit(
+            table.file(f"{number}.parquet", {"id": [number]}, partition={"p": str(-number)})
+        )
+    read = truckee.read(spark).load(str(table))
+
+    assert sorted(tuple(row) for row in read.collect()) == [(n, -n) for n in range(5)]
+
+    table.commit(table.file("5.parquet", {"id": [5]}, partition={"p": "five"}))
+    with pytest.raises(DeltaError, match=r"file 5\.parquet, .* 'five' for p is not of type"):
+        truckee.read(spark).load(str(table)).collect()
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,9 @@ def marked_files(snapshot: Snapshot, touched: Sequence[TouchedFile]) -> list[Mar
     """
     storage = snapshot.storage
     before = vector_rows(snapshot, [file.add for file in touched])
-    united = [old | file.rows for old, file in zip(before, touched, strict=True)]
+    united = [
+        old | file.rows if old else file.rows for old, file in zip(before, touched, strict=True)
+    ]
     vectors = write_deletion_vectors(storage, united)
     counts = _num_records(storage, touched)
     return [

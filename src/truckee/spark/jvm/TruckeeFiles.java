@@ -152,22 +152,26 @@ public class TruckeeFiles implements FileIndex {
       return copy;
     }
 
+    /** An array for all files, which `unpack` fills in pieces: one text for all of them is too large. */
+    public PartitionDirectory[] room(int count) {
+      return new PartitionDirectory[count];
+    }
+
     /**
-     * The files of one packed text. Its fields are separated by NUL, which no path can contain. Each file
+     * Put the files of one packed text into `all`, starting at `first`. Its fields are separated by NUL, which no path can contain. Each file
      * has its path, size and modification time, the text about its rows (see `TruckeeWanted`; empty for
      * all rows), then one field for each constant: "-" for null, "+" and the text of the value, or "=" and
      * its bytes in hex if it contains a NUL. `types` are the types of the constants, a list in JSON;
-     * timestamps are read in `zone`. If a text is not of its type, the answer is the number of the file
+     * timestamps are read in `zone`. If a text is not of its type, the answer is the place of the file
      * and that of the constant, as text; otherwise the value would silently become null. `conf` is only
      * needed for files of size 0, whose size is unknown.
      */
-    public Object unpack(String packed, int count, String types, String zone, Configuration conf)
-        throws IOException {
+    public String unpack(PartitionDirectory[] all, int first, int count, String packed, String types,
+        String zone, Configuration conf) throws IOException {
       Expression[] casts = casts((String[]) new ObjectMapper().readValue(types, String[].class), zone);
-      PartitionDirectory[] all = new PartitionDirectory[count];
       int at = 0;
       String[] fields = new String[4 + casts.length];
-      for (int i = 0; i < count; i++) {
+      for (int i = first; i < first + count; i++) {
         for (int j = 0; j < fields.length; j++) {
           int end = packed.indexOf('\0', at);
           fields[j] = packed.substring(at, end);
@@ -196,7 +200,7 @@ public class TruckeeFiles implements FileIndex {
         all[i] = PartitionDirectory.apply(
             new GenericInternalRow(values), seq(new FileStatusWithMetadata[] {file}));
       }
-      return all;
+      return null;
     }
 
     /** Turns a row of texts into typed values; fails if a text is not of its type. */

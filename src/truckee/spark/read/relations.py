@@ -152,6 +152,9 @@ def _renamed(there: StructField, here: StructField) -> Item:
     return Named(there.name, here.name, cast, here.metadata or {})
 
 
+PIECE = 10_000
+"""How many files cross to the JVM in one text."""
+
 # These settings are fixed: with others, Spark would ignore missing or corrupt files, or would read
 # according to the session's settings.
 _READ_OPTIONS = {
@@ -233,28 +236,31 @@ class _Answer:
         return directories
 
     def _unpacked(self, reads: Sequence[FileRead], zone: str) -> Any:
-        relation = self._relation
-        files = [read.file for read in reads]
-        packed = pack(reads, root=relation.root, constants=relation.constants)
+        relation, half = self._relation, java_half(self._spark)
         types = json.dumps([constant.type.json() for constant in relation.constants])
-        unpacked = java_half(self._spark).unpack(packed, len(files), types, zone, self._conf(files))
-        if isinstance(unpacked, str):
-            raise _malformed(unpacked, files, relation.constants)
-        return unpacked
+        conf = self._conf(reads)
+        directories = half.room(len(reads))
+        for first in range(0, len(reads), PIECE):
+            piece = reads[first : first + PIECE]
+            packed = pack(piece, root=relation.root, constants=relation.constants)
+            malformed = half.unpack(directories, first, len(piece), packed, types, zone, conf)
+            if malformed is not None:
+                raise _malformed(malformed, reads, relation.constants)
+        return directories
 
-    def _conf(self, files: Sequence[ScanFile]) -> Any:
+    def _conf(self, reads: Sequence[FileRead]) -> Any:
         """Return Hadoop's settings if the size of some file is unknown, else None."""
-        if all(file.size > 0 for file in files):
+        if all(read.file.size > 0 for read in reads):
             return None
         return self._spark._jsparkSession.sessionState().newHadoopConf()
 
 
 def _malformed(
-    place: str, files: Sequence[ScanFile], constants: Sequence[Constant]
+    place: str, reads: Sequence[FileRead], constants: Sequence[Constant]
 ) -> DataFileUnreadableError:
     """Return the error for a constant whose text is not of its type; `place` says which."""
     number, column = map(int, place.split())
-    file, constant = files[number], constants[column]
+    file, constant = reads[number].file, constants[column]
     return DataFileUnreadableError(
         path=file.path,
         version=file.version,
