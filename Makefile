@@ -14,11 +14,12 @@ DOCS_VENV := .venv-docs
 DOCS_READY := $(DOCS_VENV)/.ready
 SCALE ?= small
 CASE ?=
+CURVE ?=
 # How many Spark sessions run tests side by side; a file of tests runs in one of them.
 SESSIONS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-long lint format test-matrix bench interop lock docs clean
+.PHONY: help demo test test-fast test-long lint format test-matrix bench curves interop lock docs clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -78,6 +79,10 @@ test-matrix: ## the tests on every supported Spark, with the oldest and newest P
 bench: $(READY) $(DELTA_READY) ## measure: CASE=name[,name] SCALE=small or SCALE=full
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
 		$(BIN)/python -m benchmarks.run --scale $(SCALE) $(if $(CASE),--case $(CASE))
+
+curves: $(READY) ## growth curves: CURVE=name[,name] SCALE=small or SCALE=full
+	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
+		$(BIN)/python -m benchmarks.curves --scale $(SCALE) $(if $(CURVE),--curve $(CURVE))
 
 interop: $(READY) $(DELTA_READY) ## truckee and delta-spark on the same tables
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,9 @@ _PROTOCOL = {
 class TableWriter:
     """Writes a table commit by commit; vectors and the change feed are on."""
 
-    def __init__(self, table: Path) -> None:
+    def __init__(self, table: Path, columns: Mapping[str, str] = _COLUMNS) -> None:
         self.table = table
+        self._columns = columns
         self._log = table / "_delta_log"
         self._log.mkdir(parents=True)
         self._version = 0
@@ -36,7 +37,7 @@ class TableWriter:
         info = {"timestamp": moment, "operation": operation, "operationParameters": {}}
         lines: list[dict[str, Any]] = [{"commitInfo": info}]
         if self._version == 0:
-            lines += [{"protocol": _PROTOCOL}, {"metaData": _metadata()}]
+            lines += [{"protocol": _PROTOCOL}, {"metaData": _metadata(self._columns)}]
         text = "\n".join(json.dumps(line, separators=(",", ":")) for line in lines + actions)
         (self._log / f"{self._version:020}.json").write_text(text + "\n")
         self._version += 1
@@ -94,20 +95,28 @@ class TableWriter:
         from truckee.storage import open_storage
 
         storage = open_storage(str(self.table))
-        vectors = write_deletion_vectors(storage, [RowBitmap(each) for each in rows])
+        bitmaps = [each if isinstance(each, RowBitmap) else RowBitmap(each) for each in rows]
         actions: list[dict[str, Any]] = []
         marked = []
-        for add, vector in zip(adds, vectors, strict=True):
-            stats = {**json.loads(add["stats"]), "tightBounds": False}
-            new = {
-                **add,
-                "stats": json.dumps(stats, separators=(",", ":")),
-                "deletionVector": msgspec.to_builtins(vector),
-            }
-            actions += [{"add": new}, {"remove": _remove(add)}]
+        for add, vector in zip(adds, write_deletion_vectors(storage, bitmaps), strict=True):
+            new, changed = marked_file(add, msgspec.to_builtins(vector))
+            actions += changed
             marked.append(new)
         self.commit([*actions, *others], operation)
         return marked
+
+
+def marked_file(
+    add: dict[str, Any], vector: dict[str, Any]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return a file with a vector as its new `add`, and the two actions that put it in place."""
+    stats = {**json.loads(add["stats"]), "tightBounds": False}
+    new = {
+        **add,
+        "stats": json.dumps(stats, separators=(",", ":")),
+        "deletionVector": vector,
+    }
+    return new, [{"add": new}, {"remove": _remove(add)}]
 
 
 def _rows(ids: Sequence[int], step: int) -> pa.Table:
@@ -135,10 +144,10 @@ def _remove(add: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _metadata() -> dict[str, Any]:
+def _metadata(columns: Mapping[str, str]) -> dict[str, Any]:
     fields = [
         {"name": name, "type": kind, "nullable": True, "metadata": {}}
-        for name, kind in _COLUMNS.items()
+        for name, kind in columns.items()
     ]
     return {
         "id": "1d3f6c0e-8f2b-4d7a-9c5e-6a7b8c9d0e1f",

@@ -17,6 +17,7 @@ from typing import Any
 import typer.main
 
 import truckee.errors
+from scripts.curve_docs import growth_markdown, growth_pictures
 from scripts.measured_docs import (
     headlines_markdown,
     measurements_markdown,
@@ -214,7 +215,13 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "headlines": headlines_markdown,
     "performance": performance_markdown,
     "measurements": measurements_markdown,
+    "growth": growth_markdown,
 }
+
+
+def pictures() -> Mapping[Path, str]:
+    """Return the pictures that are made from measurements, by their place."""
+    return {ROOT / "docs" / "images" / name: text for name, text in growth_pictures().items()}
 
 
 def main() -> int:
@@ -223,6 +230,8 @@ def main() -> int:
         if (now := renewed(text)) != text:
             page.write_text(now)
             sys.stderr.write(f"{page.relative_to(ROOT)}: brought up to date\n")
+    for place, picture in pictures().items():
+        place.write_text(picture)
     return 0
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from docs_blocks import blocks, run
-from scripts.generated_docs import ROOT, commands, pages, renewed
+from scripts.generated_docs import ROOT, commands, pages, pictures, renewed
 from truckee.options.feed import FEED_SWITCHES, READ_CHANGE_FEED, TIME_TRAVEL
 from truckee.options.stream import STREAM_OPTIONS
 
@@ -75,6 +75,12 @@ def test_what_is_made_from_code_is_up_to_date(page: Path) -> None:
     text = page.read_text()
 
     assert text == renewed(text), "run: python -m scripts.generated_docs"
+
+
+def test_pictures_show_the_last_measurements() -> None:
+    assert pictures()
+    for place, text in pictures().items():
+        assert place.read_text() == text, "run: python -m scripts.generated_docs"
 
 
 @pytest.mark.parametrize("name", commands())
