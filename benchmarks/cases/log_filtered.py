@@ -33,13 +33,14 @@ def prepare(scale: str, workdir: Path) -> dict[str, Any]:
 
 def run_truckee(context: Any, params: dict[str, Any]) -> int:
     from truckee.log.snapshot import load_snapshot
-    from truckee.protocol.predicates import compare
+    from truckee.protocol.predicates import Comparison, column_named
     from truckee.scan.snapshot_scan import scan_files
     from truckee.storage import open_storage
 
     snapshot = load_snapshot(open_storage(params["table"]))
     assert snapshot.totals.files
-    return len(scan_files(snapshot, compare(params["column"], "=", params["value"])))
+    wanted = Comparison("=", column_named(params["column"]), params["value"])
+    return len(scan_files(snapshot, wanted))
 
 
 ENGINES = {"truckee": run_truckee}

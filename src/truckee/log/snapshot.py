@@ -24,7 +24,7 @@ from truckee.log.commits import decode_commit
 from truckee.log.file_totals import COUNTED, FileTotals
 from truckee.log.history import commit_timestamps
 from truckee.log.log_files import read_in_order
-from truckee.log.matching_files import LARGE_CHECKPOINT, FileFilter, matching_files
+from truckee.log.matching_adds import LARGE_CHECKPOINT, FileFilter, matching_adds
 from truckee.log.replay import (
     Tail,
     decode_state,
@@ -141,7 +141,7 @@ class Snapshot:
             return self._files.filter(wanted.wants(self._files))
         assert self._checkpoint is not None
         touched = self._tail.files
-        files = live_files(matching_files(self._checkpoint, touched, wanted), touched)
+        files = live_files(matching_adds(self._checkpoint, touched, wanted), touched)
         return files.filter(wanted.wants(files))
 
     @cached_property

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truckee.errors.protocol import InvalidPartitionValueError
-from truckee.log.matching_files import BoundedColumn
+from truckee.log.matching_adds import BoundedColumn
 from truckee.protocol.partition_values import parse
 from truckee.protocol.predicates import (
     ALWAYS_TRUE,

@@ -65,7 +65,7 @@ class FileFilter(Protocol):
         """Return which files are wanted."""
 
 
-def matching_files(
+def matching_adds(
     checkpoint: Checkpoint, touched: Mapping[FileKey, object], wanted: FileFilter
 ) -> Iterator[pa.RecordBatch]:
     """Yield the files of a checkpoint that were not touched since and may be wanted."""

@@ -29,10 +29,10 @@ from truckee.protocol.predicates import (
     all_of,
     any_of,
     column_named,
-    compare,
 )
 from truckee.scan.snapshot_scan import scan_files
 from truckee.storage.base import Storage
+from values import compare
 
 DAYS = ("2024-01-01", "2024-01-01", "2024-01-02", "2024-01-03", None, "2024-01-04")
 FIRST = date.fromisoformat("2024-01-01")
