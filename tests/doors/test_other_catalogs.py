@@ -136,7 +136,7 @@ def test_a_table_of_another_catalog_is_said_to_be_no_delta_table(
     shop: SparkSession, folder: Path
 ) -> None:
     sentence = (
-        "{} is not a Delta table, but one of the catalog shop\n"
+        "{} is not a Delta table, but a shop catalog table\n"
         "hint: name a table that was created USING delta"
     )
 

@@ -140,7 +140,7 @@ def table_name_parts(spark: SparkSession, name: str) -> list[str]:
     else:
         catalog = str(catalogs.currentCatalog().name())
     if catalog.lower() != _SESSION_CATALOG:
-        raise NotATruckeeTableError(table=name, provider=f"the catalog {catalog}")
+        raise NotATruckeeTableError(table=name, provider=f"{catalog} catalog")
     if len(found) > 2:
         raise InvalidTableNameError(table=name)
     return found
