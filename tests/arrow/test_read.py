@@ -144,3 +144,27 @@ def test_a_file_that_is_no_parquet(tmp_path: Path) -> None:
         read(tmp_path, whole(file()))
 
     assert raised.value.path == "f"
+
+
+def test_rows_that_many_versions_deleted_have_the_constants_of_their_version(
+    tmp_path: Path,
+) -> None:
+    written(tmp_path, 10, group=4)
+    files = [
+        file(rows=RowSelection(within=vector(*rows)), change=Change("delete", version, time))
+        for version, (rows, time) in enumerate([((0, 9), 1500), ((5,), None), ((1, 8), 2500)], 3)
+    ]
+
+    found = read(tmp_path, *map(whole, files), is_feed=True)
+
+    rows = [(row["id"], row["_change_type"], row["_commit_version"]) for row in found.to_pylist()]
+    assert sorted(rows) == [
+        (0, "delete", 3),
+        (1, "delete", 5),
+        (5, "delete", 4),
+        (8, "delete", 5),
+        (9, "delete", 3),
+    ]
+    times = dict(zip(found["id"].to_pylist(), found["_commit_timestamp"].to_pylist(), strict=True))
+    assert times[5] is None
+    assert str(times[8]) == "1970-01-01 00:00:02.500000+00:00"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta, timezone
-from typing import Any
+from functools import lru_cache
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import Struct
 
 from truckee.arrow.columns import arrow_schema, arrow_type, as_type, column_in_file
-from truckee.changes.columns import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, feed_schema
+from truckee.changes.columns import CHANGE_TYPE, COMMIT_VERSION, FEED_FIELDS, feed_schema
 from truckee.log.columns import typed_child
 from truckee.protocol.partition_values import typed_column
 from truckee.protocol.schema import PrimitiveType, StructField, StructType
@@ -22,7 +22,7 @@ ROW_POSITION = "__truckee_row_index"
 """The position of a row in its file, a column that can be requested."""
 
 _ROW_INDEX_FIELD = StructField(ROW_POSITION, PrimitiveType("long"))
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_FEED = frozenset(field.name for field in FEED_FIELDS)
 
 
 class TableRead(Struct, frozen=True, kw_only=True):
@@ -67,22 +67,27 @@ class TableRead(Struct, frozen=True, kw_only=True):
 class FileColumns:
     """The requested columns in one physical file.
 
-    Data columns are created once for a batch of the file. Constants are those of a `ScanFile`;
-    several ScanFiles may read different rows of the same file.
+    Data columns are created once for a batch of the file. Constants are those of the ScanFiles that
+    read rows of it, which are known by their number.
     """
 
     def __init__(
-        self, read: TableRead, wanted: StructType, in_file: pa.Schema, file: ScanFile
+        self, read: TableRead, wanted: StructType, in_file: pa.Schema, files: Sequence[ScanFile]
     ) -> None:
         self._read = read
-        self._wanted = wanted
         self._schema = arrow_schema(wanted)
-        self._in_file = in_file
         self._partitions = {name.casefold() for name in read.table.partition_columns}
-        fields = (field for field in wanted.fields if not self._is_row_index(field))
-        found = ((field, self._source(file, field)) for field in fields)
-        self._data = [(field, source) for field, source in found if isinstance(source, str)]
+        self._data: list[tuple[StructField, str]] = []
+        self._constants: dict[str, RepeatedValue] = {}
         self._has_row_index = read.has_row_index and wanted.field(ROW_POSITION) is not None
+        for field in wanted.fields:
+            if read.has_row_index and field.name == ROW_POSITION:
+                continue
+            source = self._source(in_file, files, field)
+            if isinstance(source, str):
+                self._data.append((field, source))
+            else:
+                self._constants[field.name] = RepeatedValue(source)
 
     @property
     def names(self) -> list[str]:
@@ -98,77 +103,79 @@ class FileColumns:
         columns = [as_type(batch.column(source), field.type, mode) for field, source in self._data]
         names = [field.name for field, _ in self._data]
         if self._has_row_index:
-            positions = array("q", range(first, first + batch.num_rows))
-            buffers = [None, pa.py_buffer(positions)]
-            columns.append(pa.Array.from_buffers(pa.int64(), batch.num_rows, buffers))
+            columns.append(pc.add(_counted_up(batch.num_rows), pa.scalar(first, pa.int64())))
             names.append(ROW_POSITION)
         if not columns:
             # A batch without columns would lose its number of rows.
             columns, names = [pa.nulls(batch.num_rows)], [""]
         return pa.RecordBatch.from_arrays(columns, names=names)
 
-    def constants(self, file: ScanFile) -> dict[str, RepeatedValue]:
-        """Return the value of each column that is the same for all rows of a file."""
-        fields = (f for f in self._wanted.fields if not self._is_row_index(f))
-        found = ((field.name, self._source(file, field)) for field in fields)
-        return {name: RepeatedValue(value) for name, value in found if not isinstance(value, str)}
+    def output_batch(self, data: pa.RecordBatch, of: int | pa.Array) -> pa.RecordBatch:
+        """Return data columns and constants in order.
 
-    def output_batch(
-        self, data: pa.RecordBatch, constants: Mapping[str, RepeatedValue]
-    ) -> pa.RecordBatch:
-        """Return data columns, of the remaining rows, and constants, in order."""
+        `of` is the number of the `ScanFile` that all rows are read for, or one number a row.
+        """
+        if not len(self._schema):
+            return data
         columns = [
-            constants[name].of(data.num_rows) if name in constants else data.column(name)
+            self._constants[name].of(of, data.num_rows)
+            if name in self._constants
+            else data.column(name)
             for name in self._schema.names
         ]
-        if not columns:
-            return data
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
-    def _is_row_index(self, field: StructField) -> bool:
-        return self._read.has_row_index and field.name == ROW_POSITION
-
-    def _source(self, file: ScanFile, field: StructField) -> str | pa.Array:
-        """Return the column's name in the file, or its one value."""
-        if self._read.is_feed and file.change is not None and field.name in _FEED:
-            if field.name == CHANGE_TYPE and file.change.type is None:
+    def _source(
+        self, in_file: pa.Schema, files: Sequence[ScanFile], field: StructField
+    ) -> str | pa.Array:
+        """Return the column's name in the file, or its value in each of the ScanFiles."""
+        if self._read.is_feed and files[0].change is not None and field.name in _FEED:
+            changes = [file.change for file in files if file.change is not None]
+            if field.name == CHANGE_TYPE and changes[0].type is None:
                 return CHANGE_TYPE
-            return pa.repeat(pa.scalar(_FEED[field.name](file.change), arrow_type(field.type)), 1)
+            return _feed_values(field.name, changes)
         if field.name.casefold() in self._partitions:
-            text = file.partition_values.get(field.physical_name)
-            return typed_column(typed_child([text], pa.string()), field.type, self._read.zone).cast(
-                arrow_type(field.type)
-            )
-        place = column_in_file(self._in_file, field, self._read.table.column_mapping_mode)
+            texts = [file.partition_values.get(field.physical_name) for file in files]
+            typed = typed_column(typed_child(texts, pa.string()), field.type, self._read.zone)
+            return typed.cast(arrow_type(field.type))
+        place = column_in_file(in_file, field, self._read.table.column_mapping_mode)
         if place is None:
-            return pa.nulls(1, arrow_type(field.type))
-        name: str = self._in_file.field(place).name
+            return pa.nulls(len(files), arrow_type(field.type))
+        name: str = in_file.field(place).name
         return name
 
 
-def _moment(change: Change) -> datetime | None:
-    if change.timestamp_ms is None:
-        return None
-    return _EPOCH + timedelta(milliseconds=change.timestamp_ms)
+def _feed_values(name: str, changes: Sequence[Change]) -> pa.Array:
+    if name == CHANGE_TYPE:
+        return typed_child([change.type for change in changes], pa.string())
+    if name == COMMIT_VERSION:
+        return typed_child([change.version for change in changes], pa.int64())
+    times = (change.timestamp_ms for change in changes)
+    times_us = [None if time is None else time * 1000 for time in times]
+    return typed_child(times_us, pa.int64()).cast(pa.timestamp("us", tz="UTC"))
 
 
-_FEED: Mapping[str, Any] = {
-    CHANGE_TYPE: lambda change: change.type,
-    COMMIT_VERSION: lambda change: change.version,
-    COMMIT_TIMESTAMP: _moment,
-}
+@lru_cache(maxsize=4)
+def _counted_up(count: int) -> pa.Array:
+    """Return the numbers from 0 on, as many as asked for."""
+    return pa.Array.from_buffers(pa.int64(), count, [None, pa.py_buffer(array("q", range(count)))])
 
 
 class RepeatedValue:
-    """One value as a column of any length; the longest one so far is cached."""
+    """A column of one value for each `ScanFile`, each as often as rows are read for it."""
 
-    def __init__(self, value: pa.Array) -> None:
-        self._value = value
-        self._longest = value
+    def __init__(self, values: pa.Array) -> None:
+        self._values = values
+        self._repeated = values.slice(0, 1)
+        self._repeats = 0
 
-    def of(self, count: int) -> pa.Array:
-        """Return the value this many times."""
-        if len(self._longest) < count:
+    def of(self, member: int | pa.Array, count: int) -> pa.Array:
+        """Return the value of a member `count` times, or the value of each of the members."""
+        if not isinstance(member, int):
+            return self._values.take(member)
+        # The longest column is kept: batches of one file have about the same length.
+        if self._repeats != member or len(self._repeated) < count:
             zeros = pa.Array.from_buffers(pa.uint8(), count, [None, pa.py_buffer(bytes(count))])
-            self._longest = self._value.take(zeros)
-        return self._longest.slice(0, count)
+            self._repeated = self._values.slice(member, 1).take(zeros)
+            self._repeats = member
+        return self._repeated.slice(0, count)

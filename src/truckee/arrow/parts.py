@@ -83,7 +83,9 @@ def read_together(parts: Iterable[FilePart]) -> list[tuple[FilePart, ...]]:
 
     A feed names a file once for every version that deleted rows of it with a vector.
     """
-    groups: dict[tuple[str, int, int], list[FilePart]] = {}
+    groups: dict[tuple[str, int, int, bool], list[FilePart]] = {}
     for part in parts:
-        groups.setdefault((part.file.path, part.start, part.end), []).append(part)
+        # In a change file, rows carry their type; that a log names it as a data file too is absurd.
+        has_types = part.file.change is not None and part.file.change.type is None
+        groups.setdefault((part.file.path, part.start, part.end, has_types), []).append(part)
     return [tuple(members) for members in groups.values()]

@@ -11,16 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, Protocol
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from truckee.arrow.file_columns import FileColumns, RepeatedValue, TableRead
+from truckee.arrow.chosen_rows import ChosenRows
+from truckee.arrow.file_columns import FileColumns, TableRead
 from truckee.arrow.parts import FilePart, read_together, row_groups
-from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.errors.spark import DataFileNotFoundError, DataFileUnreadableError
 from truckee.protocol.schema import StructType
 from truckee.scan.file_registry import selected_rows
-from truckee.scan.scan_file import ScanFile
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 
@@ -63,7 +61,7 @@ def read_parts(
     bitmaps = iter(list(selected_rows(storage, with_vectors)))
     selections = {id(part): None if part.file.rows.is_all else next(bitmaps) for part in parts}
     for group in read_together(parts):
-        chosen = [(part.file, selections[id(part)]) for part in group]
+        chosen = ChosenRows([(part.file, selections[id(part)]) for part in group])
         file = group[0].file
         try:
             yield from _read_group(storage, read, group[0], chosen, where, use_threads)
@@ -80,7 +78,7 @@ def _read_group(
     storage: Storage,
     read: TableRead,
     part: FilePart,
-    chosen: Sequence[tuple[ScanFile, RowBitmap | None]],
+    chosen: ChosenRows,
     where: RowFilter | None,
     use_threads: bool,
 ) -> Iterator[pa.RecordBatch]:
@@ -88,31 +86,30 @@ def _read_group(
     output = read.output.names
     with _native_input(storage, part.file.path) as source:
         file = pq.ParquetFile(source, coerce_int96_timestamp_unit="us")
-        columns = FileColumns(read, wanted, file.schema_arrow, part.file)
-        members = [_Member(of, rows, columns.constants(of)) for of, rows in chosen]
-        for number, first in _groups_to_read(file, read, part, members, where):
+        columns = FileColumns(read, wanted, file.schema_arrow, chosen.files)
+        for number, first in _groups_to_read(file, read, part, chosen, where):
             batches = file.iter_batches(
                 _rows_per_batch(file.metadata.row_group(number)),
                 row_groups=[number],
                 columns=columns.names,
                 use_threads=use_threads,
             )
-            yield from _rows_of(batches, first, columns, members, where, output)
+            yield from _rows_of(batches, first, columns, chosen, where, output)
 
 
 def _rows_of(
     batches: Iterable[pa.RecordBatch],
     first: int,
     columns: FileColumns,
-    members: Sequence[_Member],
+    chosen: ChosenRows,
     where: RowFilter | None,
     output: Sequence[str],
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a row group, whose first row is row `first` of the file."""
     for batch in batches:
         data = columns.data(batch, first)
-        for member in members:
-            made = columns.output_batch(member.rows(data, first), member.constants)
+        for rows, of in chosen.rows(data, first):
+            made = columns.output_batch(rows, of)
             if where is not None and made.num_rows:
                 made = where.rows(made).select(output)
             if made.num_rows:
@@ -128,42 +125,11 @@ def _wanted(read: TableRead, where: RowFilter | None) -> StructType:
     return read.columns_named(tuple(dict.fromkeys((*output.names, *where.columns))))
 
 
-class _Member:
-    """A ScanFile among those that read the same bytes: its rows and its constants."""
-
-    def __init__(
-        self, file: ScanFile, rows: RowBitmap | None, constants: dict[str, RepeatedValue]
-    ) -> None:
-        self.constants = constants
-        self._rows = rows
-        self._keeps = file.rows.within is not None
-
-    def has_rows(self, first: int, count: int) -> bool:
-        """Return whether any of the `count` rows from `first` on is read."""
-        return self._rows is None or not self._keeps or self._rows.has_any(first, first + count)
-
-    def rows(self, data: pa.RecordBatch, first: int) -> pa.RecordBatch:
-        """Return the rows to read of a batch that starts at row `first` of the file."""
-        if self._rows is None:
-            return data
-        stop = first + data.num_rows
-        is_touched = self._rows.has_any(first, stop)
-        if not is_touched:
-            return data.slice(0, 0) if self._keeps else data
-        rows = self._rows.between(first, stop) if self._keeps else self._rows.missing(first, stop)
-        return data if len(rows) == data.num_rows else data.take(_indices(rows, first))
-
-
-def _indices(rows: Any, first: int) -> pa.Array:
-    indexes = pa.Array.from_buffers(pa.uint64(), len(rows), [None, pa.py_buffer(rows)])
-    return pc.subtract(indexes, pa.scalar(first, pa.uint64()))
-
-
 def _groups_to_read(
     file: pq.ParquetFile,
     read: TableRead,
     part: FilePart,
-    members: Sequence[_Member],
+    chosen: ChosenRows,
     where: RowFilter | None,
 ) -> Iterator[tuple[int, int]]:
     """Yield the row groups of a part that may have rows to read, with the index of a first row."""
@@ -173,7 +139,7 @@ def _groups_to_read(
         numbers = where.row_groups(file, read, numbers)
     for number in numbers:
         first, count = starts[number], file.metadata.row_group(number).num_rows
-        if any(member.has_rows(first, count) for member in members):
+        if chosen.has_rows(first, count):
             yield number, first
 
 

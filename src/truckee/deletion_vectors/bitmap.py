@@ -77,9 +77,9 @@ class RowBitmap:
         found: array[int] = self._rows.to_array()
         return found
 
-    def has_any(self, start: int, stop: int) -> bool:
-        """Whether there is a row from `start` up to, but excluding, `stop`."""
-        return bool(self._rows.range_cardinality(start, stop))
+    def count_between(self, start: int, stop: int) -> int:
+        """Return the number of rows from `start` up to, but excluding, `stop`."""
+        return int(self._rows.range_cardinality(start, stop))
 
     def between(self, start: int, stop: int) -> array[int]:
         """Return the rows from `start` up to, but excluding, `stop`, as `to_array` does."""
