@@ -56,8 +56,9 @@ def diff(
 
     Example: truckee diff /data/orders 3 9 --keys id
     """
+    from truckee.arrow.change_order import changes_in_order
     from truckee.arrow.diff_rows import diff_rows
-    from truckee.arrow.diff_view import changes_in_order, diff_order, diff_view
+    from truckee.arrow.diff_view import diff_order, diff_view
     from truckee.changes.diff_request import requested_diff
     from truckee.report.diff_page import diff_html
     from truckee.storage import open_storage
