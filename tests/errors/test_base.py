@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import pkgutil
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
@@ -64,3 +66,32 @@ def test_an_argument_that_makes_no_sense_is_what_python_calls_it(
 ) -> None:
     assert isinstance(error, kind)
     assert isinstance(pickle.loads(pickle.dumps(error)), kind)
+
+
+def test_every_class_of_every_module_is_exported() -> None:
+    modules = [
+        import_module(f"truckee.errors.{module.name}")
+        for module in pkgutil.iter_modules(errors.__path__)
+    ]
+    found = {
+        name
+        for module in modules
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, DeltaError) and not name.startswith("_")
+    }
+
+    assert found == set(errors.__all__)
+
+
+def test_one_module_of_errors_is_imported_without_the_others() -> None:
+    code = (
+        "import sys\n"
+        "from truckee.errors.log import NotADeltaTableError\n"
+        "print('truckee.errors.merge' in sys.modules)\n"
+        "from truckee.errors import NoAssignmentsError\n"
+        "print('truckee.errors.merge' in sys.modules)\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False\nTrue\n"

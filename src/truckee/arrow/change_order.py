@@ -1,4 +1,4 @@
-"""Changes in the order in which people look at them."""
+"""Changes in the order in which they are shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A diff for display: in order, as texts, with counts."""
+"""A diff for display: as texts, with counts."""
 
 from __future__ import annotations
 

@@ -20,41 +20,103 @@ One module holds the errors of one part of the path, and opens with its branch o
 safe for a terminal. Import a new module below, so that its classes are exported.
 """
 
-from truckee.errors.alter import *
-from truckee.errors.arguments import *
-from truckee.errors.base import DeltaError as DeltaError
-from truckee.errors.changes import *
-from truckee.errors.clone import *
-from truckee.errors.columns import *
-from truckee.errors.commit import *
-from truckee.errors.conditions import *
-from truckee.errors.create import *
-from truckee.errors.deletion_vectors import *
-from truckee.errors.diff import *
-from truckee.errors.dml import *
-from truckee.errors.install import *
-from truckee.errors.log import *
-from truckee.errors.merge import *
-from truckee.errors.net_changes import *
-from truckee.errors.optimize import *
-from truckee.errors.options import *
-from truckee.errors.protocol import *
-from truckee.errors.replaced_rows import *
-from truckee.errors.restore import *
-from truckee.errors.spark import *
-from truckee.errors.sql import *
-from truckee.errors.storage import *
-from truckee.errors.stream_offset import *
-from truckee.errors.stream_schema import *
-from truckee.errors.streaming import *
-from truckee.errors.table_sql import *
-from truckee.errors.transaction import *
-from truckee.errors.vacuum import *
-from truckee.errors.write import *
-from truckee.errors.write_rows import *
+from __future__ import annotations
 
-__all__ = sorted(
-    name
-    for name, found in dict(globals()).items()
-    if isinstance(found, type) and issubclass(found, DeltaError) and not name.startswith("_")
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from truckee.errors.base import DeltaError as DeltaError
+
+if TYPE_CHECKING:
+    from truckee.errors.alter import *
+    from truckee.errors.arguments import *
+    from truckee.errors.changes import *
+    from truckee.errors.clone import *
+    from truckee.errors.columns import *
+    from truckee.errors.commit import *
+    from truckee.errors.conditions import *
+    from truckee.errors.create import *
+    from truckee.errors.deletion_vectors import *
+    from truckee.errors.diff import *
+    from truckee.errors.dml import *
+    from truckee.errors.install import *
+    from truckee.errors.log import *
+    from truckee.errors.merge import *
+    from truckee.errors.net_changes import *
+    from truckee.errors.optimize import *
+    from truckee.errors.options import *
+    from truckee.errors.protocol import *
+    from truckee.errors.replaced_rows import *
+    from truckee.errors.restore import *
+    from truckee.errors.spark import *
+    from truckee.errors.sql import *
+    from truckee.errors.storage import *
+    from truckee.errors.stream_offset import *
+    from truckee.errors.stream_schema import *
+    from truckee.errors.streaming import *
+    from truckee.errors.table_sql import *
+    from truckee.errors.transaction import *
+    from truckee.errors.vacuum import *
+    from truckee.errors.write import *
+    from truckee.errors.write_rows import *
+
+_MODULES = (
+    "alter",
+    "arguments",
+    "changes",
+    "clone",
+    "columns",
+    "commit",
+    "conditions",
+    "create",
+    "deletion_vectors",
+    "diff",
+    "dml",
+    "install",
+    "log",
+    "merge",
+    "net_changes",
+    "optimize",
+    "options",
+    "protocol",
+    "replaced_rows",
+    "restore",
+    "spark",
+    "sql",
+    "storage",
+    "stream_offset",
+    "stream_schema",
+    "streaming",
+    "table_sql",
+    "transaction",
+    "vacuum",
+    "write",
+    "write_rows",
 )
+
+
+def _exported() -> dict[str, type[DeltaError]]:
+    """Return every error class by its name."""
+    found = {"DeltaError": DeltaError}
+    for module in _MODULES:
+        for name, value in vars(import_module(f"truckee.errors.{module}")).items():
+            is_error = isinstance(value, type) and issubclass(value, DeltaError)
+            if is_error and not name.startswith("_"):
+                found[name] = value
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    # Making some three hundred classes takes a tenth of a second, and whoever imports one module of
+    # this package runs this one too. So the others are loaded when a name of theirs is asked for.
+    if name.startswith("_") and name != "__all__":
+        raise AttributeError(f"module 'truckee.errors' has no attribute {name!r}")
+    exported = _exported()
+    globals().update(exported, __all__=sorted(exported))
+    if name not in globals():
+        raise AttributeError(f"module 'truckee.errors' has no attribute {name!r}")
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted(_exported())
