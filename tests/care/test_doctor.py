@@ -143,7 +143,7 @@ def test_a_log_without_checkpoints_or_with_a_wrong_checksum_is_told(tmp_path: Pa
 
     write_checkpoint(load_snapshot(table.storage))
     (table.path / "_delta_log" / "_last_checkpoint").unlink()
-    assert "names no checkpoint" in findings(table)["checkpoints"].says
+    assert "names no existing checkpoint" in findings(table)["checkpoints"].says
 
     table.storage.write(checksum_path(21), json.dumps({"numFiles": 7}).encode())
     assert findings(table)["checksum"].severity is Severity.ERROR

@@ -46,7 +46,6 @@ from truckee.errors.alter import ColumnNotFoundError
 from truckee.protocol.schema import StructType
 
 _ROW_VERSION = "__truckee_row_version"
-_UPDATE_KINDS = pa.array([UPDATE_PREIMAGE, UPDATE_POSTIMAGE])
 _FEED = tuple(field.name for field in FEED_FIELDS)
 
 
@@ -110,14 +109,14 @@ class _Tables:
 
     def _compared(self, pool: pa.Table) -> pa.Table:
         if self._feed.pairs_by_keys:
-            # Updates that a change file tells stay what they are.
-            is_told = pc.is_in(pool[CHANGE_TYPE], value_set=_UPDATE_KINDS)
-            told, pool = pool.filter(is_told), pool.filter(pc.invert(is_told))
+            # Updates that a change file records stay what they are.
+            is_update = _is_update(pool)
+            updates, pool = pool.filter(is_update), pool.filter(pc.invert(is_update))
             names, keyed = self._keyed(pool)
             is_compared = [self._shape.drops_carryovers] * pool.num_rows
             compared = ComparedBy(group_numbers(pool, self._columns), None, is_compared)
             chosen = paired_images(keyed, names, compared, as_updates=True)
-            return pa.concat_tables([told, chosen_rows(pool, chosen)])
+            return pa.concat_tables([updates, chosen_rows(pool, chosen)])
         rows = group_numbers(pool, self._columns)
         return chosen_rows(pool, uncancelled(pool, rows, pool[COMMIT_VERSION].to_pylist()))
 
@@ -205,7 +204,7 @@ class _Tables:
         """Return the rows without updates whose two images are equal."""
         if not self._shape.drop_unchanged:
             return rows
-        is_update = pc.is_in(rows[CHANGE_TYPE], value_set=_UPDATE_KINDS)
+        is_update = _is_update(rows)
         pool = rows.filter(is_update)
         numbers = group_numbers(pool, self._columns)
         if self._shape.keys:
@@ -305,3 +304,10 @@ def _schema_versions(rows: pa.Table, known: Sequence[int]) -> pa.Array:
         last = version if kind in (INSERT, UPDATE_POSTIMAGE) else version - 1
         found.append(max((v for v in known if v <= last), default=min(known)))
     return pa.array(found, pa.int64())
+
+
+def _is_update(rows: pa.Table) -> pa.Array:
+    """Return which rows are images of updates."""
+    # Not a constant of the module: the first array loads pandas where it is installed.
+    kinds = pa.array([UPDATE_PREIMAGE, UPDATE_POSTIMAGE])
+    return pc.is_in(rows[CHANGE_TYPE], value_set=kinds)

@@ -43,8 +43,8 @@ def _checkpoints(snapshot: Snapshot, listing: LogListing) -> Iterator[Finding]:
         yield Finding(
             topic="checkpoints",
             severity=Severity.WARNING,
-            says="_last_checkpoint names a checkpoint that does not exist, so readers have to list "
-            "the whole log",
+            says="_last_checkpoint names no existing checkpoint, so readers have to list the whole "
+            "log",
             mend=mend,
             facts=facts,
         )
