@@ -71,6 +71,20 @@ def test_a_table_is_read_without_spark_or_java() -> None:
     assert done.stdout.strip() == ""
 
 
+def test_rows_and_changes_are_shown_without_loading_pandas(table: History) -> None:
+    code = (
+        "import sys, truckee; from truckee.cli.main import main; path = sys.argv[1]; "
+        "truckee.open(path).to_arrow(); main(['changes', path, '--from', '0']); "
+        "main(['changes', path, '--from', '0', '--json']); main(['head', path]); "
+        "assert 'pandas' not in sys.modules"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, table.storage.root], capture_output=True, text=True
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_rows_are_those_of_the_version(table: History) -> None:
     found = truckee.open(table.storage.root)
 

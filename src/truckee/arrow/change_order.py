@@ -44,7 +44,10 @@ def changes_in_order(rows: pa.Table, columns: Sequence[str]) -> pa.Table:
 
 def _follows(kinds: pa.Array) -> pa.BooleanArray:
     """Return which rows are postimages right after a preimage."""
-    is_post = pc.fill_null(pc.equal(kinds, UPDATE_POSTIMAGE), False)
-    is_pre = pc.fill_null(pc.equal(kinds, UPDATE_PREIMAGE), False)
+    is_post, is_pre = (
+        # A constant of Arrow's own: for one of Python, pyarrow would import pandas.
+        pc.is_in(kinds, value_set=typed_child([kind], pa.string()))
+        for kind in (UPDATE_POSTIMAGE, UPDATE_PREIMAGE)
+    )
     before = pa.concat_arrays([typed_child([False] * min(1, len(kinds)), pa.bool_()), is_pre[:-1]])
     return pc.and_(is_post, before)

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truckee.deletion_vectors.bitmap import RowBitmap
+from truckee.log.columns import typed_child
 from truckee.scan.scan_file import ScanFile
 
 # A mask is made by setting one byte for each row that is left out. Copying the runs between these
@@ -88,5 +89,6 @@ def _rows_without(data: pa.RecordBatch, dropped: RowBitmap, first: int) -> pa.Re
 
 
 def _indexes(rows: array[int], first: int) -> pa.Array:
-    indexes = pa.Array.from_buffers(pa.uint64(), len(rows), [None, pa.py_buffer(rows)])
-    return pc.subtract(indexes, pa.scalar(first, pa.uint64()))
+    # No row index needs the 64th bit.
+    indexes = pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows)])
+    return pc.subtract(indexes, typed_child([first], pa.int64())[0])

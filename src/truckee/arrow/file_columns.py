@@ -103,7 +103,7 @@ class FileColumns:
         columns = [as_type(batch.column(source), field.type, mode) for field, source in self._data]
         names = [field.name for field, _ in self._data]
         if self._has_row_index:
-            columns.append(pc.add(_counted_up(batch.num_rows), pa.scalar(first, pa.int64())))
+            columns.append(pc.add(_counted_up(batch.num_rows), typed_child([first], pa.int64())[0]))
             names.append(ROW_POSITION)
         if not columns:
             # A batch without columns would lose its number of rows.
