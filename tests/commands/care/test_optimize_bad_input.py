@@ -12,7 +12,7 @@ from dml_tables import Table, create_table, numbers
 from session_settings import set_as
 from truckee.commands.care.optimize_builder import DeltaOptimizeBuilder
 from truckee.errors.base import DeltaError
-from truckee.errors.dml import UnresolvedColumnError
+from truckee.errors.dml import MissingColumnError
 from truckee.errors.optimize import (
     ConditionOnClusteredTableError,
     FullOptimizeNotSupportedError,
@@ -78,7 +78,7 @@ def test_a_condition_on_a_table_without_partitions_is_refused(
 
 
 def test_a_condition_on_an_unknown_column_is_refused(table: Table) -> None:
-    found = refusal(UnresolvedColumnError, table, lambda o: o.where("nope = 1").executeCompaction())
+    found = refusal(MissingColumnError, table, lambda o: o.where("nope = 1").executeCompaction())
 
     assert found == (
         "the condition of OPTIMIZE (nope = 1) names `nope`, which is not a column here\n"

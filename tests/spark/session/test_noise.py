@@ -15,7 +15,7 @@ SOURCE = Path(__file__).resolve().parents[3] / "src"
 
 KINDS = {
     "no such path": "NotADeltaTableError",
-    "unknown column": "UnresolvedColumnError",
+    "unknown column": "MissingColumnError",
     "no SQL": "InvalidExpressionError",
     "no name": "InvalidTableNameError",
     "missing file": "DataFileNotFoundError",
