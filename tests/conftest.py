@@ -66,17 +66,24 @@ def corpus() -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that asks for the Spark session, and put slow and long files first.
+    """Mark every test that asks for the Spark session, and put slow and long files of these first.
 
     Files are shared out to processes in this order. A long file that came last would leave the
-    other processes idle.
+    other processes idle. The tests without Spark keep their order: those of hostile tables fork,
+    with little memory for the child, and a process that has run all others leaves it too little.
     """
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
     sizes = Counter(item.path for item in items)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: (item.path not in slow, -sizes[item.path]))
+    items.sort(
+        key=lambda item: (
+            (item.path not in slow, -sizes[item.path])
+            if item.get_closest_marker("spark")
+            else (False, 0)
+        )
+    )
 
 
 @pytest.hookimpl(wrapper=True)
