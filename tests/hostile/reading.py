@@ -42,7 +42,8 @@ LARGEST_TABLE = 200_000
 # Of the processor, since a loaded machine is no fault of the table; and of a clock, for what waits.
 PROCESSOR_SECONDS = 20
 SECONDS = 120
-MEMORY = 3 << 30
+# On top of what the process has mapped when the child is forked, which depends on the tests before.
+MEMORY = 2 << 30
 
 
 def small_tables() -> list[Path]:
@@ -175,10 +176,16 @@ def _in_a_process(
 
 def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    most = _mapped() + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stderr.fileno())
+
+
+def _mapped() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * resource.getpagesize()
 
 
 def _round(number: int, tables: Sequence[Path], folder: Path) -> list[str]:
