@@ -97,6 +97,20 @@ def test_dropping_the_name_of_another_table_leaves_it(
     assert len(rust_rows(tmp_path / "a 'b'")) == 10
 
 
+def test_a_replaced_table_stays_one_that_the_catalog_does_not_manage(
+    spark: SparkSession, rows: DataFrame, tmp_path: Path
+) -> None:
+    write(rows).option("path", str(tmp_path / "t")).saveAsTable(NAME)
+
+    builder(spark, Creation.REPLACE).tableName(NAME).addColumn("id", "long").execute()
+
+    info = commit_info(tmp_path / "t", 1)
+    assert (info["operation"], info["operationParameters"]["isManaged"]) == (
+        "REPLACE TABLE",
+        "false",
+    )
+
+
 def test_modes_speak_of_the_named_table(spark: SparkSession, rows: DataFrame) -> None:
     write(rows).saveAsTable(NAME)
     location = delta_location(spark, NAME)

@@ -103,6 +103,7 @@ def check_creation(spark: SparkSession, definition: TableDefinition, creation: C
 
 
 def _is_managed(spark: SparkSession, definition: TableDefinition) -> bool:
+    """Return whether the catalog manages the table; one that is replaced stays what it was."""
     known = None if definition.name is None else named_table(spark, definition.name)
     return definition.location is None if known is None else known.is_managed
 
@@ -119,13 +120,14 @@ def create_table(spark: SparkSession, definition: TableDefinition, creation: Cre
             enter_table(spark, definition.name, storage.root, comment=definition.comment)
         return storage
     table = _planned(spark, definition, storage, snapshot)
-    _commit(table, definition, creation)
+    is_managed = _is_managed(spark, definition)
+    _commit(table, definition, creation, is_managed=is_managed)
     if is_new_name and definition.name is not None:
         enter_table(
             spark,
             definition.name,
             storage.root,
-            is_managed=definition.location is None,
+            is_managed=is_managed,
             comment=definition.comment,
         )
     return storage
@@ -234,7 +236,9 @@ def _clustering(
     return None
 
 
-def _commit(table: TablePlan, definition: TableDefinition, creation: Creation) -> None:
+def _commit(
+    table: TablePlan, definition: TableDefinition, creation: Creation, *, is_managed: bool
+) -> None:
     transaction = table.transaction()
     replaced = Replacement() if table.snapshot is None else every_file(table.snapshot)
     replaced.note(transaction)
@@ -243,6 +247,6 @@ def _commit(table: TablePlan, definition: TableDefinition, creation: Creation) -
     parameters = creation_parameters(
         table.metadata,
         cluster_by=definition.cluster_by,
-        is_managed=definition.location is None,
+        is_managed=is_managed,
     )
     transaction.commit(creation.operation, parameters=parameters)
