@@ -24,6 +24,7 @@ DELTA_PYTHON = REPOSITORY / ".venv-delta" / "bin" / "python"
 ENGINES = ("truckee", "truckee-rewrite", "spark-parquet", "deltalake", "delta-spark")
 START_LIMIT_S = 1800
 RUN_LIMIT_S = 300
+ERROR_LENGTH = 400
 
 
 class EngineError(Exception):
@@ -120,7 +121,7 @@ class EngineProcess:
         reply: dict[str, Any] = json.loads(line)
         if "error" in reply:
             last_line = reply["error"].strip().splitlines()[-1]
-            raise EngineError(last_line.replace(str(REPOSITORY), "."))
+            raise EngineError(_shortened(last_line.replace(str(REPOSITORY), ".")))
         return reply
 
     def _reason(self, error: EngineError) -> EngineError:
@@ -128,6 +129,11 @@ class EngineProcess:
         if NO_JARS in log:
             return EngineMissingError("its JARs could not be had from Maven")
         return error
+
+
+def _shortened(message: str) -> str:
+    """Return the start of a message: some engines name every file of the table in one line."""
+    return message if len(message) <= ERROR_LENGTH else message[:ERROR_LENGTH] + " ..."
 
 
 def prepare_engine(engine: str, case: Case) -> None:

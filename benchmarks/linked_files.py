@@ -1,4 +1,4 @@
-"""A table of two versions and very many files, all of them links to one."""
+"""A table of two versions and very many files, all of them links to a few."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+# ext4 allows 65,000 links to a file, and the table of each engine links to these files again.
+_LINKS = 10_000
 _LONG_AGO_S = 1_600_000_000
 _PROTOCOL = {"minReaderVersion": 1, "minWriterVersion": 2}
 _METADATA = {
@@ -45,7 +47,7 @@ def _link_files(table: Path, numbers: list[int]) -> None:
     pq.write_table(pa.table({"id": pa.array([1], pa.int64())}), origin)
     os.utime(origin, (_LONG_AGO_S, _LONG_AGO_S))
     for place, number in enumerate(numbers[1:], 1):
-        if place % 50_000 == 0:  # a file system allows so many links to one file
+        if place % _LINKS == 0:
             copy = table / _name(number)
             copy.write_bytes(origin.read_bytes())
             os.utime(copy, (_LONG_AGO_S, _LONG_AGO_S))

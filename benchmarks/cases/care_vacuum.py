@@ -11,7 +11,7 @@ __all__ = ["reset"]
 
 TITLE = "vacuum of 100,000 files, half of them dead"
 SPARK = True
-DATA_VERSION = 2
+DATA_VERSION = 3
 WARMUP = 1
 REPETITIONS = 3
 FILES = {"small": 2_000, "full": 100_000}
