@@ -8,14 +8,23 @@ for a table of five hundred columns they took ten times as long as writing the r
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType
 
-from truckee.spark.jvm.bridge import java_array, java_half
+from truckee.spark.jvm.bridge import (
+    gateway,
+    java_array,
+    java_class,
+    java_half,
+    scala_seq,
+    to_column,
+    to_expression,
+)
 
 
 def column(name: str) -> Column:
@@ -65,6 +74,36 @@ def selected(df: DataFrame, items: Iterable[Item]) -> DataFrame:
     spark = df.sparkSession
     chosen = java_half(spark).select(df._jdf, *_packed(spark, items))
     return DataFrame(chosen, spark)
+
+
+def binary_search(spark: SparkSession, numbers: Sequence[int | float], value: Column) -> Column:
+    """Return what `java.util.Arrays.binarySearch` finds for a value in sorted numbers.
+
+    They are 64-bit integers or doubles, as the values are. Spark's own `array_binary_search` copies
+    the whole array for every row.
+    """
+    is_double = isinstance(numbers[0], float)
+    found = gateway(spark)
+    jvm = found.jvm
+    array = found.new_array(jvm.double if is_double else jvm.long, len(numbers))
+    packed = struct.pack(f">{len(numbers)}{'d' if is_double else 'q'}", *numbers)
+    wrapped = java_class(spark, "java.nio.ByteBuffer").wrap(packed)
+    (wrapped.asDoubleBuffer() if is_double else wrapped.asLongBuffer()).get(array)
+    types = "org.apache.spark.sql.types."
+    held = java_class(spark, f"{types}ObjectType")(array.getClass())
+    literal = java_class(spark, "org.apache.spark.sql.catalyst.expressions.Literal")(array, held)
+    search = java_class(spark, "org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke")(
+        java_class(spark, "java.lang.Class").forName("java.util.Arrays"),
+        getattr(java_class(spark, f"{types}IntegerType$"), "MODULE$"),
+        "binarySearch",
+        scala_seq(spark, [literal, to_expression(spark, value)]),
+        scala_seq(spark, []),
+        True,
+        False,
+        True,
+        getattr(java_class(spark, "scala.None$"), "MODULE$"),
+    )
+    return to_column(spark, search)
 
 
 def _packed(spark: SparkSession, items: Iterable[Item]) -> tuple[str, Any]:
