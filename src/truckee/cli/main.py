@@ -8,36 +8,69 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any, cast
 
 import typer
+from typer.core import TyperGroup
 
 from truckee.cli import care, changes, demo, diff, inspect, optimize, report, rows, sql
 from truckee.cli.render import in_utc, words
 from truckee.errors.base import DeltaError
 
+_COMMANDS: Mapping[str, Callable[..., None]] = {
+    "history": inspect.history,
+    "detail": inspect.detail,
+    "log": inspect.log,
+    "files": inspect.files,
+    "changes": changes.changes,
+    "diff": diff.diff,
+    "rows": rows.rows,
+    "head": rows.head,
+    "optimize": optimize.optimize,
+    "report": report.report,
+    "doctor": care.doctor,
+    "vacuum": care.vacuum,
+    "restore": care.restore,
+    "clone": care.clone,
+    "sql": sql.sql,
+    "demo": demo.demo,
+}
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands as Typer wants them; the options of one are parsed when it is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        return _command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_COMMANDS)
+
+    def __len__(self) -> int:
+        return len(_COMMANDS)
+
+
+@cache
+def _command(name: str) -> Any:
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    alone.command(name)(_COMMANDS[name])
+    return typer.main.get_command(alone)
+
+
+class _Group(TyperGroup):
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = cast("Any", _Commands())
+
+
 app = typer.Typer(
+    cls=_Group,
     help="Look at Delta tables, their history and their changes, and keep them in order.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command()(inspect.history)
-app.command()(inspect.detail)
-app.command()(inspect.log)
-app.command()(inspect.files)
-app.command()(changes.changes)
-app.command()(diff.diff)
-app.command()(rows.rows)
-app.command()(rows.head)
-app.command()(optimize.optimize)
-app.command()(report.report)
-app.command()(care.doctor)
-app.command()(care.vacuum)
-app.command()(care.restore)
-app.command()(care.clone)
-app.command()(sql.sql)
-app.command()(demo.demo)
 
 _DEBUG = "--debug"
 _UTC = "--utc"
