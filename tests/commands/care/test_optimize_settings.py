@@ -6,11 +6,8 @@ import re
 
 import pytest
 
-from truckee.commands.care.optimize_settings import (
-    OptimizeSettings,
-    auto_compact_settings,
-    optimize_settings,
-)
+from truckee.commands.care.auto_compact import auto_compact_settings
+from truckee.commands.care.optimize_settings import OptimizeSettings, optimize_settings
 from truckee.errors.options import IllegalOptionError
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.property_kinds import parse_bytes

@@ -1,4 +1,4 @@
-"""The settings of session and table for OPTIMIZE, REORG and auto compaction.
+"""The settings of session and table for OPTIMIZE and REORG.
 
 Sizes are bytes, or a number with a unit as in `128m` or `1gb`.
 
@@ -11,11 +11,6 @@ Sizes are bytes, or a number with a unit as in `128m` or `1gb`.
 | `optimize.zorder.checkStatsCollection.enabled`                 | true              |
 | `optimize.clustering.mergeStrategy.minCubeSize.threshold`      | 100 GiB           |
 | `optimize.clustering.mergeStrategy.minCubeSize.targetCubeSize` | 150 GiB           |
-| `autoCompact.enabled`                                          | the table's       |
-| `autoCompact.maxFileSize`                                      | 128 MiB           |
-| `autoCompact.minFileSize`                                      | half of that      |
-| `autoCompact.minNumFiles`                                      | 50                |
-| `autoCompact.maxNumModifiedPartitions`                         | 128               |
 
 If the session sets neither, the table property `delta.targetFileSize` is used for
 `optimize.maxFileSize` and `optimize.minFileSize`.
@@ -31,9 +26,8 @@ from truckee.options.text import Options
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.property_kinds import parse_bytes
 
-_DELTA = "spark.databricks.delta."
+DELTA_SETTINGS = "spark.databricks.delta."
 _RANGES = "spark.databricks.io.skipping.mdc.rangeId.max"
-_MIB = 1 << 20
 _GIB = 1 << 30
 
 
@@ -53,60 +47,33 @@ class OptimizeSettings:
     user_metadata: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class AutoCompactSettings:
-    """When a compaction follows a write, and which files it considers."""
-
-    min_num_files: int = 50
-    max_partitions: int = 128
-    optimize: OptimizeSettings
-
-
 def optimize_settings(
     settings: Mapping[str, str], properties: TableProperties | None = None
 ) -> OptimizeSettings:
     """Return what a session and the properties of a table say of OPTIMIZE."""
     given = Options(settings)
     target = None if properties is None else properties.target_file_size
-    clustering = f"{_DELTA}optimize.clustering.mergeStrategy.minCubeSize."
-    batch = f"{_DELTA}optimize.batchSize"
+    clustering = f"{DELTA_SETTINGS}optimize.clustering.mergeStrategy.minCubeSize."
+    batch = f"{DELTA_SETTINGS}optimize.batchSize"
     return OptimizeSettings(
-        max_file_size=_bytes(given, f"{_DELTA}optimize.maxFileSize", target or _GIB),
-        min_file_size=_bytes(given, f"{_DELTA}optimize.minFileSize", target or _GIB, least=0),
-        max_deleted_ratio=_ratio(given, f"{_DELTA}optimize.maxDeletedRowsRatio", 0.05),
-        batch_size=_bytes(given, batch, _GIB) if batch in given else None,
-        checks_statistics=given.boolean(
-            f"{_DELTA}optimize.zorder.checkStatsCollection.enabled", True
+        max_file_size=size_setting(given, f"{DELTA_SETTINGS}optimize.maxFileSize", target or _GIB),
+        min_file_size=size_setting(
+            given, f"{DELTA_SETTINGS}optimize.minFileSize", target or _GIB, least=0
         ),
-        num_ranges=_bytes(given, _RANGES, 1000, least=2),
-        sealed_cube_size=_bytes(given, f"{clustering}threshold", 100 * _GIB),
-        target_cube_size=_bytes(given, f"{clustering}targetCubeSize", 150 * _GIB),
-        user_metadata=given.get(f"{_DELTA}commitInfo.userMetadata"),
+        max_deleted_ratio=_ratio(given, f"{DELTA_SETTINGS}optimize.maxDeletedRowsRatio", 0.05),
+        batch_size=size_setting(given, batch, _GIB) if batch in given else None,
+        checks_statistics=given.boolean(
+            f"{DELTA_SETTINGS}optimize.zorder.checkStatsCollection.enabled", True
+        ),
+        num_ranges=size_setting(given, _RANGES, 1000, least=2),
+        sealed_cube_size=size_setting(given, f"{clustering}threshold", 100 * _GIB),
+        target_cube_size=size_setting(given, f"{clustering}targetCubeSize", 150 * _GIB),
+        user_metadata=given.get(f"{DELTA_SETTINGS}commitInfo.userMetadata"),
     )
 
 
-def auto_compact_settings(
-    settings: Mapping[str, str], properties: TableProperties
-) -> AutoCompactSettings | None:
-    """Return how to compact after a write, None if neither session nor table asks for it.
-
-    The session takes precedence over the table. If `delta.autoOptimize`, the old name, is true, it
-    takes precedence over the new one.
-    """
-    given = Options(settings)
-    wanted = bool(properties.auto_optimize) or properties.auto_compact not in (None, "false")
-    if not given.boolean(f"{_DELTA}autoCompact.enabled", wanted):
-        return None
-    largest = _bytes(given, f"{_DELTA}autoCompact.maxFileSize", 128 * _MIB)
-    smallest = _bytes(given, f"{_DELTA}autoCompact.minFileSize", largest // 2)
-    return AutoCompactSettings(
-        min_num_files=_bytes(given, f"{_DELTA}autoCompact.minNumFiles", 50),
-        max_partitions=_bytes(given, f"{_DELTA}autoCompact.maxNumModifiedPartitions", 128),
-        optimize=OptimizeSettings(max_file_size=largest, min_file_size=smallest),
-    )
-
-
-def _bytes(given: Options, name: str, default: int, *, least: int = 1) -> int:
+def size_setting(given: Options, name: str, default: int, *, least: int = 1) -> int:
+    """Return a setting in bytes; IllegalOptionError unless it is a number of at least `least`."""
     if name not in given:
         return default
     try:
