@@ -11,8 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from staging import metadata
-from truckee.deletion_vectors.bitmap import RowBitmap
-from truckee.deletion_vectors.format import encode
+from truckee.deletion_vectors.bitmap import RowBitmap, encode
 from truckee.log.commits import Commit, read_commit
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import (

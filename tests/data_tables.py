@@ -21,8 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec.structs import replace
 
-from truckee.deletion_vectors.bitmap import RowBitmap
-from truckee.deletion_vectors.format import encode
+from truckee.deletion_vectors.bitmap import RowBitmap, encode
 from truckee.protocol.actions import (
     Action,
     AddCDCFile,

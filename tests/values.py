@@ -6,11 +6,10 @@ from typing import Any
 
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import VectorOf, read_deletion_vectors
-from truckee.protocol.deletion_vector import INLINE, DeletionVectorDescriptor
+from truckee.protocol.deletion_vector import INLINE, DeletionVectorDescriptor, z85_encode
 from truckee.protocol.paths import LOG_DIRECTORY
 from truckee.protocol.predicates import Comparison, Predicate, column_named
 from truckee.protocol.schema import StructField, StructType, parse_type
-from truckee.protocol.z85 import z85_encode
 from truckee.storage.base import Storage
 
 

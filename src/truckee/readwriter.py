@@ -17,8 +17,7 @@ from truckee.errors.log import NotADeltaTableError
 from truckee.log.time_travel import path_and_time, root_and_partition, snapshot_at
 from truckee.options.arguments import check_format, checked_argument
 from truckee.options.feed import BATCH_READ_OPTIONS, bound, feed_options, is_feed_read
-from truckee.options.text import Options, options_text
-from truckee.options.unknown import warn_of_unknown
+from truckee.options.text import Options, options_text, warn_of_unknown
 from truckee.spark.read.frames import partition_frame
 from truckee.spark.read.shaped_frames import changes_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session

@@ -20,8 +20,7 @@ from truckee.commands.write.write import write_table
 from truckee.doors.enable import enable_on_first_use
 from truckee.errors.create import NoTableLocationError
 from truckee.options.arguments import check_format, checked_argument
-from truckee.options.text import Options, options_text
-from truckee.options.unknown import warn_of_unknown
+from truckee.options.text import Options, options_text, warn_of_unknown
 from truckee.protocol.property_kinds import parse_column_names
 from truckee.spark.session.arguments import PathLike, checked_frame
 from truckee.spark.session.settings import session_settings, session_storage

@@ -22,7 +22,7 @@ from truckee.care.presence import absent, needed_paths
 from truckee.commands.care.clone import CloneRequest, clone_table
 from truckee.errors.log import NotADeltaTableError
 from truckee.log.commits import read_commits
-from truckee.log.file_keys import FileKey, file_key
+from truckee.log.replay import FileKey, file_key
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.paths import decode_path
 from truckee.storage.local import LocalStorage

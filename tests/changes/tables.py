@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from truckee.deletion_vectors.bitmap import RowBitmap
-from truckee.deletion_vectors.format import encode
+from truckee.deletion_vectors.bitmap import RowBitmap, encode
 from truckee.log.commits import Commit
 from truckee.protocol.actions import (
     Action,

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truckee.deletion_vectors.bitmap import NO_ROWS, RowBitmap
-from truckee.deletion_vectors.format import decode, vector_frame
+from truckee.deletion_vectors.bitmap import NO_ROWS, RowBitmap, decode, vector_frame
 from truckee.deletion_vectors.store import (
     VectorOf,
     check_row_indexes,

@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 
 from builders import history, vector
 from truckee.log.checkpoint_schema import add_actions, file_rows
-from truckee.log.file_keys import file_key, path_key, path_keys
-from truckee.log.replay import Tail, decode_state, few_batches, live_files, untouched
+from truckee.log.replay import (
+    Tail,
+    decode_state,
+    few_batches,
+    file_key,
+    live_files,
+    path_key,
+    path_keys,
+    untouched,
+)
 from truckee.protocol.actions import AddFile, RemoveFile
 
 

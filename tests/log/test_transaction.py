@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from staging import VECTORS_ON, add, append, create_table, metadata, paths, remove, vector
 from truckee.errors.commit import MissingMetadataError, ProtocolDowngradeError
 from truckee.errors.protocol import UnsupportedWriterFeaturesError
-from truckee.log.commit_info import engine_info
+from truckee.log.attempt import engine_info
 from truckee.log.commits import read_commit
 from truckee.log.conflicts import IsolationLevel
 from truckee.log.snapshot import load_snapshot

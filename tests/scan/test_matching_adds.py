@@ -14,8 +14,7 @@ from builders import History, history
 from staging import metadata
 from truckee.errors.log import CorruptLogFileError
 from truckee.log.checkpoint_writer import write_classic_checkpoint, write_v2_checkpoint
-from truckee.log.file_totals import FileTotals
-from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.log.snapshot import FileTotals, Snapshot, load_snapshot
 from truckee.protocol.paths import SIDECAR_DIRECTORY
 from truckee.protocol.predicates import (
     ALWAYS_FALSE,

@@ -7,7 +7,7 @@ import pytest
 
 from truckee.storage import open_storage
 from truckee.storage.object_options import store_config
-from truckee.storage.object_url import parse_object_url
+from truckee.storage.urls import parse_object_url
 
 S3 = "s3a://b/t"
 AZURE = "abfss://c@acc.dfs.core.windows.net/t"

@@ -21,7 +21,7 @@ from truckee.errors.stream_schema import (
     StreamSchemaChangedError,
 )
 from truckee.errors.streaming import SourceRowsDeletedError
-from truckee.options.unknown import UnknownOptionWarning
+from truckee.options.text import UnknownOptionWarning
 from truckee.streaming.fast_lane import stream_frame
 
 

@@ -21,7 +21,7 @@ from truckee.arrow.parts import FilePart, cut
 from truckee.arrow.read import RowFilter, read_parts
 from truckee.scan.scan_file import ScanFile
 from truckee.storage.base import Storage
-from truckee.storage.object_url import is_object_url
+from truckee.storage.urls import is_object_url
 
 _LARGEST_PART = 64 << 20
 _FILES_AT_ONCE = 16

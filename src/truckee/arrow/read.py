@@ -18,7 +18,7 @@ from truckee.arrow.file_columns import FileColumns, TableRead
 from truckee.arrow.parts import FilePart, read_together, row_groups
 from truckee.errors.spark import DataFileNotFoundError, DataFileUnreadableError
 from truckee.protocol.schema import StructType
-from truckee.scan.file_registry import selected_rows
+from truckee.scan.scan_file import selected_rows
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 

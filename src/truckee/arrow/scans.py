@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from truckee.arrow.file_columns import TableRead
 from truckee.arrow.rows import ArrowRows
 from truckee.arrow.where import Where, where_condition
-from truckee.changes.feed_pruning import matching_files
+from truckee.changes.file_index import matching_files
 from truckee.changes.missing_files import missing_file_error
 from truckee.changes.plan import ChangeFeed
 from truckee.errors.alter import ColumnNotFoundError

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from msgspec.structs import replace
 
-from truckee.log.file_keys import FileKey, path_key, path_keys
+from truckee.log.replay import FileKey, path_key, path_keys
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor

@@ -15,7 +15,7 @@ from truckee.protocol.paths import LOG_DIRECTORY, decode_path, is_absolute
 from truckee.storage.base import Storage
 from truckee.storage.fence import without_fence
 from truckee.storage.local import LocalStorage
-from truckee.storage.object_url import is_object_url, parse_object_url
+from truckee.storage.urls import is_object_url, parse_object_url
 
 
 class TableRoot:

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from truckee.changes.columns import feed_schema
 from truckee.changes.file_index import feed_files
 from truckee.changes.range_diffs import range_diffs
-from truckee.changes.read_schema import ReadSchema, read_schema
-from truckee.changes.readable_ranges import SchemaChoice
+from truckee.changes.read_schema import ReadSchema, SchemaChoice, read_schema
 from truckee.changes.version_diff import VersionDiff
 from truckee.changes.version_range import VersionRange, resolved_range
 from truckee.errors.changes import BeyondRetentionError

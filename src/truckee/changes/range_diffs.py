@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from truckee.changes.read_schema import ReadSchema, incompatibility
-from truckee.changes.readable_ranges import SchemaChoice, readable_ranges
+from truckee.changes.read_schema import ReadSchema, SchemaChoice, incompatibility, readable_ranges
 from truckee.changes.version_diff import VersionDiff, version_diff
 from truckee.changes.version_range import VersionRange
 from truckee.errors.changes import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from truckee.arrow.file_columns import TableRead
 from truckee.changes.columns import feed_schema
-from truckee.changes.feed_pruning import matching_files
+from truckee.changes.file_index import matching_files
 from truckee.changes.plan import open_feed
 from truckee.errors.net_changes import ShapedFeedNotHereError
 from truckee.errors.options import IllegalOptionError

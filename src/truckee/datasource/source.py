@@ -47,7 +47,7 @@ from truckee.errors.stream_schema import GivenSchemaError, MetadataEvolvedError
 from truckee.errors.streaming import TimeTravelOfStreamError
 from truckee.log.snapshot import load_snapshot
 from truckee.options.stream import stream_options
-from truckee.options.unknown import warn_of_unknown
+from truckee.options.text import warn_of_unknown
 from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
 from truckee.protocol.schema import StructType as TableSchema
 from truckee.protocol.schema import type_text

@@ -17,8 +17,7 @@ from pyspark.sql.types import StructType
 from truckee.arrow.write import discard, write_batches
 from truckee.datasource.query_id import recorded_query_id
 from truckee.errors.streaming import NullTypeInStreamError
-from truckee.options.text import Options
-from truckee.options.unknown import warn_of_unknown
+from truckee.options.text import Options, warn_of_unknown
 from truckee.protocol.actions import AddFile
 from truckee.protocol.schema import VOID, nested_fields
 from truckee.spark.schema_conversion import from_spark

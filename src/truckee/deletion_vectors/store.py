@@ -15,10 +15,11 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from truckee.deletion_vectors.bitmap import NO_ROWS, RowBitmap
-from truckee.deletion_vectors.format import (
+from truckee.deletion_vectors.bitmap import (
     FILE_VERSION,
     FRAME_SIZE,
+    NO_ROWS,
+    RowBitmap,
     check_file_version,
     decode,
     encode,

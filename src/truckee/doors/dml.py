@@ -23,8 +23,7 @@ from truckee.errors.replaced_rows import ReplaceUsingPositionError
 from truckee.errors.sql import StatementNotAllowedError, TableOperationError
 from truckee.errors.write import ColumnCountError, ExtraColumnsError
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.options.text import Options
-from truckee.options.unknown import warn_of_unknown
+from truckee.options.text import Options, warn_of_unknown
 from truckee.protocol.column_metadata import (
     CURRENT_DEFAULT_KEY,
     GENERATION_EXPRESSION_KEY,

@@ -11,8 +11,7 @@ from truckee.commands.write.options import WRITE_OPTIONS, save_mode, write_optio
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
 from truckee.errors.create import NoTableLocationError
-from truckee.options.text import Options
-from truckee.options.unknown import warn_of_unknown
+from truckee.options.text import Options, warn_of_unknown
 from truckee.protocol.property_kinds import parse_column_names
 from truckee.readwriter import load_path
 from truckee.spark.read.stream_source import java_source

@@ -22,7 +22,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from truckee.log.checkpoint_reader import Checkpoint, open_checkpoint
-from truckee.log.file_times import monotonic
+from truckee.log.commits import monotonic
 from truckee.log.segment import CheckpointFiles, LogListing, list_log
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor

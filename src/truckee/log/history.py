@@ -22,8 +22,7 @@ from truckee.errors.log import (
     TruncatedLogError,
 )
 from truckee.log.absent_table import absent_table
-from truckee.log.commits import commit_files
-from truckee.log.file_times import CommitFile, FileTimes, monotonic
+from truckee.log.commits import CommitFile, FileTimes, commit_files, monotonic
 from truckee.log.log_files import read_commit_info
 from truckee.log.segment import LogListing, last_checkpoint_version, list_commits, list_log
 from truckee.protocol.json_text import LAST_MOMENT_MS

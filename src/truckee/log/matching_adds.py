@@ -24,7 +24,7 @@ from truckee.log.checkpoint_reader import Checkpoint, action_rows
 from truckee.log.checkpoint_schema import FILES, file_rows
 from truckee.log.columns import typed_child
 from truckee.log.compact import compact
-from truckee.log.file_keys import FileKey, paths_of, rows_without
+from truckee.log.replay import FileKey, paths_of, rows_without
 
 _log = logging.getLogger(__name__)
 

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from truckee.errors.log import LogFileNotFoundError, StateNotRecoverableError
 from truckee.errors.stream_schema import SchemaNotSetError
 from truckee.log.checkpoint_reader import Checkpoint, open_checkpoint
-from truckee.log.checkpoint_schema import add_actions, remove_actions
+from truckee.log.checkpoint_schema import FILES, add_actions, remove_actions
 from truckee.log.commits import decode_commit
-from truckee.log.file_totals import COUNTED, FileTotals
 from truckee.log.history import commit_timestamps
 from truckee.log.log_files import read_in_order
 from truckee.log.matching_adds import LARGE_CHECKPOINT, FileFilter, matching_adds
@@ -34,7 +35,6 @@ from truckee.log.replay import (
     untouched,
     untouched_files,
 )
-from truckee.log.running import short_name
 from truckee.log.segment import LogSegment, list_log, log_segment
 from truckee.protocol.actions import (
     AddFile,
@@ -45,6 +45,7 @@ from truckee.protocol.actions import (
     SetTransaction,
 )
 from truckee.protocol.features import check_readable
+from truckee.protocol.paths import short_name
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType
 from truckee.protocol.table_configuration import TableConfiguration
@@ -279,3 +280,25 @@ def _checked(
             table=storage.root, version=segment.version, missing="metaData"
         )
     return Snapshot(storage, segment, tail.protocol, tail.metadata, checkpoint, tail)
+
+
+COUNTED = pa.schema([FILES.field(name) for name in ("path", "size", "deletion_vector")])
+"""The columns that files are counted by, and known by when a log is replayed."""
+
+
+class FileTotals(NamedTuple):
+    """What is known of all live files together."""
+
+    files: int = 0
+    vectors: int = 0
+    size_in_bytes: int = 0
+
+    @classmethod
+    def of(cls, batches: Iterable[pa.RecordBatch]) -> FileTotals:
+        """Return the totals of rows that have at least the columns `COUNTED`."""
+        files = vectors = size = 0
+        for batch in batches:
+            files += len(batch)
+            vectors += len(batch) - batch.column("deletion_vector").null_count
+            size += pc.sum(batch.column("size")).as_py() or 0
+        return cls(files, vectors, size)

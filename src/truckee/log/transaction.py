@@ -19,10 +19,10 @@ import msgspec
 from truckee.errors.clone import ManifestPropertyError
 from truckee.errors.commit import MissingMetadataError, ProtocolDowngradeError
 from truckee.log.attempt import Base, StagedCommit, row_id_high_water_mark
-from truckee.log.commit_record import record_commit
 from truckee.log.conflicts import IsolationLevel, Reads
 from truckee.log.manifest import vector_count
 from truckee.log.race import now_ms, write_commit
+from truckee.log.running import record_commit
 from truckee.log.snapshot import Snapshot
 from truckee.log.upkeep import keep_up
 from truckee.log.verification import check_actions

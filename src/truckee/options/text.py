@@ -1,14 +1,19 @@
-"""Options by case-insensitive name: the text as users wrote it."""
+"""Options by case-insensitive name: the text as users wrote it, and warnings about unknown ones."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 
 from truckee.errors.options import IllegalOptionError, InvalidVersionError
 
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+
+# Options of object stores, and those that Spark itself adds or reads.
+_PASSED_ON = ("fs.", "spark.", "delta.", "parquet.")
+_SPARK_OWN = ("path", "checkpointLocation", "queryName")
 
 
 def options_text(options: Mapping[str, object]) -> str:
@@ -74,6 +79,20 @@ def unknown_options(options: Options, known: Iterable[str]) -> dict[str, str | N
     unknown = [name for name in options if name.casefold() not in names]
     nearest = {name: get_close_matches(name.casefold(), names, n=1) for name in unknown}
     return {name: names[found[0]] if found else None for name, found in nearest.items()}
+
+
+class UnknownOptionWarning(UserWarning):
+    """An option that is not known where it was given."""
+
+
+def warn_of_unknown(options: Options, known: Iterable[str], *, what: str) -> None:
+    """Warn of each unknown option, with the most similar known name."""
+    for name, nearest in unknown_options(options, (*known, *_SPARK_OWN)).items():
+        if name.lower().startswith(_PASSED_ON):
+            continue
+        hint = "" if nearest is None else f"; did you mean {nearest}?"
+        text = f"option {name} has no effect on {what}{hint}"
+        warnings.warn(text, UnknownOptionWarning, stacklevel=4)
 
 
 def _text(value: object) -> str:

@@ -8,10 +8,18 @@
 | `r`  | a relative path, escaped like `add.path`    | that file below the table's root      |
 
 `r` belongs to a preview feature: it is read and never written.
+
+Z85 is a base85 encoding. Four bytes, read as a big-endian number, become five digits, the most
+significant one first. It is the standard library's base85 with another alphabet, so only the
+alphabet is translated here.
+
+    bytes   86 4F D2 6F  B5 59 F7 5B
+    text    H e l l o    W o r l d
 """
 
 from __future__ import annotations
 
+import base64
 from functools import lru_cache
 from typing import NoReturn
 from urllib.parse import urlsplit
@@ -25,7 +33,6 @@ from truckee.errors.deletion_vectors import (
     InvalidZ85Error,
     UnknownStorageTypeError,
 )
-from truckee.protocol import z85
 from truckee.protocol.json_text import Int32, Int64
 from truckee.protocol.paths import decode_path, encode_path
 
@@ -112,7 +119,7 @@ class DeletionVectorDescriptor(
         """Return the bytes of an inline vector, cut to their true length."""
         if not self.is_inline:
             self._refuse("only storage type 'i' holds its own bytes")
-        data = z85.z85_decode(self.path_or_inline_dv)
+        data = z85_decode(self.path_or_inline_dv)
         if not 0 <= len(data) - self.size_in_bytes < 4:
             self._refuse(f"it holds {len(data)} bytes, but its size is {self.size_in_bytes}")
         return data[: self.size_in_bytes]
@@ -128,7 +135,7 @@ class DeletionVectorDescriptor(
         """Return a descriptor of the same bytes in another file below the table's root."""
         if self.is_inline:
             return self
-        text = prefix + z85.z85_encode(uuid.bytes)
+        text = prefix + z85_encode(uuid.bytes)
         return msgspec.structs.replace(self, storage_type=UUID_RELATIVE, path_or_inline_dv=text)
 
     def _refuse(self, reason: str) -> NoReturn:
@@ -147,7 +154,7 @@ def on_disk_with_relative_path(
     """Return the descriptor of a vector in a file of this table that is named by a UUID."""
     return DeletionVectorDescriptor(
         storage_type=UUID_RELATIVE,
-        path_or_inline_dv=prefix + z85.z85_encode(uuid.bytes),
+        path_or_inline_dv=prefix + z85_encode(uuid.bytes),
         offset=offset,
         size_in_bytes=size_in_bytes,
         cardinality=cardinality,
@@ -164,7 +171,63 @@ def relative_path(uuid: UUID, prefix: str = "") -> str:
 @lru_cache(maxsize=1024)
 def _path_of_uuid(text: str) -> str:
     prefix, digits = text[:-_UUID_DIGITS], text[-_UUID_DIGITS:]
-    data = z85.z85_decode(digits)
+    data = z85_decode(digits)
     if len(data) != 16:
         raise InvalidZ85Error(text=digits, reason="a UUID has 16 bytes")
     return relative_path(UUID(bytes=data), prefix)
+
+
+_Z85 = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
+_STDLIB = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
+_TO_Z85 = bytes.maketrans(_STDLIB, _Z85)
+# Digits of the standard library that Z85 does not have must become invalid characters.
+_FROM_Z85 = bytes(_STDLIB[_Z85.index(byte)] if byte in _Z85 else ord(",") for byte in range(256))
+_BYTES, _DIGITS = 4, 5
+
+
+def z85_encode(data: bytes) -> str:
+    """Return the text of `data`, with zeros appended up to a multiple of four bytes."""
+    return base64.b85encode(data, pad=True).translate(_TO_Z85).decode("ascii")
+
+
+def z85_decode(text: str) -> bytes:
+    """Return the bytes of `text`, padding included: the caller knows the true length.
+
+    The last group may have the tail that some Rust writers give to unaligned data (`_rust_tail`).
+    Raises `InvalidZ85Error` for any other character, length or group.
+    """
+    if len(text) % _DIGITS:
+        raise InvalidZ85Error(text=text, reason=f"its length {len(text)} is not a multiple of 5")
+    tail = _rust_tail(text)
+    whole = text if tail is None else text[:-_DIGITS]
+    try:
+        data = base64.b85decode(whole.encode("ascii").translate(_FROM_Z85))
+    except ValueError as cause:
+        raise InvalidZ85Error(text=text, reason=_reason(whole)) from cause
+    return data if tail is None else data + tail
+
+
+def _rust_tail(text: str) -> bytes | None:
+    """Return the one to three bytes of a last group such as `##093`, or None if it is ordinary.
+
+    It starts with one `#` for each missing byte, and the remaining digits encode the remaining
+    bytes: `##093` misses two, and 093 is 768, the bytes 03 00. No ordinary group starts with `#`,
+    the largest digit, because it would exceed four bytes.
+    """
+    group = text[-_DIGITS:]
+    digits = group.lstrip("#")
+    missing = len(group) - len(digits)
+    if missing not in (1, 2, 3) or not all(ord(c) < 128 and ord(c) in _Z85 for c in digits):
+        return None
+    number = 0
+    for digit in digits:
+        number = number * 85 + _Z85.index(ord(digit))
+    length = _BYTES - missing
+    return number.to_bytes(length, "big") if number < 1 << (8 * length) else None
+
+
+def _reason(text: str) -> str:
+    strange = [c for c in text if ord(c) > 127 or ord(c) not in _Z85]
+    if strange:
+        return f"{strange[0]!r} is not one of its digits"
+    return "a group of five digits exceeds four bytes"

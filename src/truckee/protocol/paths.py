@@ -263,3 +263,12 @@ def split_partition_directory(path: str) -> tuple[str, dict[str, str | None]]:
         name, value = map(unquote, folders.pop().split("=", 1))
         values[name] = None if value == HIVE_DEFAULT_PARTITION else value
     return ("/".join(folders), dict(reversed(values.items()))) if values else (path, {})
+
+
+def short_name(root: str) -> str:
+    """Return the last two folders of a table's root, a short name for it.
+
+    `s3://bucket/lake/orders` is `lake/orders`.
+    """
+    path = root.rpartition("://")[2].strip("/")
+    return "/".join(path.split("/")[-2:])

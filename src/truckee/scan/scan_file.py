@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 from msgspec import Struct
 
+from truckee.deletion_vectors.bitmap import RowBitmap
+from truckee.deletion_vectors.store import VectorOf, check_row_indexes, read_deletion_vectors
+from truckee.errors.base import DeltaError
 from truckee.errors.storage import StorageError
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.json_text import NOT_JSON, Count
@@ -103,3 +109,47 @@ def num_records(stats: str | None) -> int | None:
         return _row_count.decode(stats).num_records
     except NOT_JSON:
         return None
+
+
+def selected_rows(storage: Storage, files: Sequence[ScanFile]) -> Iterator[RowBitmap]:
+    """Yield, for each file, the rows to keep if its selection has `within`, else those to drop."""
+    wanted = [
+        VectorOf(descriptor=vector, data_file=file.path, version=file.version)
+        for file in files
+        for vector in (file.rows.within, file.rows.without)
+        if vector is not None
+    ]
+    found = iter(zip(wanted, read_deletion_vectors(storage, wanted), strict=True))
+    uncounted = [file.path for file in files if file.num_records is None]
+    counted = dict(zip(uncounted, _rows_of(storage, uncounted), strict=True))
+
+    def bitmap(file: ScanFile) -> RowBitmap:
+        of, rows = next(found)
+        known = counted.get(file.path) if file.num_records is None else file.num_records
+        if known is not None:
+            check_row_indexes(rows, known, of=of)
+        return rows
+
+    for file in files:
+        within = bitmap(file) if file.rows.within is not None else None
+        without = bitmap(file) if file.rows.without is not None else RowBitmap()
+        yield without if within is None else within - without
+
+
+def _rows_of(storage: Storage, paths: Sequence[str]) -> list[int | None]:
+    """Count the rows of files by their footers, for files without statistics in the log.
+
+    The count of a file that cannot be read is unknown: Spark reports the problem when it reads it.
+    """
+
+    def count(path: str) -> int | None:
+        try:
+            with storage.open_input(path) as file:
+                return int(pq.read_metadata(file).num_rows)
+        except (DeltaError, OSError, pa.ArrowException):
+            return None
+
+    if not paths:
+        return []
+    with ThreadPoolExecutor(min(16, len(paths))) as pool:
+        return list(pool.map(count, paths))

@@ -10,8 +10,7 @@ from truckee.storage.fence import with_fence
 from truckee.storage.local import LocalStorage
 from truckee.storage.memory import MemoryFiles, MemoryStorage
 from truckee.storage.object_store import ObjectStoreStorage
-from truckee.storage.object_url import is_object_url
-from truckee.storage.urls import scheme_of
+from truckee.storage.urls import is_object_url, scheme_of
 
 __all__ = [
     "FileInfo",

@@ -22,8 +22,13 @@ from typing import BinaryIO
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.storage import PathOutsideTableError
 from truckee.storage.base import FileInfo, Storage
-from truckee.storage.object_url import is_object_url, parse_object_url
-from truckee.storage.urls import file_url_path, is_file_name, scheme_of
+from truckee.storage.urls import (
+    file_url_path,
+    is_file_name,
+    is_object_url,
+    parse_object_url,
+    scheme_of,
+)
 
 ONLY_BELOW_ROOT = "spark.truckee.read.onlyBelowRoot"
 ALSO_BELOW = "spark.truckee.read.alsoBelow"

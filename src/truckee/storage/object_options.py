@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from truckee.storage.object_url import Bucket, StoreKind
+from truckee.storage.urls import Bucket, StoreKind
 
 _RETRIES = 7  # as in Hadoop: an endpoint that is down is reported in seconds, not minutes
 

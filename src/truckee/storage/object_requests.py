@@ -24,7 +24,7 @@ from truckee.errors.storage import (
     WriteOutcomeUnknownError,
 )
 from truckee.storage.object_options import store_config
-from truckee.storage.object_url import Bucket, StoreKind
+from truckee.storage.urls import Bucket, StoreKind
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta

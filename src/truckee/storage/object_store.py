@@ -11,9 +11,8 @@ import truckee.storage.object_requests as requests
 from truckee.errors.storage import StorageError
 from truckee.storage.base import FileInfo
 from truckee.storage.object_requests import ObjectPlace
-from truckee.storage.object_url import Bucket, is_object_url, normal_key, parse_object_url
 from truckee.storage.range_reader import range_file
-from truckee.storage.urls import scheme_of
+from truckee.storage.urls import Bucket, is_object_url, normal_key, parse_object_url, scheme_of
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta

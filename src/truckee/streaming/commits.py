@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from truckee.errors.log import LogFileNotFoundError
 from truckee.errors.streaming import MissingCommitsError
-from truckee.log.commits import Commit, commits_of
-from truckee.log.file_times import FileTimes
+from truckee.log.commits import Commit, FileTimes, commits_of
 from truckee.log.segment import list_commits
 from truckee.storage.base import FileInfo, Storage
 

@@ -11,8 +11,7 @@ from pyspark.sql.types import StructType
 from truckee.changes.missing_files import missing_file_error
 from truckee.errors.base import DeltaError
 from truckee.options.stream import STREAM_OPTIONS, stream_options
-from truckee.options.text import Options
-from truckee.options.unknown import warn_of_unknown
+from truckee.options.text import Options, warn_of_unknown
 from truckee.scan.scan_file import ScanFile
 from truckee.spark.read.relations import scan_frame
 from truckee.spark.read.scan import Scan

@@ -17,8 +17,7 @@ from truckee.commands.after_commit import rows_committed
 from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.streaming import NullTypeInStreamError, UnsupportedOutputModeError
-from truckee.options.text import Options
-from truckee.options.unknown import warn_of_unknown
+from truckee.options.text import Options, warn_of_unknown
 from truckee.protocol.schema import VOID, nested_fields
 from truckee.spark.read.stream_source import ending_with_its_error
 from truckee.spark.schema_conversion import from_spark

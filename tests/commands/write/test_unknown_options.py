@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 import truckee
 from truckee.errors.arguments import ArgumentValueError
-from truckee.options.unknown import UnknownOptionWarning
+from truckee.options.text import UnknownOptionWarning
 from truckee.streaming.sink import write_batch
 
 

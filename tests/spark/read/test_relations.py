@@ -15,8 +15,8 @@ from data_tables import DataTable, mapped, marked, vector
 from plans import files_read, plan_text, rows, size_in_bytes
 from truckee.errors.base import DeltaError
 from truckee.scan.scan_file import ScanFile
-from truckee.spark.read.file_rows import FileRead, file_url
 from truckee.spark.read.relations import Constant, pack
+from truckee.spark.read.scan import FileRead, file_url
 
 
 @pytest.fixture

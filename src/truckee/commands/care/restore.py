@@ -33,9 +33,9 @@ from truckee.errors.restore import (
     RestoreVersionError,
 )
 from truckee.errors.transaction import ConcurrentWriteException, MaxCommitRetriesExceededError
+from truckee.log.attempt import _NULL
 from truckee.log.checkpoint_schema import wire_name
 from truckee.log.checkpoint_writer import write_checkpoint
-from truckee.log.commit_info import _NULL
 from truckee.log.conflicts import IsolationLevel
 from truckee.log.history import version_as_of
 from truckee.log.running import running

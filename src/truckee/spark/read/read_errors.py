@@ -14,8 +14,7 @@ from weakref import ref
 from truckee.errors.base import DeltaError
 from truckee.errors.deletion_vectors import CorruptDeletionVectorError
 from truckee.errors.spark import DataFileNotFoundError, DataFileUnreadableError
-from truckee.scan.file_registry import selected_rows
-from truckee.scan.scan_file import ScanFile
+from truckee.scan.scan_file import ScanFile, selected_rows
 from truckee.spark.jvm.jvm_errors import translate_with
 from truckee.spark.read.scan import Scan
 

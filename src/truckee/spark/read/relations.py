@@ -32,7 +32,7 @@ from pyspark.sql.types import (
 )
 
 from truckee.changes.columns import feed_schema
-from truckee.changes.feed_pruning import matching_files
+from truckee.changes.file_index import matching_files
 from truckee.errors.spark import DataFileUnreadableError
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import physical_schema
@@ -40,9 +40,8 @@ from truckee.scan.scan_file import ScanFile, check_paths
 from truckee.spark.jvm.bridge import Callback, java_half
 from truckee.spark.jvm.projection import Item, Named, selected
 from truckee.spark.read.catalyst_predicates import predicate_of
-from truckee.spark.read.file_rows import FileRead, file_reads, file_url
 from truckee.spark.read.read_errors import explain_failures_of
-from truckee.spark.read.scan import Scan
+from truckee.spark.read.scan import FileRead, Scan, file_reads, file_url
 from truckee.spark.schema_conversion import file_schema, shown_schema, to_spark
 from truckee.spark.session.settings import packed_settings, session_zone
 
@@ -95,7 +94,9 @@ def _listing(spark: SparkSession, scan: Scan) -> Listing:
         planned = scan.files(predicate, query)
         known, answered, reads = last
         if planned is not known or predicate != answered:
-            chosen = matching_files(planned, predicate, scan.table, zone)
+            chosen = planned
+            if scan.is_feed:
+                chosen = matching_files(planned, predicate, scan.table, zone)
             reads = file_reads(chosen, scan.storage.root)
             check_paths(scan.storage, chosen)
             last = (planned, predicate, reads)

@@ -1,18 +1,64 @@
-"""Scan: what to read, for snapshots and the feed alike."""
+"""Scan: what to read, for snapshots and the feed alike, and how Spark is told of its files.
+
+A file of a scan has a number, a constant of the file, by which a row's file is known. Paths are
+not used for this: one version of Spark writes `file:/x`, another `file:///x`, and escapes differ.
+
+Which rows of a file to read is a text that is sent with the file to the task that reads it.
+`TruckeeWanted.java` parses the text, and loads, checks and applies the vectors that it names. So no
+vector passes through the driver, and the size of a task does not grow with the table. A file whose
+vector changed in many commits of a feed is read once for all of them: its text has an *event* for
+each change, and a row belongs to every event that has it.
+"""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
+from typing import NamedTuple
 
+from truckee.deletion_vectors.store import VectorOf, vector_source
 from truckee.errors.base import DeltaError
+from truckee.protocol.deletion_vector import DeletionVectorDescriptor
+from truckee.protocol.paths import is_absolute
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import StructType
 from truckee.protocol.table_configuration import TableConfiguration
-from truckee.scan.file_registry import FileRegistry
-from truckee.scan.scan_file import ScanFile
+from truckee.scan.scan_file import Change, ScanFile
 from truckee.storage.base import Storage
+
+_ESCAPES = {"%": "%25", "\t": "%09", "\n": "%0A"}
+
+_Key = tuple[str, str | None, str | None, Change | None]
+
+
+class FileRegistry:
+    """Numbers of files, assigned when a file is first seen, and kept while the scan lives."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._ids: dict[_Key, int] = {}
+        self._files: list[ScanFile] = []
+
+    def file_id(self, file: ScanFile) -> int:
+        """Return the number of a file."""
+        within, without = file.rows.within, file.rows.without
+        key = (
+            file.path,
+            within.unique_id if within else None,
+            without.unique_id if without else None,
+            file.change,
+        )
+        with self._lock:
+            number = self._ids.setdefault(key, len(self._files))
+            if number == len(self._files):
+                self._files.append(file)
+            return number
+
+    def file(self, file_id: int) -> ScanFile:
+        """Return the file with this number."""
+        return self._files[file_id]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,3 +108,74 @@ class Scan:
         """What `explain()` calls the scan."""
         vectors = f", {self.num_vectors} with deletion vectors" if self.num_vectors else ""
         return f"{self.label or f'version {self.version}'}, {self.num_files} files{vectors}"
+
+
+class FileRead(NamedTuple):
+    """A file that Spark reads once, and the text about its rows; empty for all rows."""
+
+    file: ScanFile
+    rows: str
+
+
+def file_reads(files: Iterable[ScanFile], root: str) -> list[FileRead]:
+    """Return the files as they are read, with all changes of a file's vector combined."""
+    return [FileRead(events[0], _text(events, root)) for events in _together(files)]
+
+
+def file_url(root: str, path: str) -> str:
+    """Return where a file is, as Hadoop spells it: with a scheme, and nothing percent-encoded."""
+    full = path if is_absolute(path) else f"{root}/{path}"
+    return f"file://{full}" if full.startswith("/") else full
+
+
+def _together(files: Iterable[ScanFile]) -> Iterator[Sequence[ScanFile]]:
+    # In a derived feed, changes of one file may have different constants.
+    changed: dict[tuple[str, frozenset[object]], list[ScanFile]] = defaultdict(list)
+    for file in files:
+        if file.rows.within is None:
+            yield (file,)
+        else:
+            changed[file.path, frozenset(file.partition_values.items())].append(file)
+    yield from changed.values()
+
+
+def _text(events: Sequence[ScanFile], root: str) -> str:
+    first = events[0]
+    if first.change is None and first.rows.is_all:
+        return ""
+    numbers: dict[DeletionVectorDescriptor, int] = {}
+    vectors: list[str] = []
+
+    def number(file: ScanFile, vector: DeletionVectorDescriptor | None) -> int:
+        if vector is None:
+            return -1
+        if vector not in numbers:
+            numbers[vector] = len(vectors)
+            of = VectorOf(descriptor=vector, data_file=file.path, version=file.version)
+            vectors.append(_vector(of, root))
+        return numbers[vector]
+
+    told = []
+    for file in events:
+        pair = f"{number(file, file.rows.within)}\t{number(file, file.rows.without)}"
+        told.append(f"{pair}\t{_change(file)}")
+    rows = -1 if first.num_records is None else first.num_records
+    return "\n".join([f"{rows}\t{len(vectors)}\t{len(told)}", *vectors, *told])
+
+
+def _vector(of: VectorOf, root: str) -> str:
+    source, vector = vector_source(of), of.descriptor
+    where = f"={source.hex()}" if isinstance(source, bytes) else _escaped(file_url(root, source))
+    return f"{where}\t{vector.offset or 0}\t{vector.size_in_bytes}\t{vector.cardinality}"
+
+
+def _change(file: ScanFile) -> str:
+    change = file.change
+    if change is None:
+        return "\t0\t"
+    time = "" if change.timestamp_ms is None else str(1000 * change.timestamp_ms)
+    return f"{change.type or ''}\t{change.version}\t{time}"
+
+
+def _escaped(path: str) -> str:
+    return "".join(_ESCAPES.get(letter, letter) for letter in path)

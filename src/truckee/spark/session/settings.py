@@ -13,8 +13,7 @@ from truckee.spark.session.hadoop_storage import ATOMIC_RENAME, HadoopStorage
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 from truckee.storage.fence import with_fence
-from truckee.storage.object_url import is_object_url
-from truckee.storage.urls import scheme_of
+from truckee.storage.urls import is_object_url, scheme_of
 
 
 def session_settings(spark: SparkSession) -> dict[str, str]:

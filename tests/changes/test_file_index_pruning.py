@@ -3,8 +3,7 @@ from __future__ import annotations
 from datetime import datetime, timezone
 
 from changes.tables import PROTOCOL, add, cdc, commit, mapped, metadata, remove
-from truckee.changes.feed_pruning import matching_files
-from truckee.changes.file_index import feed_files
+from truckee.changes.file_index import feed_files, matching_files
 from truckee.changes.version_diff import version_diff
 from truckee.protocol.predicates import IsNull, Predicate, all_of, column_named
 from truckee.protocol.table_configuration import TableConfiguration

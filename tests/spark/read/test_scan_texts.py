@@ -15,7 +15,7 @@ from data_tables import DataTable, marked, removed, vector, with_vector
 from plans import files_read, rows, rows_scanned
 from truckee.protocol.actions import AddFile
 from truckee.scan.scan_file import Change, RowSelection, ScanFile
-from truckee.spark.read.file_rows import file_reads
+from truckee.spark.read.scan import file_reads
 
 
 @pytest.fixture

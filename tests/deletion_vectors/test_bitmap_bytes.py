@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truckee.deletion_vectors.bitmap import RowBitmap
-from truckee.deletion_vectors.format import decode, encode, frame_data, vector_frame
+from truckee.deletion_vectors.bitmap import RowBitmap, decode, encode, frame_data, vector_frame
 from truckee.errors.deletion_vectors import (
     RESTORE_HINT,
     CorruptDeletionVectorError,

@@ -11,8 +11,7 @@ from builders import history
 from changes.tables import FEED_ON
 from staging import metadata, plan_changes
 from streaming.streams import batches, feed
-from truckee.log.commits import read_commits
-from truckee.log.file_times import FileTimes
+from truckee.log.commits import FileTimes, read_commits
 from truckee.log.history import commit_timestamps, version_as_of, version_at_or_after
 from truckee.log.history import history as table_history
 from truckee.log.snapshot import load_snapshot

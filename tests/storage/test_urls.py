@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from truckee.errors import InvalidUrlError
-from truckee.storage.object_url import Bucket, StoreKind, is_object_url, parse_object_url
+from truckee.storage.urls import Bucket, StoreKind, is_object_url, parse_object_url
 
 
 @pytest.mark.parametrize(
