@@ -16,8 +16,8 @@ _START_MS = 1_700_000_000_000
 
 def prepare_many_files(scale: str, workdir: Path) -> dict[str, Any]:
     """Write the table: ten commits of ten days each, then a checkpoint."""
-    from truckee.log.checkpoint_writer import write_checkpoint
     from truckee.log.snapshot import load_snapshot
+    from truckee.log.upkeep.checkpoint_writer import write_checkpoint
     from truckee.storage import open_storage
 
     table = workdir / "table"

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from staging import metadata
 from truckee.deletion_vectors.bitmap import RowBitmap, encode
-from truckee.log.commits import Commit, read_commit
+from truckee.log.files.commits import Commit, read_commit
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import (
     Action,

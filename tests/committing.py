@@ -22,8 +22,8 @@ from typing import IO, NamedTuple
 
 import pyarrow as pa
 
+from truckee.log.commit.transaction import Transaction
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
-from truckee.log.transaction import Transaction
 from truckee.protocol.actions import AddFile
 from truckee.storage import open_storage
 

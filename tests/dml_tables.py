@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from truckee.changes.plan import open_feed
 from truckee.commands.write.write import write_table
-from truckee.log.commits import Commit, read_commit
-from truckee.log.history import latest_version
+from truckee.log.files.commits import Commit, read_commit
+from truckee.log.files.history import latest_version
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import feed_options
 from truckee.protocol.actions import CommitInfo

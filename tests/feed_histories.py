@@ -23,8 +23,8 @@ from msgspec.structs import replace
 from data_tables import removed
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import write_deletion_vectors
+from truckee.log.commit.transaction import Transaction
 from truckee.log.snapshot import load_snapshot
-from truckee.log.transaction import Transaction
 from truckee.protocol.actions import Action, AddCDCFile, AddFile, Metadata
 from truckee.protocol.paths import encode_path, partition_directory
 from truckee.protocol.schema import StructField, StructType, parse_type

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from truckee.changes.plan import ChangePlan, open_feed
-from truckee.log.commits import Commit
-from truckee.log.conflicts import Candidate, conflict_with
+from truckee.log.commit.conflicts import Candidate, conflict_with
+from truckee.log.commit.transaction import Transaction
+from truckee.log.files.commits import Commit
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.log.transaction import Transaction
 from truckee.options.feed import FeedOptions
 from truckee.protocol.actions import Action, AddFile, CommitInfo, Metadata, Protocol, RemoveFile
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor

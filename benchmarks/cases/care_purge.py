@@ -34,8 +34,8 @@ def _delete_a_tenth(table: Path, rows: int, files: int) -> None:
     from truckee.commands.removed_files import file_removals
     from truckee.deletion_vectors.bitmap import RowBitmap
     from truckee.deletion_vectors.store import write_deletion_vectors
+    from truckee.log.commit.transaction import Transaction
     from truckee.log.snapshot import load_snapshot
-    from truckee.log.transaction import Transaction
     from truckee.protocol.stats import encode_stats, parse_stats, with_wide_bounds
     from truckee.storage import open_storage
 

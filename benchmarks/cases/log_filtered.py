@@ -20,8 +20,8 @@ IMPORTS = {"truckee": ("truckee.scan.snapshot_scan", "truckee.storage", "pyarrow
 
 def prepare(scale: str, workdir: Path) -> dict[str, Any]:
     from benchmarks.tables import write_checkpointed_log
-    from truckee.log.checkpoint_writer import write_checkpoint
     from truckee.log.snapshot import load_snapshot
+    from truckee.log.upkeep.checkpoint_writer import write_checkpoint
     from truckee.storage import open_storage
 
     table = workdir / "table"

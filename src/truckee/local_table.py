@@ -13,17 +13,17 @@ from typing import Any
 import pyarrow as pa
 
 from truckee.arrow.columns import arrow_schema
-from truckee.arrow.diff_rows import ComputedRows, diff_rows
-from truckee.arrow.row_history import history_rows
+from truckee.arrow.compare.changelog_rows import changelog_rows
+from truckee.arrow.compare.diff_rows import ComputedRows, diff_rows
+from truckee.arrow.compare.row_history import history_rows
 from truckee.arrow.rows import ArrowRows
 from truckee.arrow.scans import feed_rows, snapshot_rows
-from truckee.arrow.shaped_rows import shaped_rows
-from truckee.changes.diff_request import VersionOrTime, requested_diff
-from truckee.changes.history_request import requested_timelines
+from truckee.changes.changelog.opening import open_changelog
+from truckee.changes.diff.history_request import requested_timelines
+from truckee.changes.diff.request import VersionOrTime, requested_diff
 from truckee.changes.plan import open_feed
-from truckee.changes.shaped_open import open_shaped_feed
 from truckee.log.detail import TableDetail, table_detail
-from truckee.log.history import HistoryEntry, history
+from truckee.log.files.history import HistoryEntry, history
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
 from truckee.options.arguments import (
     PathLike,
@@ -157,8 +157,8 @@ class LocalTable:
         )
         asked = feed_options(given)
         if not asked.shape.is_plain:
-            shaped = open_shaped_feed(self._storage, asked, snapshot=self.snapshot())
-            return shaped_rows(shaped, columns=columns, where=where)
+            changelog = open_changelog(self._storage, asked, snapshot=self.snapshot())
+            return changelog_rows(changelog, columns=columns, where=where)
         feed = open_feed(self._storage, asked, snapshot=self.snapshot())
         return feed_rows(feed, columns=columns, where=where)
 

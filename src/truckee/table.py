@@ -8,9 +8,9 @@ from datetime import date, datetime
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructType
 
-from truckee.care.doctor import diagnosis
-from truckee.care.findings import Diagnosis
-from truckee.changes.diff_request import VersionOrTime
+from truckee.care.health.doctor import diagnosis
+from truckee.care.health.findings import Diagnosis
+from truckee.changes.diff.request import VersionOrTime
 from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.commands.care.clone import CloneRequest, clone
 from truckee.commands.care.generate import generate
@@ -36,7 +36,7 @@ from truckee.commands.dml.update import update
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
 from truckee.doors.enable import enable_on_first_use
 from truckee.errors.log import NotADeltaTableError
-from truckee.log.history import history
+from truckee.log.files.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.arguments import (
     checked_argument,
@@ -48,10 +48,10 @@ from truckee.options.feed import feed_options
 from truckee.options.feed_shape import given_options
 from truckee.report.notebook import table_overview
 from truckee.spark.dml.frame_columns import ShownColumns
+from truckee.spark.read.changelog_frames import changes_frame
 from truckee.spark.read.diff_frames import diff_frame
 from truckee.spark.read.frames import snapshot_frame
 from truckee.spark.read.history_frames import row_history_frame
-from truckee.spark.read.shaped_frames import changes_frame
 from truckee.spark.read.table_description import detail_frame, history_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone

@@ -15,8 +15,8 @@ from itertools import count
 
 import pyarrow as pa
 
-from truckee.care.vacuum import carry_out
-from truckee.care.vacuum_plan import VacuumOptions, plan_vacuum
+from truckee.care.vacuum.plan import VacuumOptions, plan_vacuum
+from truckee.care.vacuum.vacuum import carry_out
 from truckee.commands.care.clone import CloneRequest, clone_table
 from truckee.commands.care.restore import RestoreTarget, restore_table
 from truckee.errors.vacuum import RETENTION_CHECK

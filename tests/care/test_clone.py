@@ -9,8 +9,8 @@ import pytest
 
 from care.folders import Folder, Interrupted
 from data_tables import vector
-from truckee.care.vacuum import carry_out
-from truckee.care.vacuum_plan import VacuumOptions, plan_vacuum
+from truckee.care.vacuum.plan import VacuumOptions, plan_vacuum
+from truckee.care.vacuum.vacuum import carry_out
 from truckee.commands.care.clone import (
     CloneRequest,
     check_clone_target,
@@ -24,7 +24,7 @@ from truckee.errors.create import TableAlreadyExistsError
 from truckee.errors.spark import DataFileNotFoundError
 from truckee.errors.transaction import DeltaConcurrentModificationException
 from truckee.errors.write import NonEmptyFolderError
-from truckee.log.commits import read_commit
+from truckee.log.files.commits import read_commit
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.deletion_vector import on_disk_with_relative_path
 from truckee.storage.base import Storage

@@ -18,10 +18,10 @@ from deltalake import DeltaTable as RustTable
 
 from care.folders import Folder
 from data_tables import vector
-from truckee.care.presence import absent, needed_paths
+from truckee.care.health.presence import absent, needed_paths
 from truckee.commands.care.clone import CloneRequest, clone_table
 from truckee.errors.log import NotADeltaTableError
-from truckee.log.commits import read_commits
+from truckee.log.files.commits import read_commits
 from truckee.log.replay import FileKey, file_key
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.paths import decode_path

@@ -21,8 +21,8 @@ from truckee.errors.restore import (
     RestoreVersionError,
 )
 from truckee.errors.transaction import ConcurrentAppendException, ConcurrentWriteException
-from truckee.log.commits import read_commit
-from truckee.log.history import latest_version
+from truckee.log.files.commits import read_commit
+from truckee.log.files.history import latest_version
 from truckee.log.snapshot import load_snapshot
 from truckee.protocol.actions import SetTransaction
 from truckee.protocol.deletion_vector import on_disk_with_relative_path

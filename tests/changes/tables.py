@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from truckee.deletion_vectors.bitmap import RowBitmap, encode
-from truckee.log.commits import Commit
+from truckee.log.files.commits import Commit
 from truckee.protocol.actions import (
     Action,
     AddCDCFile,

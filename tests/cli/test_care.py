@@ -13,7 +13,7 @@ import pytest
 
 from care.folders import Folder
 from truckee.cli.main import main
-from truckee.log.history import latest_version
+from truckee.log.files.history import latest_version
 from truckee.log.snapshot import load_snapshot
 from truckee.storage.local import LocalStorage
 

@@ -15,7 +15,7 @@ import pytest
 from builders import History, history, vector
 from staging import metadata
 from truckee.cli.main import main
-from truckee.log.checksum_writer import counted_checksum
+from truckee.log.upkeep.checksum_writer import counted_checksum
 from truckee.protocol.paths import checksum_path, commit_path
 from truckee.storage.local import LocalStorage
 

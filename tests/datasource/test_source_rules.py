@@ -21,8 +21,8 @@ from truckee.errors.stream_schema import (
     SchemaLogOfBatchReadError,
 )
 from truckee.errors.streaming import MissingCommitsError, TimeTravelOfStreamError
-from truckee.log.checkpoint_writer import write_checkpoint
 from truckee.log.snapshot import load_snapshot
+from truckee.log.upkeep.checkpoint_writer import write_checkpoint
 from truckee.options.text import UnknownOptionWarning
 from truckee.protocol.paths import commit_path
 from truckee.storage.local import LocalStorage

@@ -26,9 +26,9 @@ from truckee.errors.protocol import (
     UnsupportedReaderFeaturesError,
     UnsupportedWriterFeaturesError,
 )
-from truckee.log.checksum import verify_checksum
-from truckee.log.history import history
+from truckee.log.files.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.log.upkeep.checksum import verify_checksum
 from truckee.protocol.features import FEATURES, check_writable
 from truckee.protocol.paths import decode_path
 from truckee.protocol.schema import StructType

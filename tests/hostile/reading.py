@@ -27,8 +27,8 @@ from truckee.arrow.read import read_parts
 from truckee.changes.summary import summary
 from truckee.errors.base import DeltaError
 from truckee.log.detail import table_detail
-from truckee.log.history import history, version_as_of
-from truckee.log.listing import log_entries
+from truckee.log.files.history import history, version_as_of
+from truckee.log.files.listing import log_entries
 from truckee.log.snapshot import load_snapshot
 from truckee.options.feed import feed_options
 from truckee.protocol.predicates import IsNull, column_named

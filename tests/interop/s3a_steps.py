@@ -17,7 +17,7 @@ from s3_server import S3Server
 from step_scripts import print_outcome
 from truckee import DeltaTable
 from truckee.doors.enable import enable
-from truckee.log.commits import read_commits
+from truckee.log.files.commits import read_commits
 from truckee.log.snapshot import load_snapshot
 from truckee.spark.session.settings import session_storage
 

@@ -20,7 +20,7 @@ from session_settings import set_as
 from step_scripts import script_environment
 from truckee import DeltaTable
 from truckee.doors.enable import enable
-from truckee.log.commits import read_commits
+from truckee.log.files.commits import read_commits
 from truckee.log.snapshot import load_snapshot
 from truckee.spark.session.hadoop_storage import HadoopStorage
 from truckee.spark.session.settings import session_storage

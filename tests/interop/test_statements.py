@@ -22,7 +22,7 @@ from scripts.sql_examples.example import NAME, START, Example, Placed, ways_of
 from scripts.sql_examples.page import EXAMPLES
 from truckee import DeltaTable
 from truckee.doors.enable import enable
-from truckee.log.history import history
+from truckee.log.files.history import history
 from truckee.log.snapshot import load_snapshot
 from truckee.storage import LocalStorage
 

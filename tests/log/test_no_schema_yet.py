@@ -13,11 +13,11 @@ from staging import add, metadata, plan_changes
 from streaming.streams import batches, feed, stream
 from truckee.cli.main import main
 from truckee.errors.stream_schema import SchemaNotSetError
-from truckee.log.checkpoint_writer import write_checkpoint
+from truckee.log.commit.transaction import Transaction
 from truckee.log.detail import table_detail
-from truckee.log.history import history
+from truckee.log.files.history import history
 from truckee.log.snapshot import load_snapshot, update_snapshot
-from truckee.log.transaction import Transaction
+from truckee.log.upkeep.checkpoint_writer import write_checkpoint
 from truckee.options.feed import feed_options
 from truckee.protocol.actions import Action, Metadata, encode_actions
 from truckee.protocol.paths import commit_path

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders import history, vector
-from truckee.log.checkpoint_schema import add_actions, file_rows
+from truckee.log.checkpoint.schema import add_actions, file_rows
 from truckee.log.replay import (
     Tail,
     decode_state,

@@ -9,8 +9,8 @@ import pytest
 
 from s3_server import S3Server, s3_server
 from staging import add, append, create_table, metadata
+from truckee.log.commit.transaction import Transaction
 from truckee.log.snapshot import load_snapshot, update_snapshot
-from truckee.log.transaction import Transaction
 from truckee.protocol.paths import commit_path
 from truckee.storage import open_storage
 

@@ -14,9 +14,9 @@ from builders import PROTOCOL, history, live_paths, vector
 from staging import metadata
 from truckee.errors.log import CorruptLogFileError, StateNotRecoverableError
 from truckee.errors.protocol import UnsupportedReaderFeaturesError
-from truckee.log.checkpoint_schema import FILES
-from truckee.log.checkpoint_writer import write_checkpoint
+from truckee.log.checkpoint.schema import FILES
 from truckee.log.snapshot import load_snapshot, update_snapshot
+from truckee.log.upkeep.checkpoint_writer import write_checkpoint
 from truckee.protocol.actions import Protocol
 from truckee.protocol.paths import commit_path
 from truckee.storage.local import LocalStorage

@@ -1,8 +1,9 @@
 """Transactions over a tiny table, and a brute-force answer to what running them one by one gives.
 
-It knows nothing of the rules in `log/conflicts.py`. A table is files, a file lies in a partition
-and holds rows; a program reads some of it and writes what follows from what it has read. Running a
-program again after another one shows whether the two could have been run one after the other.
+It knows nothing of the rules in `log/commit/conflicts.py`. A table is files, a file lies in a
+partition and holds rows; a program reads some of it and writes what follows from what it has read.
+Running a program again after another one shows whether the two could have been run one after the
+other.
 """
 
 from __future__ import annotations

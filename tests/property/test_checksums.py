@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from property.strategies import histories
 from staging import VECTORS_ON, create_table, metadata
-from truckee.log.checksum import verify_checksum
+from truckee.log.commit.transaction import Transaction
 from truckee.log.snapshot import load_snapshot
-from truckee.log.transaction import Transaction
+from truckee.log.upkeep.checksum import verify_checksum
 from truckee.storage import MemoryStorage
 
 pytestmark = pytest.mark.property

@@ -29,9 +29,9 @@ from truckee.errors.transaction import (
     ConcurrentDeleteReadException,
     DeltaConcurrentModificationException,
 )
-from truckee.log.commits import Commit
-from truckee.log.conflicts import Candidate, IsolationLevel, Reads
-from truckee.log.transaction import isolation_level
+from truckee.log.commit.conflicts import Candidate, IsolationLevel, Reads
+from truckee.log.commit.transaction import isolation_level
+from truckee.log.files.commits import Commit
 from truckee.protocol.actions import Action, AddFile
 from truckee.protocol.predicates import (
     UNKNOWN,

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from property.strategies import histories
 from staging import metadata
-from truckee.log.checkpoint_writer import write_checkpoint
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
+from truckee.log.upkeep.checkpoint_writer import write_checkpoint
 from truckee.protocol.actions import Action, encode_actions
 from truckee.protocol.features import protocol_for
 from truckee.protocol.paths import commit_path

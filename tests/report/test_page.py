@@ -137,7 +137,7 @@ def test_sizes_are_written_as_people_read_them() -> None:
 
 
 def test_notebooks_show_columns_and_commits() -> None:
-    from truckee.log.history import history as log_history
+    from truckee.log.files.history import history as log_history
 
     made = table()
     snapshot = made.snapshot()

@@ -13,8 +13,8 @@ import pytest
 from builders import History, history
 from staging import metadata
 from truckee.errors.log import CorruptLogFileError
-from truckee.log.checkpoint_writer import write_classic_checkpoint, write_v2_checkpoint
 from truckee.log.snapshot import FileTotals, Snapshot, load_snapshot
+from truckee.log.upkeep.checkpoint_writer import write_classic_checkpoint, write_v2_checkpoint
 from truckee.protocol.paths import SIDECAR_DIRECTORY
 from truckee.protocol.predicates import (
     ALWAYS_FALSE,

@@ -12,7 +12,7 @@ import truckee
 from streaming.lake import append, changing_table
 from streaming.queries import counted
 from truckee.errors.streaming import NullTypeInStreamError, UnsupportedOutputModeError
-from truckee.log.commits import read_commits
+from truckee.log.files.commits import read_commits
 from truckee.log.snapshot import load_snapshot
 from truckee.protocol.actions import CommitInfo
 from truckee.storage import open_storage

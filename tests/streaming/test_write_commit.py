@@ -11,7 +11,7 @@ import pytest
 from truckee.arrow.columns import arrow_schema
 from truckee.arrow.write import write_batches
 from truckee.errors.commit import AppendOnlyTableError
-from truckee.log.history import history
+from truckee.log.files.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.schema import StructType, type_text
 from truckee.storage.local import LocalStorage

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truckee.deletion_vectors.bitmap import RowBitmap
-from truckee.log.columns import typed_child
+from truckee.log.checkpoint.columns import typed_child
 from truckee.scan.scan_file import ScanFile
 
 # A mask is made by setting one byte for each row that is left out. Copying the runs between these

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from truckee.arrow.columns import arrow_schema, arrow_type, as_type, column_in_file
 from truckee.changes.columns import CHANGE_TYPE, COMMIT_VERSION, FEED_FIELDS, feed_schema
-from truckee.log.columns import typed_child
+from truckee.log.checkpoint.columns import typed_child
 from truckee.protocol.partition_values import typed_column
 from truckee.protocol.schema import PrimitiveType, StructField, StructType
 from truckee.protocol.table_configuration import TableConfiguration

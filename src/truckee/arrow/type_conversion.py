@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from truckee.arrow.columns import arrow_type, as_type
-from truckee.changes.column_history import field_key
+from truckee.changes.changelog.column_history import field_key
 from truckee.protocol.schema import ArrayType, DataType, MapType, StructType, UserDefinedType
 
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from truckee.log.commits import Commit, decode_commit
-from truckee.log.log_files import read_log_file
-from truckee.log.segment import list_log
+from truckee.log.files.commits import Commit, decode_commit
+from truckee.log.files.log_files import read_log_file
+from truckee.log.files.segment import list_log
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import AddFile, Metadata, RemoveFile
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor

@@ -24,7 +24,7 @@ from truckee.changes.version_diff import VersionDiff
 from truckee.changes.version_range import VersionRange, resolved_range
 from truckee.errors.changes import BeyondRetentionError
 from truckee.errors.stream_schema import SchemaNotSetError
-from truckee.log.history import version_as_of
+from truckee.log.files.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import FeedOptions
 from truckee.protocol.schema import StructType

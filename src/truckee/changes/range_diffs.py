@@ -17,8 +17,8 @@ from truckee.errors.changes import (
     IncompatibleDataSchemaError,
     IncompatibleSchemaChangeError,
 )
-from truckee.log.commits import Commit, read_commits
-from truckee.log.history import latest_version
+from truckee.log.files.commits import Commit, read_commits
+from truckee.log.files.history import latest_version
 from truckee.protocol.features import check_readable
 from truckee.protocol.schema import type_text
 from truckee.protocol.table_configuration import TableConfiguration

@@ -16,7 +16,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from truckee.errors.changes import ContradictingActionsError, MissingExtendedMetadataError
-from truckee.log.commits import Commit
+from truckee.log.files.commits import Commit
 from truckee.protocol.actions import AddCDCFile, AddFile, CommitInfo, RemoveFile
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from truckee.errors.changes import InvalidRangeError, StartAfterLatestError
 from truckee.errors.log import TimestampTooLateError
-from truckee.log.history import commit_timestamps, version_as_of, version_at_or_after
+from truckee.log.files.history import commit_timestamps, version_as_of, version_at_or_after
 from truckee.options.feed import Bound, FeedOptions
 from truckee.storage.base import Storage
 

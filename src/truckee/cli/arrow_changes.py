@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 import pyarrow as pa
 
-from truckee.arrow.change_order import changes_in_order
+from truckee.arrow.compare.change_order import changes_in_order
 from truckee.arrow.scans import feed_rows
 from truckee.arrow.texts import column_texts
 from truckee.changes.plan import ChangeFeed

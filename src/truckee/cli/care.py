@@ -16,8 +16,8 @@ from truckee.cli.inspect import AsJson, TablePath
 from truckee.cli.render import cell, print_json, words
 
 if TYPE_CHECKING:
-    from truckee.care.vacuum import Progress
-    from truckee.care.vacuum_plan import VacuumPlan
+    from truckee.care.vacuum.plan import VacuumPlan
+    from truckee.care.vacuum.vacuum import Progress
 
 _DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would be done, and change nothing.")
@@ -61,8 +61,8 @@ def vacuum(
 
     Example: truckee vacuum /data/orders --dry-run
     """
-    from truckee.care.vacuum import carry_out
-    from truckee.care.vacuum_plan import VacuumMode, VacuumOptions, plan_vacuum
+    from truckee.care.vacuum.plan import VacuumMode, VacuumOptions, plan_vacuum
+    from truckee.care.vacuum.vacuum import carry_out
     from truckee.errors.vacuum import RETENTION_CHECK
     from truckee.storage import open_storage
 
@@ -93,7 +93,7 @@ def vacuum(
 
 
 def _tell(plan: VacuumPlan) -> None:
-    from truckee.care.findings import count_text, size_text
+    from truckee.care.health.findings import count_text, size_text
 
     dead = plan.dead
     words(
@@ -219,7 +219,7 @@ def doctor(path: TablePath, as_json: AsJson = False) -> None:
 
     Example: truckee doctor /data/orders
     """
-    from truckee.care.doctor import diagnosis
+    from truckee.care.health.doctor import diagnosis
     from truckee.log.snapshot import load_snapshot
     from truckee.storage import open_storage
 

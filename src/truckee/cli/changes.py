@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+    from truckee.changes.changelog.changelog import Changelog
     from truckee.changes.plan import ChangeFeed
-    from truckee.changes.shaped_feed import ShapedFeed
     from truckee.changes.summary import ChangeCount
     from truckee.options.feed import Bound
 
@@ -131,11 +131,11 @@ def changes(
 
 def _feed(
     path: str, start: str, end: str | None, shape: Mapping[str, object]
-) -> ChangeFeed | ShapedFeed:
+) -> ChangeFeed | Changelog:
     from msgspec.structs import replace
 
+    from truckee.changes.changelog.opening import open_changelog
     from truckee.changes.plan import open_feed
-    from truckee.changes.shaped_open import open_shaped_feed
     from truckee.options.feed import feed_options
     from truckee.options.feed_shape import given_options
     from truckee.storage import open_storage
@@ -148,7 +148,7 @@ def _feed(
     storage = open_storage(path)
     if options.shape.is_plain:
         return open_feed(storage, options)
-    return open_shaped_feed(storage, options)
+    return open_changelog(storage, options)
 
 
 def _bound(text: str, name: str) -> Bound:
@@ -173,14 +173,14 @@ def _print_counts(counts: list[_Count], limit: int | None, *, as_json: bool) -> 
 
 
 def _counts(
-    feed: ChangeFeed | ShapedFeed, where: str | None, engine: RowEngine | None
+    feed: ChangeFeed | Changelog, where: str | None, engine: RowEngine | None
 ) -> list[_Count]:
     """Return the counts in order of version; rows are read only if the log lacks the counts."""
-    from truckee.changes.shaped_feed import ShapedFeed
+    from truckee.changes.changelog.changelog import Changelog
     from truckee.changes.summary import summary
     from truckee.cli.arrow_changes import counted_changes
 
-    if isinstance(feed, ShapedFeed):
+    if isinstance(feed, Changelog):
         _check_spark(engine)
         return _in_order(_counted_by_spark(feed, where))
     found = summary(feed.plan().files, feed.storage)
@@ -211,7 +211,7 @@ def _leaves_open(count: ChangeCount) -> bool:
 
 
 def _counted_by_spark(
-    feed: ChangeFeed | ShapedFeed, where: str | None, versions: set[int] | None = None
+    feed: ChangeFeed | Changelog, where: str | None, versions: set[int] | None = None
 ) -> Iterator[_Count]:
     """Yield the counts of some versions, by default of all."""
     from truckee.cli.spark import spark_session
@@ -236,17 +236,17 @@ def _check_spark(engine: RowEngine | None) -> None:
 
 
 def _print_rows(
-    feed: ChangeFeed | ShapedFeed,
+    feed: ChangeFeed | Changelog,
     where: str | None,
     limit: int | None,
     engine: RowEngine | None,
     *,
     as_json: bool,
 ) -> None:
-    from truckee.changes.shaped_feed import ShapedFeed
+    from truckee.changes.changelog.changelog import Changelog
     from truckee.cli.arrow_changes import changed_rows_in_order
 
-    if isinstance(feed, ShapedFeed):
+    if isinstance(feed, Changelog):
         _check_spark(engine)
         found = None
     else:
@@ -272,7 +272,7 @@ def _print_rows_of_arrow(rows: pa.Table, limit: int | None, *, as_json: bool) ->
 
 
 def _print_rows_of_spark(
-    feed: ChangeFeed | ShapedFeed, where: str | None, limit: int | None, *, as_json: bool
+    feed: ChangeFeed | Changelog, where: str | None, limit: int | None, *, as_json: bool
 ) -> None:
     from truckee.cli.spark import spark_session
 
@@ -303,12 +303,12 @@ def _shown(row: Any) -> list[Any]:
     return [version, change_type, *values, timestamp]
 
 
-def _frame(spark: Any, feed: ChangeFeed | ShapedFeed, where: str | None) -> DataFrame:
-    from truckee.changes.shaped_feed import ShapedFeed
+def _frame(spark: Any, feed: ChangeFeed | Changelog, where: str | None) -> DataFrame:
+    from truckee.changes.changelog.changelog import Changelog
+    from truckee.spark.read.changelog_frames import changelog_frame
     from truckee.spark.read.frames import feed_frame
-    from truckee.spark.read.shaped_frames import shaped_frame
 
-    frame = shaped_frame(spark, feed) if isinstance(feed, ShapedFeed) else feed_frame(spark, feed)
+    frame = changelog_frame(spark, feed) if isinstance(feed, Changelog) else feed_frame(spark, feed)
     return frame if where is None else frame.where(where)
 
 

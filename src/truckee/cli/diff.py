@@ -17,7 +17,7 @@ from truckee.cli.row_options import ROWS_IN_A_TABLE, Keys, RowLimit, Where, say_
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from truckee.changes.snapshot_diff import SnapshotDiff
+    from truckee.changes.diff.snapshot_diff import SnapshotDiff
     from truckee.report.diff_page import DiffView
 
 _Start = Annotated[str, typer.Argument(metavar="A", help="A version, or a timestamp (UTC).")]
@@ -56,10 +56,10 @@ def diff(
 
     Example: truckee diff /data/orders 3 9 --keys id
     """
-    from truckee.arrow.change_order import changes_in_order
-    from truckee.arrow.diff_rows import diff_rows
-    from truckee.arrow.diff_view import diff_order, diff_view
-    from truckee.changes.diff_request import requested_diff
+    from truckee.arrow.compare.change_order import changes_in_order
+    from truckee.arrow.compare.diff_rows import diff_rows
+    from truckee.arrow.compare.diff_view import diff_order, diff_view
+    from truckee.changes.diff.request import requested_diff
     from truckee.report.diff_page import diff_html
     from truckee.storage import open_storage
 

@@ -21,7 +21,7 @@ from truckee.errors.printable import printable_json
 from truckee.protocol.json_text import NOT_JSON
 
 if TYPE_CHECKING:
-    from truckee.log.history import HistoryEntry
+    from truckee.log.files.history import HistoryEntry
     from truckee.log.snapshot import Snapshot
 
 TablePath = Annotated[
@@ -45,8 +45,8 @@ def history(
 
     Example: truckee history /data/orders --limit 10
     """
-    from truckee.log import history as log_history
-    from truckee.log.commit_summary import commit_summary
+    from truckee.log.files import history as log_history
+    from truckee.log.files.commit_summary import commit_summary
     from truckee.storage import open_storage
 
     entries = log_history.history(open_storage(path), limit)
@@ -169,7 +169,7 @@ def _columns(snapshot: Snapshot) -> list[dict[str, Any]]:
 def _check(snapshot: Snapshot, *, must_agree: bool) -> None:
     """Compare a snapshot with its checksum; a difference is an error only with `--verify`."""
     from truckee.errors.log import ChecksumMismatchError, CorruptLogFileError
-    from truckee.log.checksum import verify_checksum
+    from truckee.log.upkeep.checksum import verify_checksum
 
     try:
         is_there = verify_checksum(snapshot)
@@ -188,7 +188,7 @@ def log(path: TablePath, version: Version = None, as_json: AsJson = False) -> No
 
     Example: truckee log /data/orders --version 3
     """
-    from truckee.log.listing import commit_lines, log_entries
+    from truckee.log.files.listing import commit_lines, log_entries
     from truckee.storage import open_storage
 
     storage = open_storage(path)

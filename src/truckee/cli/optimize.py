@@ -91,9 +91,9 @@ def _columns(text: str) -> tuple[str, ...]:
 
 
 def _planned(spark: SparkSession, storage: Storage, request: OptimizeRequest) -> dict[str, Any]:
-    from truckee.commands.care.optimize import planned_optimize
+    from truckee.commands.care.optimize import latest_optimize_plan
 
-    plan: OptimizePlan = planned_optimize(spark, storage, request)
+    plan: OptimizePlan = latest_optimize_plan(spark, storage, request)
     return {
         "version": plan.snapshot.version,
         "filesConsidered": len(plan.considered),
@@ -107,7 +107,7 @@ def _planned(spark: SparkSession, storage: Storage, request: OptimizeRequest) ->
 
 def _done(spark: SparkSession, storage: Storage, request: OptimizeRequest) -> dict[str, Any]:
     from truckee.commands.care.optimize import run_optimize
-    from truckee.log.history import latest_version
+    from truckee.log.files.history import latest_version
 
     [row] = run_optimize(spark, storage, request).collect()
     metrics = row.metrics

@@ -16,7 +16,7 @@ from truckee.cli.row_options import Keys, Where
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from truckee.changes.row_timelines import RowTimelines
+    from truckee.changes.diff.row_timelines import RowTimelines
     from truckee.log.snapshot import Snapshot
 
 _Condition = Annotated[
@@ -46,9 +46,9 @@ def rows(
 
     Example: truckee rows /data/orders --where "id = 7"
     """
-    from truckee.arrow.row_history import history_rows
+    from truckee.arrow.compare.row_history import history_rows
     from truckee.arrow.texts import json_texts
-    from truckee.changes.history_request import requested_timelines
+    from truckee.changes.diff.history_request import requested_timelines
     from truckee.storage import open_storage
 
     start = None if since is None else version_or_time(since)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from truckee.errors.base import DeltaError
 from truckee.errors.storage import StorageError
-from truckee.log.transaction import Transaction
+from truckee.log.commit.transaction import Transaction
 
 
 class Discardable(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from truckee.log.race import now_ms
+from truckee.log.commit.race import now_ms
 from truckee.protocol.actions import AddFile, RemoveFile
 from truckee.protocol.stats import parse_stats
 

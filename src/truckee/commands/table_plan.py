@@ -9,10 +9,10 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from truckee.errors.log import NotADeltaTableError
-from truckee.log.race import now_ms
+from truckee.log.commit.race import now_ms
+from truckee.log.commit.transaction import Transaction
+from truckee.log.commit.verification import check_actions
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.log.transaction import Transaction
-from truckee.log.verification import check_actions
 from truckee.protocol.actions import Action, DomainMetadata, Metadata, Protocol
 from truckee.protocol.features import (
     check_writable,

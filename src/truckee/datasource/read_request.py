@@ -100,7 +100,7 @@ def read_request(options: Mapping[str, object]) -> ReadRequest:
     text = Options(options)
     if "path" not in text:
         raise IllegalOptionError(option="path", value="", needs="the path of a table")
-    _check_not_shaped(text)
+    _check_no_changelog(text)
     asked = ReadRequest(text, text["path"])
     path, at = path_and_time(
         text, asked.path, time_zone=asked.zone, open_storage=asked.open_storage
@@ -108,7 +108,7 @@ def read_request(options: Mapping[str, object]) -> ReadRequest:
     return ReadRequest(text, path, at)
 
 
-def _check_not_shaped(options: Options) -> None:
+def _check_no_changelog(options: Options) -> None:
     """Raise `ShapedFeedNotHereError` for a feed whose rows have to be compared."""
     if is_feed_read(options) and not feed_shape(options).is_plain:
         option = next(name for name in SHAPE_OPTIONS if name in options)

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.catalog import delta_location
 from truckee.errors.log import NotADeltaTableError, TablePathError
-from truckee.log.absent_table import NO_PATH
+from truckee.log.files.absent_table import NO_PATH
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.time_travel import has_log, path_and_time, snapshot_at
 from truckee.options.feed import Bound, is_feed_read

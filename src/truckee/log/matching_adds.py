@@ -19,11 +19,11 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from truckee.log.action_file import ActionFile, open_action_file
-from truckee.log.checkpoint_reader import Checkpoint, action_rows
-from truckee.log.checkpoint_schema import FILES, file_rows
-from truckee.log.columns import typed_child
-from truckee.log.compact import compact
+from truckee.log.checkpoint.action_file import ActionFile, open_action_file
+from truckee.log.checkpoint.columns import typed_child
+from truckee.log.checkpoint.compact import compact
+from truckee.log.checkpoint.reader import Checkpoint, action_rows
+from truckee.log.checkpoint.schema import FILES, file_rows
 from truckee.log.replay import FileKey, paths_of, rows_without
 
 _log = logging.getLogger(__name__)

@@ -25,9 +25,9 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from truckee.log.checkpoint_schema import FILES, file_rows, tombstone_rows
-from truckee.log.columns import flags, typed_child
-from truckee.log.compact import compact
+from truckee.log.checkpoint.columns import flags, typed_child
+from truckee.log.checkpoint.compact import compact
+from truckee.log.checkpoint.schema import FILES, file_rows, tombstone_rows
 from truckee.protocol.actions import (
     Action,
     AddFile,

@@ -20,11 +20,12 @@ import pyarrow.compute as pc
 
 from truckee.errors.log import LogFileNotFoundError, StateNotRecoverableError
 from truckee.errors.stream_schema import SchemaNotSetError
-from truckee.log.checkpoint_reader import Checkpoint, open_checkpoint
-from truckee.log.checkpoint_schema import FILES, add_actions, remove_actions
-from truckee.log.commits import decode_commit
-from truckee.log.history import commit_timestamps
-from truckee.log.log_files import read_in_order
+from truckee.log.checkpoint.reader import Checkpoint, open_checkpoint
+from truckee.log.checkpoint.schema import FILES, add_actions, remove_actions
+from truckee.log.files.commits import decode_commit
+from truckee.log.files.history import commit_timestamps
+from truckee.log.files.log_files import read_in_order
+from truckee.log.files.segment import LogSegment, list_log, log_segment
 from truckee.log.matching_adds import LARGE_CHECKPOINT, FileFilter, matching_adds
 from truckee.log.replay import (
     Tail,
@@ -35,7 +36,6 @@ from truckee.log.replay import (
     untouched,
     untouched_files,
 )
-from truckee.log.segment import LogSegment, list_log, log_segment
 from truckee.protocol.actions import (
     AddFile,
     DomainMetadata,
@@ -119,7 +119,7 @@ class Snapshot:
         return {domain: found for domain, found in known.items() if not found.removed}
 
     def files_table(self) -> pa.Table:
-        """Return the live files, one per row, with the columns of `checkpoint_schema.FILES`.
+        """Return the live files, one per row, with the columns of `checkpoint.schema.FILES`.
 
         `path` is spelled as in `add.path`: percent-encoded, relative to the root or absolute.
         """
@@ -188,7 +188,7 @@ class Snapshot:
             yield from remove_actions(batch)
 
     def tombstone_batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the same in batches with the columns of `checkpoint_schema.TOMBSTONES`."""
+        """Yield the same in batches with the columns of `checkpoint.schema.TOMBSTONES`."""
         older = () if self._checkpoint is None else self._checkpoint.removes()
         return tombstones(untouched(older, self._tail.files), self._tail.files)
 

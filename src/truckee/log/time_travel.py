@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from truckee.log.history import version_as_of
+from truckee.log.files.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import Bound
 from truckee.options.text import Options

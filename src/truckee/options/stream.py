@@ -102,7 +102,7 @@ class StreamOptions(Struct, frozen=True, kw_only=True):
     shape: FeedShape = FeedShape()
 
     @property
-    def is_shaped(self) -> bool:
+    def is_changelog(self) -> bool:
         """Whether the feed is derived or netted, or follows its columns."""
         return self.is_feed and not self.shape.is_plain
 

@@ -11,8 +11,8 @@ from truckee.changes.file_index import version_files
 from truckee.changes.summary import summary
 from truckee.changes.version_diff import version_diff
 from truckee.errors.base import DeltaError
-from truckee.log.commits import Commit, read_commits
-from truckee.log.history import earliest_version
+from truckee.log.files.commits import Commit, read_commits
+from truckee.log.files.history import earliest_version
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import Metadata
 from truckee.protocol.properties import TableProperties

@@ -12,8 +12,8 @@ from importlib import resources
 
 from msgspec import Struct
 
-from truckee.changes.snapshot_diff import SnapshotDiff
-from truckee.changes.table_differences import table_differences
+from truckee.changes.diff.snapshot_diff import SnapshotDiff
+from truckee.changes.diff.table_differences import table_differences
 from truckee.errors.log import utc_text
 from truckee.log.snapshot import Snapshot
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from truckee.errors.log import utc_text
-from truckee.log.history import HistoryEntry, history
+from truckee.log.files.history import HistoryEntry, history
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.schema import parse_schema, type_text
 from truckee.report.distributions import byte_text

@@ -11,7 +11,7 @@ from html import escape
 from importlib import resources
 from itertools import groupby
 
-from truckee.care.doctor import diagnosis
+from truckee.care.health.doctor import diagnosis
 from truckee.errors.log import utc_text
 from truckee.log.detail import TableDetail, table_detail
 from truckee.log.snapshot import Snapshot

@@ -15,7 +15,7 @@ from truckee.commands.ddl.cluster_by import cluster_by
 from truckee.commands.ddl.convert import convert_to_delta
 from truckee.commands.ddl.sync_identity import sync_identity
 from truckee.errors.sql import StatementNotAllowedError
-from truckee.log.history import history
+from truckee.log.files.history import history
 from truckee.spark.read.table_description import history_frame
 from truckee.sql.clone import run_clone
 from truckee.sql.detail import described

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from truckee.errors.log import LogFileNotFoundError
 from truckee.errors.streaming import MissingCommitsError
-from truckee.log.commits import Commit, FileTimes, commits_of
-from truckee.log.segment import list_commits
+from truckee.log.files.commits import Commit, FileTimes, commits_of
+from truckee.log.files.segment import list_commits
 from truckee.storage.base import FileInfo, Storage
 
 _logger = logging.getLogger(__name__)

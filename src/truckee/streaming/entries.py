@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from truckee.changes.version_diff import is_merge_without_effect
 from truckee.errors.streaming import SourceRowsChangedError, SourceRowsDeletedError
-from truckee.log.commits import Commit
+from truckee.log.files.commits import Commit
 from truckee.options.stream import StreamOptions
 from truckee.protocol.actions import AddCDCFile, AddFile, RemoveFile
 from truckee.streaming.offset import BASE, END, METADATA_CHANGE, POST_METADATA_CHANGE, Position

@@ -13,9 +13,9 @@ from truckee.errors.base import DeltaError
 from truckee.options.stream import STREAM_OPTIONS, stream_options
 from truckee.options.text import Options, warn_of_unknown
 from truckee.scan.scan_file import ScanFile
+from truckee.spark.read.changelog_frames import as_declared, changelog_frame
 from truckee.spark.read.relations import scan_frame
 from truckee.spark.read.scan import Scan
-from truckee.spark.read.shaped_frames import as_declared, shaped_frame
 from truckee.spark.read.stream_source import StreamSource, streaming_frame, worked_out
 from truckee.spark.schema_conversion import shown_schema
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
@@ -83,9 +83,9 @@ class _Source:
     def batch(self, start: str | None, end: str) -> DataFrame:
         until = self._offset(end)
         assert until is not None
-        if self._stream.options.is_shaped:
-            feed = self._stream.shaped_batch(self._offset(start), until)
-            rows = as_declared(shaped_frame(self._spark, feed), self._schema)
+        if self._stream.options.is_changelog:
+            feed = self._stream.changelog_batch(self._offset(start), until)
+            rows = as_declared(changelog_frame(self._spark, feed), self._schema)
             return worked_out(self._spark, rows)
         files = self._stream.plan(self._offset(start), until)
         return scan_frame(self._spark, _scan(self._stream, files, until))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from truckee.changes.read_schema import ReadSchema, mapped_schema
 from truckee.errors.stream_schema import MetadataEvolvedError, SchemaChangeNotAllowedError
-from truckee.log.commits import Commit
+from truckee.log.files.commits import Commit
 from truckee.log.snapshot import Snapshot
 from truckee.options.stream import AllowedChanges
 from truckee.protocol.schema import type_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from truckee.changes.version_range import version_from
 from truckee.errors.log import VersionNotFoundError
-from truckee.log.history import earliest_version, latest_version
+from truckee.log.files.history import earliest_version, latest_version
 from truckee.options.stream import Start
 from truckee.storage.base import Storage
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from truckee.changes.file_index import version_files
 from truckee.changes.version_diff import VersionDiff, version_diff
-from truckee.log.commits import Commit
+from truckee.log.files.commits import Commit
 from truckee.protocol.actions import AddFile
 from truckee.scan.scan_file import ScanFile
 from truckee.streaming.entries import StreamedAction, VersionEntries, entries_between

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from truckee.changes.changelog.changelog import Changelog
 from truckee.changes.columns import feed_schema
 from truckee.changes.read_schema import ReadSchema
-from truckee.changes.shaped_feed import ShapedFeed
 from truckee.errors.log import (
     LogFileNotFoundError,
     TruncatedLogError,
@@ -23,9 +23,9 @@ from truckee.errors.log import (
 )
 from truckee.errors.stream_schema import SchemaNotSetError
 from truckee.errors.streaming import StreamLogFileNotFoundError, TrailingCommitMissingError
-from truckee.log.commits import Commit
-from truckee.log.history import latest_version
-from truckee.log.segment import list_commits
+from truckee.log.files.commits import Commit
+from truckee.log.files.history import latest_version
+from truckee.log.files.segment import list_commits
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed_shape import FeedSource
 from truckee.options.stream import StreamOptions
@@ -42,6 +42,7 @@ from truckee.streaming.batches import (
     last_version_of,
     offset_at,
 )
+from truckee.streaming.changelog_batches import changelog_batch, shown_columns
 from truckee.streaming.commits import StreamCommits
 from truckee.streaming.entries import (
     VersionEntries,
@@ -54,7 +55,6 @@ from truckee.streaming.offset import BASE, StreamOffset
 from truckee.streaming.schema_following import FollowedSchema
 from truckee.streaming.schema_guard import check_feed_is_on, check_schema, check_table
 from truckee.streaming.schema_log import SchemaLog, check_location, log_location
-from truckee.streaming.shaped_batches import shaped_batch, shown_columns
 from truckee.streaming.starting_point import starting_version
 from truckee.streaming.stream_files import files_between
 
@@ -74,7 +74,7 @@ class StreamRead:
     @property
     def schema(self) -> StructType:
         """The columns of the stream: those of the table, and for a feed its own three."""
-        if self.options.is_shaped:
+        if self.options.is_changelog:
             return shown_columns(self.storage, self.options, self.read).schema
         return feed_schema(self.read.schema) if self.options.is_feed else self.read.schema
 
@@ -180,7 +180,7 @@ class TableStream:
         self._forget_before(end.version)
         return files
 
-    def shaped_batch(self, start: StreamOffset | None, end: StreamOffset) -> ShapedFeed:
+    def changelog_batch(self, start: StreamOffset | None, end: StreamOffset) -> Changelog:
         """Return what to read for a batch of a feed that is derived, netted or follows its columns.
 
         Raises like `plan`. A batch has complete commits.
@@ -199,7 +199,7 @@ class TableStream:
                 raise TrailingCommitMissingError(table=self.storage.root, expected=last, last=seen)
         self._forget_before(end.version)
         frozen = self._shown_columns
-        return shaped_batch(
+        return changelog_batch(
             self.storage, self.options, frozen, commits, initial, start=start, end=end
         )
 
@@ -209,7 +209,7 @@ class TableStream:
             yield commit
 
     @cached_property
-    def _shown_columns(self) -> ShapedFeed:
+    def _shown_columns(self) -> Changelog:
         return shown_columns(self.storage, self.options, self.read)
 
     def _is_empty(self, start: StreamOffset, end: StreamOffset) -> bool:
@@ -251,7 +251,7 @@ class TableStream:
     def _entries_of(self, commit: Commit) -> VersionEntries:
         is_barrier = self._is_barrier(commit)
         if self.options.is_feed:
-            is_whole = self.options.is_shaped
+            is_whole = self.options.is_changelog
             return change_entries(commit, is_barrier=is_barrier, is_whole=is_whole)
         is_skipped = is_passed_over(commit, self.options, table=self.storage.root)
         return appended_entries(commit, is_skipped=is_skipped, is_barrier=is_barrier)

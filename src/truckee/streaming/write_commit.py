@@ -12,8 +12,8 @@ from truckee.commands.commit import Discardable, commit_written
 from truckee.commands.removed_files import file_removals
 from truckee.commands.schema.identity_marks import with_identity_marks
 from truckee.commands.table_plan import TablePlan
+from truckee.log.commit.transaction import Transaction
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.log.transaction import Transaction
 from truckee.protocol.actions import AddFile
 from truckee.scan.scan_file import num_records
 from truckee.storage import open_storage

@@ -20,8 +20,8 @@ from pyspark.sql import SparkSession
 from commands.care.test_optimize_races import FEED, OTHERS, START, VECTORS, HeldUp, check, ids
 from dml_model import Command, Delete, Model, Row, applied, frame
 from dml_tables import Table, create_table
-from truckee.care.vacuum import carry_out
-from truckee.care.vacuum_plan import VacuumOptions, plan_vacuum
+from truckee.care.vacuum.plan import VacuumOptions, plan_vacuum
+from truckee.care.vacuum.vacuum import carry_out
 from truckee.commands.care.clone import CloneRequest, clone_table
 from truckee.commands.care.restore import restore_table, restore_target
 from truckee.errors.transaction import DeltaConcurrentModificationException

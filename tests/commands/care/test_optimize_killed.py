@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from dml_model import applied
 from dml_tables import FEED, VECTORS, create_table, numbers
-from truckee.log.commits import read_commits
+from truckee.log.files.commits import read_commits
 from writing import rust_rows
 
 pytestmark = pytest.mark.slow

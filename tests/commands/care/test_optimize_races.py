@@ -181,7 +181,7 @@ def test_a_bin_that_was_lost_does_not_keep_others_from_being_committed(
 
 
 def removes(table: Table, version: int) -> list:  # type: ignore[type-arg]
-    from truckee.log.commits import read_commit
+    from truckee.log.files.commits import read_commit
 
     return list(read_commit(table.storage, version).removes)
 

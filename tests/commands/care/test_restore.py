@@ -11,7 +11,7 @@ from truckee.commands.care.restore import RESTORE_RESULT_COLUMNS, restore
 from truckee.commands.ddl.table_builder import IdentityGenerator
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
-from truckee.log.history import commit_timestamps
+from truckee.log.files.history import commit_timestamps
 from truckee.table import DeltaTable
 from truckee.writer import write
 from writing import rust_rows

@@ -19,9 +19,9 @@ from truckee.errors.alter import (
     HistoricalVersionsError,
     HistoryTruncationError,
 )
-from truckee.log.checkpoint_writer import write_checkpoint
-from truckee.log.history import earliest_version, history, latest_version
+from truckee.log.files.history import earliest_version, history, latest_version
 from truckee.log.snapshot import load_snapshot
+from truckee.log.upkeep.checkpoint_writer import write_checkpoint
 from truckee.protocol.actions import Protocol
 from truckee.protocol.paths import commit_path
 

@@ -18,7 +18,7 @@ from truckee.errors import (
     ColumnsNotReplaceableError,
     DependentColumnError,
 )
-from truckee.log.history import history
+from truckee.log.files.history import history
 from truckee.log.snapshot import load_snapshot
 from truckee.storage import open_storage
 from truckee.writer import write

@@ -28,7 +28,7 @@ from truckee.errors.write_rows import (
     GeneratedColumnViolationError,
     NotNullViolationError,
 )
-from truckee.log.transaction import Transaction
+from truckee.log.commit.transaction import Transaction
 from truckee.protocol.actions import AddFile
 from truckee.protocol.paths import commit_path
 from values import read_deletion_vector

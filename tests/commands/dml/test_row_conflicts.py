@@ -24,8 +24,8 @@ from truckee.errors.transaction import (
     ConcurrentTransactionException,
     MetadataChangedException,
 )
+from truckee.log.commit.transaction import Transaction
 from truckee.log.snapshot import Snapshot
-from truckee.log.transaction import Transaction
 
 SETTINGS = DmlSettings()
 Prepare = Callable[[Snapshot], DmlPlan]

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from plans import plan_text
 from session_settings import set_as
-from truckee.spark.dml.merge_source import NUMBER, Source, prepared_source
+from truckee.spark.dml.merge_source import NUMBER, Source, merge_source
 
 BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
 MANY = 400_000
@@ -23,7 +23,7 @@ def target(spark: SparkSession) -> DataFrame:
 @pytest.fixture
 def source(spark: SparkSession, target: DataFrame) -> Source:
     rows = spark.range(MANY).selectExpr("id", "id x", "id y", "cast(id as string) s")
-    return prepared_source(
+    return merge_source(
         rows, target, target["key"] == rows["id"], materialize="auto", brings_rows=True
     )
 
@@ -60,7 +60,7 @@ def test_a_source_that_cannot_change_is_kept_where_its_rows_are_needed(
 ) -> None:
     rows = spark.range(3)
 
-    found = prepared_source(
+    found = merge_source(
         rows, target, target["key"] == rows["id"], materialize=materialize, brings_rows=brings_rows
     )
 

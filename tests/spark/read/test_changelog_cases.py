@@ -35,7 +35,7 @@ from changelog_cases import (
 )
 from data_tables import DataTable, removed
 from streaming.streams import feed as feed_stream
-from truckee.arrow.shaped_rows import shaped_rows
+from truckee.arrow.compare.changelog_rows import changelog_rows
 from truckee.doors.enable import enable
 from truckee.errors import (
     KeysNotUniqueError,
@@ -79,7 +79,7 @@ def streamed(table: Path, start: int, end: int, **shape: Any) -> list[dict[str, 
     offset = None
     while (until := stream.latest_offset(offset)) != offset:
         assert until is not None
-        found += shaped_rows(stream.shaped_batch(offset, until)).to_arrow().to_pylist()
+        found += changelog_rows(stream.changelog_batch(offset, until)).to_arrow().to_pylist()
         offset = until
     return [row for row in found if row["_commit_version"] <= end]
 

@@ -85,7 +85,7 @@ def test_a_history_is_the_same_whoever_reads_the_files(
     by_driver = history()
     jobs_of_driver = records_read(spark, lambda: opened.row_history(condition, ["id"]))
 
-    monkeypatch.setattr("truckee.changes.history_request._LITTLE_BYTES", 0)
+    monkeypatch.setattr("truckee.changes.diff.history_request._LITTLE_BYTES", 0)
     by_spark = history()
     jobs_of_spark = records_read(spark, lambda: opened.row_history(condition, ["id"]))
 

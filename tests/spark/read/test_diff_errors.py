@@ -23,8 +23,8 @@ from truckee.errors import (
     UnrelatedTablesError,
     VersionNotFoundError,
 )
-from truckee.log.checkpoint_writer import write_checkpoint
 from truckee.log.snapshot import load_snapshot
+from truckee.log.upkeep.checkpoint_writer import write_checkpoint
 from truckee.protocol.actions import Metadata
 from truckee.protocol.paths import commit_path
 from truckee.storage.local import LocalStorage

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from contracts.storage import StorageContract
 from session_settings import set_as
 from truckee import DeltaTable
-from truckee.care.vacuum_plan import VacuumMode
+from truckee.care.vacuum.plan import VacuumMode
 from truckee.commands.care.vacuum import vacuum
 from truckee.errors import (
     InvalidUrlError,

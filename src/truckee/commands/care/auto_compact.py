@@ -25,7 +25,7 @@ from truckee.commands.after_commit import add_follow_up
 from truckee.commands.care.optimize import run_optimize
 from truckee.commands.care.optimize_plan import OptimizeRequest, partition_fields
 from truckee.commands.care.optimize_settings import DELTA_SETTINGS, OptimizeSettings, size_setting
-from truckee.log.commits import read_commit
+from truckee.log.files.commits import read_commit
 from truckee.log.snapshot import load_snapshot
 from truckee.options.text import Options
 from truckee.protocol.actions import Metadata

@@ -16,7 +16,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.care.clone_plan import ClonedFiles, cloned_metadata, deep_files, shallow_files
-from truckee.care.presence import absent, needed_paths
+from truckee.care.health.presence import absent, needed_paths
 from truckee.commands.care.restore import write_checkpoint_after
 from truckee.commands.schema.clustering import no_clustering
 from truckee.commands.table_plan import existing_table
@@ -26,12 +26,12 @@ from truckee.errors.create import TableAlreadyExistsError
 from truckee.errors.spark import DataFileNotFoundError
 from truckee.errors.transaction import ConcurrentWriteException, MaxCommitRetriesExceededError
 from truckee.errors.write import NonEmptyFolderError
-from truckee.log.checkpoint_schema import wire_name
-from truckee.log.conflicts import IsolationLevel
-from truckee.log.history import version_as_of
+from truckee.log.checkpoint.schema import wire_name
+from truckee.log.commit.conflicts import IsolationLevel
+from truckee.log.commit.transaction import Transaction
+from truckee.log.files.history import version_as_of
 from truckee.log.running import running
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.log.transaction import Transaction
 from truckee.options.arguments import checked_version, class_text
 from truckee.options.timestamps import timestamp_ms
 from truckee.protocol.actions import DomainMetadata

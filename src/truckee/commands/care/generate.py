@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from truckee.errors.clone import ManifestModeError
-from truckee.log.manifest import write_manifest
 from truckee.log.snapshot import load_snapshot
+from truckee.log.upkeep.manifest import write_manifest
 from truckee.storage.base import Storage
 
 MANIFEST_MODE = "symlink_format_manifest"

@@ -32,7 +32,7 @@ from truckee.commands.care.optimize_settings import OptimizeSettings, optimize_s
 from truckee.commands.care.rewrite import rewritten
 from truckee.commands.care.rewrite_commit import CommittedBins, commit_bins
 from truckee.errors.base import DeltaError
-from truckee.log.race import now_ms
+from truckee.log.commit.race import now_ms
 from truckee.log.running import running
 from truckee.log.snapshot import load_snapshot
 from truckee.spark.session.settings import session_settings
@@ -85,7 +85,7 @@ def _optimized(
     settings: OptimizeSettings | None,
 ) -> DataFrame:
     outcome = OptimizeOutcome(now_ms())
-    plan = planned_optimize(spark, storage, request, settings)
+    plan = latest_optimize_plan(spark, storage, request, settings)
     first = plan
     settings = settings or optimize_settings(session_settings(spark), plan.snapshot.properties)
     outcome.considered = len(plan.considered)
@@ -101,11 +101,11 @@ def _optimized(
             raise conflict
         _log.info("%s: %d bins are tried again", request.operation, len(lost))
         again = request if plan.curve is not None and plan.curve.cube else _only(request, lost)
-        plan = planned_optimize(spark, storage, again, settings)
+        plan = latest_optimize_plan(spark, storage, again, settings)
     return outcome_frame(spark, outcome, first, request)
 
 
-def planned_optimize(
+def latest_optimize_plan(
     spark: SparkSession,
     storage: Storage,
     request: OptimizeRequest,

@@ -15,7 +15,7 @@ from datetime import date, datetime
 from msgspec.structs import replace
 from pyspark.sql import DataFrame, SparkSession
 
-from truckee.care.presence import absent, needed_paths
+from truckee.care.health.presence import absent, needed_paths
 from truckee.care.restore_plan import RestorePlan, plan_restore
 from truckee.commands.removed_files import file_removals
 from truckee.commands.schema.clustering import no_clustering
@@ -33,14 +33,14 @@ from truckee.errors.restore import (
     RestoreVersionError,
 )
 from truckee.errors.transaction import ConcurrentWriteException, MaxCommitRetriesExceededError
-from truckee.log.attempt import _NULL
-from truckee.log.checkpoint_schema import wire_name
-from truckee.log.checkpoint_writer import write_checkpoint
-from truckee.log.conflicts import IsolationLevel
-from truckee.log.history import version_as_of
+from truckee.log.checkpoint.schema import wire_name
+from truckee.log.commit.attempt import _NULL
+from truckee.log.commit.conflicts import IsolationLevel
+from truckee.log.commit.transaction import Transaction
+from truckee.log.files.history import version_as_of
 from truckee.log.running import running
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.log.transaction import Transaction
+from truckee.log.upkeep.checkpoint_writer import write_checkpoint
 from truckee.options.arguments import checked_version, class_text
 from truckee.options.text import Options
 from truckee.options.timestamps import timestamp_ms

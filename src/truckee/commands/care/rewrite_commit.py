@@ -25,8 +25,8 @@ from truckee.errors.transaction import (
     MetadataChangedException,
     ProtocolChangedException,
 )
+from truckee.log.commit.transaction import Transaction
 from truckee.log.snapshot import Snapshot, update_snapshot
-from truckee.log.transaction import Transaction
 from truckee.protocol.paths import decode_path
 
 _log = logging.getLogger(__name__)

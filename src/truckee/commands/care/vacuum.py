@@ -21,10 +21,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import BooleanType, LongType, StringType, StructType
 
-from truckee.care.consumers import Consumer
-from truckee.care.dead_files import InventoryRow
-from truckee.care.vacuum import Delete, carry_out, delete_in_threads
-from truckee.care.vacuum_plan import VacuumMode, VacuumOptions, plan_vacuum
+from truckee.care.vacuum.consumers import Consumer
+from truckee.care.vacuum.dead_files import InventoryRow
+from truckee.care.vacuum.plan import VacuumMode, VacuumOptions, plan_vacuum
+from truckee.care.vacuum.vacuum import Delete, carry_out, delete_in_threads
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.vacuum import InventoryError
 from truckee.log.running import running

@@ -17,9 +17,9 @@ from truckee.errors.alter import (
     HistoryTruncationError,
     UnknownFeatureDropError,
 )
-from truckee.log.checkpoint_writer import write_checkpoint
+from truckee.log.commit.transaction import Transaction
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.log.transaction import Transaction
+from truckee.log.upkeep.checkpoint_writer import write_checkpoint
 from truckee.protocol.actions import DomainMetadata, Protocol
 from truckee.protocol.feature_table import FEATURES
 from truckee.protocol.features import active_features, check_writable, supported_features

@@ -21,12 +21,12 @@ from truckee.errors.alter import (
     FeatureRetentionError,
     HistoricalVersionsError,
 )
-from truckee.log.checkpoint_writer import write_checkpoint
-from truckee.log.cleanup import clean_log
-from truckee.log.commits import Commit, read_commits
-from truckee.log.segment import LogListing, list_log
+from truckee.log.commit.transaction import Transaction
+from truckee.log.files.commits import Commit, read_commits
+from truckee.log.files.segment import LogListing, list_log
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.log.transaction import Transaction
+from truckee.log.upkeep.checkpoint_writer import write_checkpoint
+from truckee.log.upkeep.cleanup import clean_log
 from truckee.protocol.actions import Metadata
 from truckee.protocol.features import active_features
 from truckee.protocol.paths import LogFileKind

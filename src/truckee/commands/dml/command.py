@@ -24,9 +24,9 @@ from truckee.errors.transaction import (
     ConcurrentDeleteDeleteException,
     ConcurrentDeleteReadException,
 )
+from truckee.log.commit.transaction import Transaction
 from truckee.log.running import running
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
-from truckee.log.transaction import Transaction
 from truckee.protocol.features import check_writable
 from truckee.storage.base import Storage
 

@@ -37,8 +37,8 @@ from truckee.commands.dml.marked_files import marked_files, superseded, vector_r
 from truckee.commands.dml.matched_files import TouchedFile
 from truckee.commands.dml.outcome import DmlPlan, RowChanges
 from truckee.deletion_vectors.bitmap import RowBitmap
-from truckee.log.commits import Commit, read_commits
-from truckee.log.conflicts import Candidate, Conflict, IsolationLevel, Reads, conflict_with
+from truckee.log.commit.conflicts import Candidate, Conflict, IsolationLevel, Reads, conflict_with
+from truckee.log.files.commits import Commit, read_commits
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import (
     Action,

@@ -28,7 +28,7 @@ from truckee.commands.schema.column_rules import check_columns
 from truckee.commands.table_plan import TablePlan, table_plan
 from truckee.errors.merge import StreamingSourceError
 from truckee.log.snapshot import Snapshot
-from truckee.spark.dml.merge_source import Source, prepared_source
+from truckee.spark.dml.merge_source import Source, merge_source
 from truckee.spark.dml.target import Target
 from truckee.spark.read.row_id_columns import check_row_ids
 from truckee.spark.schema_conversion import from_spark
@@ -66,7 +66,7 @@ def merge_plan(
     start = time.monotonic()
     resolved = _resolved(spark, snapshot, merge, settings)
     target = resolved.target
-    source = prepared_source(
+    source = merge_source(
         merge.source,
         target.rows,
         resolved.on.column,

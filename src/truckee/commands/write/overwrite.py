@@ -22,8 +22,8 @@ from truckee.commands.dml.delete import DeletedRows, delete_rows
 from truckee.commands.dml.outcome import RowChanges
 from truckee.commands.removed_files import file_removals
 from truckee.errors.protocol import InvalidPartitionValueError
+from truckee.log.commit.transaction import Transaction
 from truckee.log.snapshot import Snapshot
-from truckee.log.transaction import Transaction
 from truckee.protocol.actions import Action, AddFile, RemoveFile
 from truckee.protocol.partition_values import parse
 from truckee.protocol.predicates import (

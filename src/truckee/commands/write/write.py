@@ -28,9 +28,9 @@ from truckee.commands.write.plan import Write, table_after
 from truckee.commands.write.replaced_rows import check_matching, rows_matched
 from truckee.errors.replaced_rows import ReplaceWhileCreatingError
 from truckee.errors.write import OverwriteOptionError, StreamingFrameError, TableExistsError
+from truckee.log.commit.transaction import Transaction
 from truckee.log.running import running
 from truckee.log.snapshot import Snapshot
-from truckee.log.transaction import Transaction
 from truckee.protocol.actions import RemoveFile
 from truckee.spark.dml.merge_source import kept_rows
 from truckee.spark.schema_conversion import from_spark

@@ -64,7 +64,7 @@ class Source:
         return F.broadcast(self.rows)
 
 
-def prepared_source(
+def merge_source(
     source: DataFrame, target: DataFrame, on: Column, *, materialize: str, brings_rows: bool
 ) -> Source:
     """Return the source of a merge that matches by the condition `on`, safe to read repeatedly.

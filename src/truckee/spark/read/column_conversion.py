@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from truckee.changes.column_history import field_key
+from truckee.changes.changelog.column_history import field_key
 from truckee.protocol.schema import (
     ArrayType,
     DataType,

@@ -14,13 +14,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
-from truckee.arrow.diff_view import counted_view, diff_order
+from truckee.arrow.compare.diff_view import counted_view, diff_order
 from truckee.changes.columns import CHANGE_TYPE, CHANGE_TYPE_FIELD, DELETE, INSERT
-from truckee.changes.diff_columns import BASE_ROW_ID
-from truckee.changes.diff_request import VersionOrTime, requested_diff
-from truckee.changes.missing_diff_files import missing_diff_files
+from truckee.changes.diff.columns import BASE_ROW_ID
+from truckee.changes.diff.missing_files import missing_diff_files
+from truckee.changes.diff.request import VersionOrTime, requested_diff
+from truckee.changes.diff.snapshot_diff import DiffRead, SnapshotDiff
 from truckee.changes.row_identity import ROW_ID
-from truckee.changes.snapshot_diff import DiffRead, SnapshotDiff
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import StructType
 from truckee.protocol.table_configuration import TableConfiguration

@@ -13,12 +13,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from truckee.arrow.columns import arrow_schema
+from truckee.arrow.compare.row_events import history_schema, row_events
+from truckee.arrow.compare.row_history import history_rows
 from truckee.arrow.file_columns import ROW_POSITION
-from truckee.arrow.row_events import history_schema, row_events
-from truckee.arrow.row_history import history_rows
-from truckee.changes.diff_columns import BASE_ROW_ID
-from truckee.changes.diff_request import VersionOrTime
-from truckee.changes.history_request import (
+from truckee.changes.diff.columns import BASE_ROW_ID
+from truckee.changes.diff.history_request import (
     MOST_ROWS,
     check_row_count,
     identifying_columns,
@@ -26,9 +25,10 @@ from truckee.changes.history_request import (
     missing_history_files,
     requested_timelines,
 )
+from truckee.changes.diff.request import VersionOrTime
+from truckee.changes.diff.row_timelines import FILE_NUMBER, RowTimelines
+from truckee.changes.diff.snapshot_diff import DiffRead
 from truckee.changes.row_identity import ROW_ID
-from truckee.changes.row_timelines import FILE_NUMBER, RowTimelines
-from truckee.changes.snapshot_diff import DiffRead
 from truckee.protocol.schema import PrimitiveType, StructField, StructType
 from truckee.spark.jvm.projection import column
 from truckee.spark.read.diff_frames import pruned_files

@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.log.detail import table_detail
-from truckee.log.history import HistoryEntry
+from truckee.log.files.history import HistoryEntry
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.json_text import LAST_MOMENT_MS
 from truckee.spark.result_frame import result_frame

@@ -1,0 +1,1 @@
+"""Rows that are read by pyarrow and compared in memory: diffs, changelogs, histories."""

@@ -1,0 +1,1 @@
+"""The doctor: problems of a table, and how to fix them."""

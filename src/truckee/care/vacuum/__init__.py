@@ -1,0 +1,1 @@
+"""VACUUM: which files are still needed, and the deletion of the others."""

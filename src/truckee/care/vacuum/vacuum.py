@@ -1,0 +1,150 @@
+"""Runs a VACUUM: a commit before, the deletion, a commit after.
+
+The two commits have only `commitInfo`: they say what was deleted, and when. A process that is
+killed in between leaves an intact table, because only files that nobody needs were deleted.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from truckee.care.vacuum.plan import VacuumMode, VacuumPlan
+from truckee.errors.base import DeltaError
+from truckee.errors.storage import StorageError
+from truckee.log.commit.conflicts import IsolationLevel
+from truckee.log.commit.transaction import Transaction
+from truckee.log.snapshot import load_snapshot
+from truckee.options.text import Options
+from truckee.protocol.paths import LAST_VACUUM_INFO_PATH
+from truckee.storage.base import Storage
+from truckee.storage.tree import DeletionOutcome, delete_files, delete_folders
+from truckee.storage.urls import scheme_of
+
+_logger = logging.getLogger(__name__)
+
+Delete = Callable[[Storage, Sequence[str]], Iterable[DeletionOutcome]]
+"""Deletes files, and yields the outcome after each part of them."""
+Progress = Callable[[int, int], None]
+"""Called with the number of files done, and of all files."""
+
+_LOGGING = "spark.databricks.delta.vacuum.logging.enabled"
+# Delta commits its vacuums only where the file system itself has a put-if-absent.
+_LOGGED_SCHEMES = {None, "file", "hdfs", "abfs", "abfss", "wasb", "wasbs", "adl", "gs"}
+_THREADS = 16
+_AT_ONCE = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class VacuumOutcome:
+    """What a vacuum has deleted; `failures` are paths that still exist, with the reason."""
+
+    files: int
+    folders: int
+    failures: tuple[tuple[str, str], ...] = ()
+
+
+def delete_in_threads(storage: Storage, paths: Sequence[str]) -> Iterable[DeletionOutcome]:
+    """Delete files from this process, many at a time."""
+    parts = [paths[start : start + _AT_ONCE] for start in range(0, len(paths), _AT_ONCE)]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        yield from pool.map(lambda part: delete_files(storage, part), parts)
+
+
+def carry_out(
+    plan: VacuumPlan,
+    settings: Mapping[str, str] | None = None,
+    *,
+    delete: Delete = delete_in_threads,
+    progress: Progress | None = None,
+) -> VacuumOutcome:
+    """Delete what a plan names, and return what was done.
+
+    A failure does not stop the vacuum: it is in the outcome, and in Python's log.
+    """
+    storage = plan.snapshot.storage
+    if plan.breaks is not None:
+        _logger.warning("vacuum of %s: %s", storage.root, plan.breaks)
+    is_logged = _is_logged(storage, Options(settings or {}))
+    if is_logged:
+        _commit(storage, "VACUUM START", *_start(plan))
+    try:
+        outcome = _deleted(plan, delete, progress)
+    except BaseException:
+        if is_logged:
+            _commit(storage, "VACUUM END", {"status": "FAILED"}, {})
+        raise
+    if is_logged:
+        metrics = {
+            "numDeletedFiles": outcome.files + outcome.folders,
+            "numVacuumedDirectories": plan.dead.listed_folders,
+        }
+        _commit(storage, "VACUUM END", {"status": "COMPLETED"}, metrics)
+    _note_version(plan)
+    return outcome
+
+
+def _is_logged(storage: Storage, given: Options) -> bool:
+    return given.boolean(_LOGGING, scheme_of(storage.root) in _LOGGED_SCHEMES)
+
+
+def _start(plan: VacuumPlan) -> tuple[dict[str, Any], dict[str, object]]:
+    kept = plan.retention
+    parameters = {
+        "retentionCheckEnabled": kept.is_checked,
+        "defaultRetentionMillis": kept.default_ms,
+        "specifiedRetentionMillis": kept.specified_ms,
+    }
+    metrics: dict[str, object] = {
+        "numFilesToDelete": len(plan.paths),
+        "sizeOfDataToDelete": plan.dead.size,
+    }
+    return parameters, metrics
+
+
+def _commit(
+    storage: Storage, operation: str, parameters: Mapping[str, Any], metrics: Mapping[str, object]
+) -> None:
+    transaction = Transaction(
+        storage, load_snapshot(storage), isolation=IsolationLevel.SNAPSHOT_ISOLATION
+    )
+    transaction.commit(
+        operation, parameters=parameters, metrics=metrics, is_blind_append=True, allow_empty=True
+    )
+
+
+def _deleted(plan: VacuumPlan, delete: Delete, progress: Progress | None) -> VacuumOutcome:
+    storage = plan.snapshot.storage
+    paths = [file.path for file in plan.dead.files]
+    count = 0
+    failures: list[tuple[str, str]] = []
+    for part in delete(storage, paths):
+        count += part.done
+        failures += part.failures
+        if progress is not None:
+            progress(count + len(failures), len(paths))
+    folders = delete_folders(storage, plan.dead.folders)
+    failures += folders.failures
+    for path, reason in failures[:20]:
+        _logger.warning("vacuum of %s could not delete %s: %s", storage.root, path, reason)
+    return VacuumOutcome(files=count, folders=folders.done, failures=tuple(failures))
+
+
+def _note_version(plan: VacuumPlan) -> None:
+    """Record up to which version removed files are deleted, for the next LITE; never raises.
+
+    A full vacuum has deleted everything that LITE would have, up to the same version.
+    """
+    version = plan.expired_version
+    if version is None and plan.mode is VacuumMode.FULL:
+        return
+    fields = {} if version is None else {"latestCommitVersionOutsideOfRetentionWindow": version}
+    try:
+        plan.snapshot.storage.write(LAST_VACUUM_INFO_PATH, msgspec.json.encode(fields))
+    except (StorageError, DeltaError):
+        _logger.warning("%s could not be written", LAST_VACUUM_INFO_PATH, exc_info=True)

@@ -1,0 +1,1 @@
+"""Feeds that are derived from snapshots, netted, or follow column renames."""

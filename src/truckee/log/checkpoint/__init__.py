@@ -1,0 +1,1 @@
+"""The columns of checkpoints, and how they are read."""

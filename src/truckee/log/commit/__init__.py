@@ -1,0 +1,1 @@
+"""The next version of a table: what is staged, checked, and raced for."""

@@ -1,0 +1,66 @@
+"""What a commit did, in a few words."""
+
+from __future__ import annotations
+
+import pytest
+
+from truckee.log.files.commit_summary import commit_summary
+from truckee.log.files.history import HistoryEntry
+
+
+@pytest.mark.parametrize(
+    ("operation", "metrics", "parameters", "expected"),
+    [
+        ("WRITE", {"numFiles": "1", "numOutputRows": "3"}, {"mode": "Append"}, "+3 rows"),
+        ("WRITE", {"numFiles": "1", "numOutputRows": "1"}, {}, "+1 row"),
+        ("DELETE", {"numDeletedRows": "12345"}, {"predicate": '["(id = 1)"]'}, "-12,345 rows"),
+        ("UPDATE", {"numUpdatedRows": "2", "numAddedFiles": "1"}, {}, "~2 rows"),
+        (
+            "MERGE",
+            {
+                "numTargetRowsInserted": "1",
+                "numTargetRowsUpdated": "2",
+                "numTargetRowsDeleted": "3",
+                "numOutputRows": "99",
+            },
+            {},
+            "+1 ~2 -3 rows",
+        ),
+        (
+            "MERGE",
+            {
+                "numTargetRowsInserted": "0",
+                "numTargetRowsUpdated": "4",
+                "numTargetRowsDeleted": "0",
+                "numOutputRows": "4",
+            },
+            {},
+            "~4 rows",
+        ),
+        ("OPTIMIZE", {"numRemovedFiles": "12", "numAddedFiles": "1"}, {}, "12 files -> 1"),
+        ("TRUNCATE", {"numRemovedFiles": "4"}, {}, "-4 files"),
+        (
+            "SET TBLPROPERTIES",
+            None,
+            {"properties": '{"a":"b"}', "other": "[]"},
+            'properties={"a":"b"}',
+        ),
+        ("DELETE", {"numDeletedRows": "no number"}, None, ""),
+        (None, None, None, ""),
+    ],
+)
+def test_a_commit_is_told_in_a_few_words(
+    operation: str | None,
+    metrics: dict[str, str | None] | None,
+    parameters: dict[str, str | None] | None,
+    expected: str,
+) -> None:
+    entry = HistoryEntry(
+        version=1,
+        timestamp_ms=0,
+        operation=operation,
+        operation_metrics=metrics,
+        operation_parameters=parameters,
+    )
+
+    assert commit_summary(entry) == expected
