@@ -21,7 +21,10 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 CACHE = Path(__file__).resolve().parent / ".cache"
 DELTA_PYTHON = REPOSITORY / ".venv-delta" / "bin" / "python"
 
-ENGINES = ("truckee", "truckee-rewrite", "spark-parquet", "deltalake", "delta-spark")
+# Another checkout of truckee, whose folder is in the environment: what a change costs or saves.
+BEFORE = "truckee-before"
+BEFORE_FOLDER = "TRUCKEE_BEFORE"
+ENGINES = ("truckee", BEFORE, "truckee-rewrite", "spark-parquet", "deltalake", "delta-spark")
 START_LIMIT_S = 1800
 RUN_LIMIT_S = 300
 ERROR_LENGTH = 400
@@ -52,7 +55,8 @@ class EngineProcess:
         self._run_limit_s = run_limit_s
         CACHE.mkdir(exist_ok=True)
         self._log = CACHE / f"{case.name}-{engine}.log"
-        environment = os.environ | {"PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'src'}"}
+        library = Path(os.environ[BEFORE_FOLDER] if engine == BEFORE else REPOSITORY) / "src"
+        environment = os.environ | {"PYTHONPATH": f"{REPOSITORY}:{library}"}
         environment.pop("SPARK_HOME", None)
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
@@ -140,6 +144,8 @@ def prepare_engine(engine: str, case: Case) -> None:
     """Set up what an engine needs beyond this environment, or raise EngineMissingError."""
     if case.needs_spark and "JAVA_HOME" not in os.environ:
         os.environ["JAVA_HOME"] = _output_of("scripts/ensure_java.sh")
+    if engine == BEFORE and BEFORE_FOLDER not in os.environ:
+        raise EngineMissingError(f"{BEFORE_FOLDER} names no other checkout")
     if engine == "delta-spark":
         python = _output_of("scripts/find_python.sh")
         arguments = (python, ".venv-delta", "requirements-delta.lock")

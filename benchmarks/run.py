@@ -15,6 +15,7 @@ from rich.console import Console
 from benchmarks import results
 from benchmarks.case import Case, Params, case_names, load_case
 from benchmarks.engines import (
+    BEFORE,
     CACHE,
     ENGINES,
     RUN_LIMIT_S,
@@ -37,7 +38,9 @@ def main() -> int:
     for name in names:
         case = load_case(name)
         found = Runner(case, arguments.scale, arguments).rows()
-        results.merge(found)
+        # A comparison with another checkout is not a result of this one.
+        if all(row.engine != BEFORE for row in found):
+            results.merge(found)
         rows += found
     results.show(rows, console)
     console.print(f"written to {results.LATEST.relative_to(Path.cwd())}", highlight=False)
@@ -52,7 +55,7 @@ class Runner:
         self._warmup = case.warmup if arguments.warmup is None else arguments.warmup
         self._repetitions = arguments.repetitions or case.repetitions
         self._limit_s = arguments.limit
-        wanted = arguments.engines.split(",") if arguments.engines else ENGINES
+        wanted = arguments.engines.split(",") if arguments.engines else set(ENGINES) - {BEFORE}
         self._engines = [e for e in ENGINES if e in case.engines and e in wanted]
         self._versions: dict[str, str] = {}
         self._measured: dict[str, list[Measurement]] = {}

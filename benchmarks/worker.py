@@ -28,6 +28,7 @@ from benchmarks.delta_session import delta_session
 
 DISTRIBUTIONS = {
     "truckee": ("truckee", "pyspark"),
+    "truckee-before": ("truckee", "pyspark"),
     "truckee-rewrite": ("truckee", "pyspark"),
     "spark-parquet": ("pyspark",),
     "deltalake": ("deltalake",),
@@ -65,9 +66,9 @@ class Context:
         for key, value in self._conf.items():
             builder = builder.config(key, value)
         if self.engine.startswith("truckee"):
-            from truckee.spark.session.session import configure
+            import truckee
 
-            builder = configure(builder)
+            builder = truckee.configure(builder)
         return builder.getOrCreate()
 
 
