@@ -30,6 +30,7 @@ demo: $(DEMO_VENV)/.ready ## the main job end to end, on a small table
 
 test: test-fast ## all tests: first those without a JVM, then those with Spark
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
+		TRUCKEE_CLASS_ARCHIVE=$$($(BIN)/python -m scripts.class_archive) && export TRUCKEE_CLASS_ARCHIVE && \
 		echo "== tests with Spark" && scripts/run_pytest.sh $(BIN)/python \
 		$(if $(filter-out 1,$(SESSIONS)),-n $(SESSIONS) --dist loadfile --no-loadscope-reorder) -m "spark and not interop"
 	@echo "== all tests passed"

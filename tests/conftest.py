@@ -26,9 +26,13 @@ pytest.register_assert_rewrite("contracts.storage")
 settings.register_profile("truckee", deadline=None)
 settings.load_profile("truckee")
 
-# For a thousand short queries, here and in processes that tests start, Java's second compiler costs
-# more than it saves.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+# For a thousand short queries, here and in processes that tests start, Java's second compiler and
+# its parallel garbage collector cost more than they save.
+_JAVA_OPTIONS = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+# See scripts/class_archive.py. A JVM that cannot use the archive need not say so.
+if archive := os.environ.get("TRUCKEE_CLASS_ARCHIVE"):
+    _JAVA_OPTIONS += [f"-XX:SharedArchiveFile={archive}", "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
+os.environ.setdefault("JDK_JAVA_OPTIONS", " ".join(_JAVA_OPTIONS))
 
 
 @pytest.fixture(scope="session")
