@@ -118,8 +118,8 @@ def errors_markdown() -> str:
 
 
 def error_classes() -> set[type[DeltaError]]:
-    for module in pkgutil.iter_modules(truckee.errors.__path__):
-        importlib.import_module(f"truckee.errors.{module.name}")
+    for module in pkgutil.walk_packages(truckee.errors.__path__, "truckee.errors."):
+        importlib.import_module(module.name)
     # Those that Spark's users see besides are made where Spark is loaded.
     found = _subclasses(DeltaError)
     return {each for each in found if each.plain is None and _is_of_errors(each)}

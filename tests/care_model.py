@@ -10,7 +10,7 @@ from dml_tables import Table
 from session_settings import set_as
 from truckee.commands.care.restore import RESTORE_RESULT_COLUMNS, restore
 from truckee.commands.care.vacuum import vacuum
-from truckee.errors.vacuum import RETENTION_CHECK
+from truckee.errors.commands.care import RETENTION_CHECK
 
 QUIET = {
     RETENTION_CHECK: "false",

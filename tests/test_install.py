@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import truckee
-from truckee.errors.install import DeltaJarPresentError
+from truckee.errors.spark import DeltaJarPresentError
 
 
 @pytest.fixture

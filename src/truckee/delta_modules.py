@@ -21,7 +21,7 @@ import truckee.errors
 from truckee.commands.care.optimize_builder import DeltaOptimizeBuilder
 from truckee.commands.ddl.table_builder import DeltaTableBuilder, IdentityGenerator
 from truckee.commands.merge.builder import DeltaMergeBuilder
-from truckee.errors.arguments import ArgumentTypeError
+from truckee.errors.options import ArgumentTypeError
 from truckee.spark.session.session import configure
 from truckee.table import DeltaTable
 

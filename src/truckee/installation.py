@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from truckee.delta_modules import delta_modules
 from truckee.doors.enable import enable
-from truckee.errors.install import DeltaJarPresentError
+from truckee.errors.spark import DeltaJarPresentError
 from truckee.spark.session.session import without_delta_settings
 
 

@@ -18,7 +18,7 @@ from truckee.commands.write.options import (
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
 from truckee.doors.enable import enable_on_first_use
-from truckee.errors.create import NoTableLocationError
+from truckee.errors.commands.create import NoTableLocationError
 from truckee.options.arguments import check_format, checked_argument
 from truckee.options.text import Options, options_text, warn_of_unknown
 from truckee.protocol.property_kinds import parse_column_names

@@ -18,9 +18,9 @@ from truckee.arrow.file_columns import TableRead
 from truckee.arrow.parts import tasks
 from truckee.arrow.read import read_parts
 from truckee.arrow.write import write_batches
+from truckee.errors.commands.write import PartitioningMismatchError, SchemaMismatchError
+from truckee.errors.commands.write_rows import NotNullViolationError
 from truckee.errors.streaming import NativeWriterNeededError, ValueDoesNotFitError
-from truckee.errors.write import PartitioningMismatchError, SchemaMismatchError
-from truckee.errors.write_rows import NotNullViolationError
 from truckee.log.snapshot import load_snapshot
 from truckee.protocol.schema import StructType, parse_schema
 from truckee.protocol.stats import parse_stats

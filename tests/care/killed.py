@@ -19,7 +19,7 @@ from truckee.care.vacuum.plan import VacuumOptions, plan_vacuum
 from truckee.care.vacuum.vacuum import carry_out
 from truckee.commands.care.clone import CloneRequest, clone_table
 from truckee.commands.care.restore import RestoreTarget, restore_table
-from truckee.errors.vacuum import RETENTION_CHECK
+from truckee.errors.commands.care import RETENTION_CHECK
 from truckee.log.snapshot import load_snapshot
 from truckee.storage import open_storage
 

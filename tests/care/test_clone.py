@@ -18,12 +18,16 @@ from truckee.commands.care.clone import (
     copy_in_threads,
     source_version,
 )
-from truckee.errors.arguments import ArgumentValueError
-from truckee.errors.clone import CloneColumnMappingError, ClonePathError, NonEmptyCloneError
-from truckee.errors.create import TableAlreadyExistsError
+from truckee.errors.commands.clone import (
+    CloneColumnMappingError,
+    ClonePathError,
+    NonEmptyCloneError,
+)
+from truckee.errors.commands.create import TableAlreadyExistsError
+from truckee.errors.commands.write import NonEmptyFolderError
+from truckee.errors.options import ArgumentValueError
 from truckee.errors.spark import DataFileNotFoundError
 from truckee.errors.transaction import DeltaConcurrentModificationException
-from truckee.errors.write import NonEmptyFolderError
 from truckee.log.files.commits import read_commit
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.deletion_vector import on_disk_with_relative_path

@@ -12,14 +12,13 @@ from care.folders import Folder, Interrupted
 from data_tables import metadata, vector
 from truckee.care.restore_plan import plan_restore
 from truckee.commands.care.restore import RestoreTarget, restore_table, restore_target
-from truckee.errors.arguments import ArgumentValueError
-from truckee.errors.options import InvalidTimestampError
-from truckee.errors.restore import (
+from truckee.errors.commands.care import (
     RestoreMissingFilesError,
     RestoreTimestampEarlierError,
     RestoreTimestampGreaterError,
     RestoreVersionError,
 )
+from truckee.errors.options import ArgumentValueError, InvalidTimestampError
 from truckee.errors.transaction import ConcurrentAppendException, ConcurrentWriteException
 from truckee.log.files.commits import read_commit
 from truckee.log.files.history import latest_version

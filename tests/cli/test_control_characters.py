@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 from builders import History, history
 from staging import metadata
 from truckee.cli.main import main
+from truckee.errors.base import printable, printable_json
 from truckee.errors.log import NotADeltaTableError
-from truckee.errors.printable import printable, printable_json
 from truckee.protocol.schema import MapType, PrimitiveType, StructField, StructType
 from truckee.storage.local import LocalStorage
 

@@ -15,7 +15,7 @@ from truckee.commands.ddl.alter_properties import set_properties
 from truckee.commands.ddl.create import Creation
 from truckee.commands.ddl.table_builder import DeltaTableBuilder
 from truckee.commands.dml.delete import delete
-from truckee.errors.create import (
+from truckee.errors.commands.create import (
     InvalidTableNameError,
     NoTableLocationError,
     NotATruckeeTableError,
@@ -23,8 +23,8 @@ from truckee.errors.create import (
     TableNotFoundError,
     TableSchemaMismatchError,
 )
-from truckee.errors.write import ColumnCountError, NonEmptyFolderError
-from truckee.errors.write_rows import CheckConstraintViolationError
+from truckee.errors.commands.write import ColumnCountError, NonEmptyFolderError
+from truckee.errors.commands.write_rows import CheckConstraintViolationError
 from truckee.spark.session.catalog import default_location, named_table
 from truckee.storage import LocalStorage
 from truckee.writer import write

@@ -14,13 +14,16 @@ from truckee.datasource.source import StreamReader, TruckeeSource
 from truckee.datasource.writers import SourceWriter
 from truckee.errors.changes import ChangeDataNotRecordedError
 from truckee.errors.options import IllegalOptionError
-from truckee.errors.stream_offset import DifferentTableError
 from truckee.errors.stream_schema import (
     GivenSchemaError,
     MetadataEvolvedError,
     SchemaLogOfBatchReadError,
 )
-from truckee.errors.streaming import MissingCommitsError, TimeTravelOfStreamError
+from truckee.errors.streaming import (
+    DifferentTableError,
+    MissingCommitsError,
+    TimeTravelOfStreamError,
+)
 from truckee.log.snapshot import load_snapshot
 from truckee.log.upkeep.checkpoint_writer import write_checkpoint
 from truckee.options.text import UnknownOptionWarning

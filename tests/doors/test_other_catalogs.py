@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from truckee import DeltaTable
 from truckee.doors.enable import enable
-from truckee.errors.create import NotATruckeeTableError
+from truckee.errors.commands.create import NotATruckeeTableError
 from truckee.writer import write
 from writing import last_version
 

@@ -70,8 +70,8 @@ def test_an_argument_that_makes_no_sense_is_what_python_calls_it(
 
 def test_every_class_of_every_module_is_exported() -> None:
     modules = [
-        import_module(f"truckee.errors.{module.name}")
-        for module in pkgutil.iter_modules(errors.__path__)
+        import_module(module.name)
+        for module in pkgutil.walk_packages(errors.__path__, "truckee.errors.")
     ]
     found = {
         name
@@ -87,9 +87,9 @@ def test_one_module_of_errors_is_imported_without_the_others() -> None:
     code = (
         "import sys\n"
         "from truckee.errors.log import NotADeltaTableError\n"
-        "print('truckee.errors.merge' in sys.modules)\n"
+        "print('truckee.errors.commands.dml' in sys.modules)\n"
         "from truckee.errors import NoAssignmentsError\n"
-        "print('truckee.errors.merge' in sys.modules)\n"
+        "print('truckee.errors.commands.dml' in sys.modules)\n"
     )
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -16,7 +16,7 @@ from truckee.commands.ddl.alter_protocol import drop_feature
 from truckee.commands.ddl.convert import convert_to_delta
 from truckee.commands.ddl.create import Creation
 from truckee.commands.ddl.table_builder import DeltaTableBuilder, IdentityGenerator
-from truckee.errors.write_rows import (
+from truckee.errors.commands.write_rows import (
     CheckConstraintViolationError,
     GeneratedColumnViolationError,
     NotNullViolationError,

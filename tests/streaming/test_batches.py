@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from changes.tables import PROTOCOL, Table, add, cdc, merge_info, metadata, remove, vector
 from streaming.streams import batches, feed, reread, stream
-from truckee.errors.stream_offset import OffsetWentBackError
+from truckee.errors.streaming import OffsetWentBackError
 from truckee.options.stream import stream_options
 from truckee.protocol.actions import Action
 from truckee.streaming.batches import Budget

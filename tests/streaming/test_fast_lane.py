@@ -14,13 +14,12 @@ from streaming.queries import Collected, counted, offsets, run, start
 from truckee import DeltaTable
 from truckee.errors.log import NotADeltaTableError, VersionNotFoundError
 from truckee.errors.options import IllegalOptionError
-from truckee.errors.stream_offset import DifferentTableError
 from truckee.errors.stream_schema import (
     MetadataEvolvedError,
     SchemaLocationError,
     StreamSchemaChangedError,
 )
-from truckee.errors.streaming import SourceRowsDeletedError
+from truckee.errors.streaming import DifferentTableError, SourceRowsDeletedError
 from truckee.options.text import UnknownOptionWarning
 from truckee.streaming.fast_lane import stream_frame
 

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from truckee.errors.stream_offset import (
+from truckee.errors.streaming import (
     DifferentTableError,
     InvalidOffsetFormatError,
     InvalidOffsetVersionError,

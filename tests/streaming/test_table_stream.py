@@ -13,7 +13,6 @@ from truckee.errors import DeltaError
 from truckee.errors.changes import ChangeDataNotRecordedError
 from truckee.errors.log import NotADeltaTableError, TimestampTooLateError, VersionNotFoundError
 from truckee.errors.protocol import UnsupportedReaderFeaturesError
-from truckee.errors.stream_offset import DifferentTableError
 from truckee.errors.stream_schema import (
     NonAdditiveSchemaChangeError,
     SchemaNotSetError,
@@ -21,6 +20,7 @@ from truckee.errors.stream_schema import (
     StreamSchemaChangedSinceStartError,
 )
 from truckee.errors.streaming import (
+    DifferentTableError,
     MissingCommitsError,
     SourceRowsChangedError,
     SourceRowsDeletedError,

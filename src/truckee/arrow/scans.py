@@ -10,7 +10,7 @@ from truckee.arrow.where import Where, where_condition
 from truckee.changes.file_index import matching_files
 from truckee.changes.missing_files import missing_file_error
 from truckee.changes.plan import ChangeFeed
-from truckee.errors.alter import ColumnNotFoundError
+from truckee.errors.commands.alter import ColumnNotFoundError
 from truckee.log.snapshot import Snapshot
 from truckee.options.arguments import checked_argument, checked_names
 from truckee.protocol.schema import StructType

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truckee.arrow.columns import arrow_type, as_type, column_in_file
+from truckee.errors.commands.write_rows import NotNullViolationError
 from truckee.errors.streaming import ValueDoesNotFitError
-from truckee.errors.write_rows import NotNullViolationError
 from truckee.protocol.column_metadata import PARQUET_FIELD_ID_KEY
 from truckee.protocol.schema import (
     VOID,

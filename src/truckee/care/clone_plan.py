@@ -22,7 +22,7 @@ from uuid import NAMESPACE_URL, uuid4, uuid5
 
 from msgspec.structs import replace
 
-from truckee.errors.clone import CloneColumnMappingError
+from truckee.errors.commands.clone import CloneColumnMappingError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile, Metadata
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor

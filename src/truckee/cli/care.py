@@ -63,7 +63,7 @@ def vacuum(
     """
     from truckee.care.vacuum.plan import VacuumMode, VacuumOptions, plan_vacuum
     from truckee.care.vacuum.vacuum import carry_out
-    from truckee.errors.vacuum import RETENTION_CHECK
+    from truckee.errors.commands.care import RETENTION_CHECK
     from truckee.storage import open_storage
 
     options = VacuumOptions(

@@ -17,7 +17,7 @@ from truckee.cli.render import (
     shown_time,
     words,
 )
-from truckee.errors.printable import printable_json
+from truckee.errors.base import printable_json
 from truckee.protocol.json_text import NOT_JSON
 
 if TYPE_CHECKING:

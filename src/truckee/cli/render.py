@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
+from truckee.errors.base import printable, printable_json
 from truckee.errors.log import utc_text
-from truckee.errors.printable import printable, printable_json
 
 _PIPE_WIDTH = 10_000
 _MARKED = "bold reverse"

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from pyspark.sql import SparkSession
 
-from truckee.errors.create import NotATruckeeTableError, TableNotFoundError
+from truckee.errors.commands.create import NotATruckeeTableError, TableNotFoundError
 from truckee.protocol.actions import Metadata
 from truckee.spark.session.catalog import (
     DELTA_PROVIDERS,

@@ -9,7 +9,7 @@ from truckee.arrow.file_columns import TableRead
 from truckee.changes.columns import feed_schema
 from truckee.changes.file_index import matching_files
 from truckee.changes.plan import open_feed
-from truckee.errors.net_changes import ShapedFeedNotHereError
+from truckee.errors.changes import ShapedFeedNotHereError
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.stream_schema import SchemaLogOfBatchReadError
 from truckee.log.snapshot import Snapshot, load_snapshot

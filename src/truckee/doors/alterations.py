@@ -21,7 +21,7 @@ from truckee.commands.ddl.replace_columns import replace_columns
 from truckee.commands.ddl.set_location import set_location
 from truckee.doors.definitions import spark_field
 from truckee.doors.tables import table_name, table_storage_of
-from truckee.errors.create import PathLocationError
+from truckee.errors.commands.create import PathLocationError
 from truckee.errors.sql import AddedDefaultError, StatementNotAllowedError
 from truckee.log.snapshot import load_snapshot
 from truckee.protocol.schema import find_column

@@ -23,8 +23,8 @@ from truckee.commands.ddl.named_write import save_as_table
 from truckee.commands.write.options import matching_option, write_options
 from truckee.commands.write.plan import Write
 from truckee.doors.tables import exists, table_name, table_storage_of
-from truckee.errors.create import AmbiguousTablePathError
-from truckee.errors.replaced_rows import ReplaceWhileCreatingError
+from truckee.errors.commands.create import AmbiguousTablePathError
+from truckee.errors.commands.write_rows import ReplaceWhileCreatingError
 from truckee.errors.sql import StatementNotAllowedError, TransformNotAllowedError
 from truckee.log.snapshot import load_snapshot
 from truckee.options.text import Options

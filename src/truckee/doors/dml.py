@@ -18,10 +18,10 @@ from truckee.commands.write.options import WRITE_OPTIONS, matching_option, write
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
 from truckee.doors.tables import table_storage_of
-from truckee.errors.dml import GeneratedColumnViewError, MissingColumnError
-from truckee.errors.replaced_rows import ReplaceUsingPositionError
+from truckee.errors.commands.dml import GeneratedColumnViewError, MissingColumnError
+from truckee.errors.commands.write import ColumnCountError, ExtraColumnsError
+from truckee.errors.commands.write_rows import ReplaceUsingPositionError
 from truckee.errors.sql import StatementNotAllowedError, TableOperationError
-from truckee.errors.write import ColumnCountError, ExtraColumnsError
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.text import Options, warn_of_unknown
 from truckee.protocol.column_metadata import (

@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 
 from truckee.commands.catalog import before_names
 from truckee.doors.answers import answer
-from truckee.errors.install import DeltaJarPresentError
+from truckee.errors.spark import DeltaJarPresentError
 from truckee.spark.session.arguments import checked_session
 from truckee.spark.session.doors import open_doors
 from truckee.spark.session.session import after_start

@@ -10,7 +10,7 @@ import msgspec
 from truckee.commands.write.options import WRITE_OPTIONS, save_mode, write_options
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
-from truckee.errors.create import NoTableLocationError
+from truckee.errors.commands.create import NoTableLocationError
 from truckee.options.text import Options, warn_of_unknown
 from truckee.protocol.property_kinds import parse_column_names
 from truckee.readwriter import load_path

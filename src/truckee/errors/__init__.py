@@ -2,22 +2,22 @@
 
 One module holds the errors of one part of the path, and opens with its branch of the tree:
 
-    requests             arguments  options  conditions  sql
+    requests             options  conditions  sql
     storage              storage
-    protocol             protocol  columns  table_sql
+    protocol             protocol  columns
     log                  log  commit  transaction
     deletion vectors     deletion_vectors
-    changes              changes  diff  net_changes
-    spark                spark  install
+    changes              changes  diff
+    spark                spark
     commands
-      ddl                create  alter
-      write              write  write_rows  replaced_rows
-      dml, merge         dml  merge
-      care               optimize  vacuum  restore  clone
-    streaming            streaming  stream_offset  stream_schema
+      ddl                commands/create  commands/alter
+      write              commands/write  commands/write_rows
+      dml, merge         commands/dml
+      care               commands/care  commands/clone
+    streaming            streaming  stream_schema
 
-`base` has the root, `sql_states` the SQLSTATE of each error class, and `printable` makes any text
-safe for a terminal. Import a new module below, so that its classes are exported.
+`base` has the root, and makes any text safe for a terminal; `sql_states` has the SQLSTATE of each
+error class. Import a new module below, so that its classes are exported.
 """
 
 from __future__ import annotations
@@ -28,70 +28,52 @@ from typing import TYPE_CHECKING, Any
 from truckee.errors.base import DeltaError as DeltaError
 
 if TYPE_CHECKING:
-    from truckee.errors.alter import *
-    from truckee.errors.arguments import *
     from truckee.errors.changes import *
-    from truckee.errors.clone import *
     from truckee.errors.columns import *
+    from truckee.errors.commands.alter import *
+    from truckee.errors.commands.care import *
+    from truckee.errors.commands.clone import *
+    from truckee.errors.commands.create import *
+    from truckee.errors.commands.dml import *
+    from truckee.errors.commands.write import *
+    from truckee.errors.commands.write_rows import *
     from truckee.errors.commit import *
     from truckee.errors.conditions import *
-    from truckee.errors.create import *
     from truckee.errors.deletion_vectors import *
     from truckee.errors.diff import *
-    from truckee.errors.dml import *
-    from truckee.errors.install import *
     from truckee.errors.log import *
-    from truckee.errors.merge import *
-    from truckee.errors.net_changes import *
-    from truckee.errors.optimize import *
     from truckee.errors.options import *
     from truckee.errors.protocol import *
-    from truckee.errors.replaced_rows import *
-    from truckee.errors.restore import *
     from truckee.errors.spark import *
     from truckee.errors.sql import *
     from truckee.errors.storage import *
-    from truckee.errors.stream_offset import *
     from truckee.errors.stream_schema import *
     from truckee.errors.streaming import *
-    from truckee.errors.table_sql import *
     from truckee.errors.transaction import *
-    from truckee.errors.vacuum import *
-    from truckee.errors.write import *
-    from truckee.errors.write_rows import *
 
 _MODULES = (
-    "alter",
-    "arguments",
     "changes",
-    "clone",
     "columns",
+    "commands.alter",
+    "commands.care",
+    "commands.clone",
+    "commands.create",
+    "commands.dml",
+    "commands.write",
+    "commands.write_rows",
     "commit",
     "conditions",
-    "create",
     "deletion_vectors",
     "diff",
-    "dml",
-    "install",
     "log",
-    "merge",
-    "net_changes",
-    "optimize",
     "options",
     "protocol",
-    "replaced_rows",
-    "restore",
     "spark",
     "sql",
     "storage",
-    "stream_offset",
     "stream_schema",
     "streaming",
-    "table_sql",
     "transaction",
-    "vacuum",
-    "write",
-    "write_rows",
 )
 
 

@@ -2,7 +2,8 @@
 
 An error is a value: typed fields, one sentence made from them, and where it helps a second line
 that starts with `hint:`. `code` is Delta's own error class where Delta has one, since that is
-what people search for; the text of an error starts with it.
+what people search for; the text of an error starts with it. Text that may come from a table is made
+safe for a terminal.
 
 An engine may have exceptions of its own that its users catch. The engine registers a function that
 maps a class of ours to a subclass that also inherits from the engine's exception. From then on,
@@ -15,8 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
-
-from truckee.errors.printable import printable
 
 
 def _rebuild(kind: type[DeltaError], values: dict[str, Any]) -> DeltaError:
@@ -69,3 +68,34 @@ def raise_as(engine_class: Callable[[type[DeltaError]], type[DeltaError]]) -> No
     """From now on, create errors as instances of what `engine_class` returns for their class."""
     global _engine_class
     _engine_class = engine_class
+
+
+def printable(text: str, *, keep: str = "") -> str:
+    r"""Return a text with characters that could control a terminal escaped, as in `\x1b`.
+
+    These are control characters, which may move the cursor, hide text or type commands, and marks
+    that change the direction of text. The characters in `keep` stay.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() or char in keep else char.encode("unicode_escape").decode()
+        for char in text
+    )
+
+
+def printable_json(text: str) -> str:
+    r"""Return JSON with the same characters escaped the JSON way, as in `\u001b`.
+
+    Such characters occur only inside strings, apart from the line breaks of indented JSON.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() or char == "\n" else _json_escape(char) for char in text
+    )
+
+
+def _json_escape(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))

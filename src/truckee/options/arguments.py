@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
-from truckee.errors.arguments import ArgumentTypeError, ArgumentValueError
+from truckee.errors.options import ArgumentTypeError, ArgumentValueError
 
 _Kind = TypeVar("_Kind")
 PathLike: TypeAlias = str | os.PathLike[str]

@@ -20,13 +20,12 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from truckee.errors.arguments import ArgumentTypeError
-from truckee.errors.net_changes import (
+from truckee.errors.changes import (
     DeduplicationModeError,
     EmptyKeysError,
     UpdatesNeedCarryoversDroppedError,
 )
-from truckee.errors.options import IllegalOptionError
+from truckee.errors.options import ArgumentTypeError, IllegalOptionError
 from truckee.options.text import Options
 
 CHANGE_FEED = "changeFeed"

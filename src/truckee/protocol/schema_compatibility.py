@@ -2,7 +2,8 @@
 
 `can_read` compares names and types. `column_mapping_change` follows columns by their physical
 names, and so distinguishes a rename from a drop. A change feed makes both checks for every schema
-in its range of versions.
+in its range of versions. `is_wider` tells which types hold every value of another (protocol: Type
+Widening).
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from truckee.protocol.schema import (
     VOID,
     ArrayType,
     DataType,
+    DecimalType,
     MapType,
+    PrimitiveType,
     StructType,
     nested_fields,
 )
@@ -122,3 +125,24 @@ def column_mapping_changes(
             yield ColumnMappingChange.RENAMED, ".".join(logical)
     if old.mode != "none" and old.physical_partitions() != new.physical_partitions():
         yield ColumnMappingChange.REPARTITIONED, ", ".join(old.partition_columns)
+
+
+_WIDER = {
+    "byte": ("short", "integer", "long", "double"),
+    "short": ("integer", "long", "double"),
+    "integer": ("long", "double"),
+    "float": ("double",),
+    "date": ("timestamp_ntz",),
+}
+_DIGITS = {"byte": 10, "short": 10, "integer": 10, "long": 20}
+
+
+def is_wider(old: DataType, new: DataType) -> bool:
+    """Return whether one type can hold every value of another."""
+    name = old.name if isinstance(old, PrimitiveType) else ""
+    if isinstance(new, DecimalType):
+        if isinstance(old, DecimalType):
+            whole = new.precision - new.scale >= old.precision - old.scale
+            return whole and new.scale >= old.scale
+        return new.precision - new.scale >= _DIGITS.get(name, 99)
+    return isinstance(new, PrimitiveType) and new.name in _WIDER.get(name, ())

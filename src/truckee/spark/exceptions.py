@@ -36,7 +36,7 @@ from pyspark.errors import (
 
 from truckee import errors
 from truckee.errors.base import DeltaError, raise_as
-from truckee.errors.install import NotSupportedByInstallError
+from truckee.errors.spark import NotSupportedByInstallError
 from truckee.errors.sql_states import SQL_STATES
 
 # An entry also covers the subclasses of its class that have no entry of their own.

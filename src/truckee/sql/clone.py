@@ -7,8 +7,8 @@ from pyspark.sql import DataFrame, SparkSession
 from truckee.commands.care.clone import CloneRequest, clone
 from truckee.commands.catalog import delta_location, enter_table
 from truckee.commands.table_plan import existing_table
-from truckee.errors.clone import CloneSourceError, CloneTargetError
-from truckee.errors.create import TableAlreadyExistsError, TableNotFoundError
+from truckee.errors.commands.clone import CloneSourceError, CloneTargetError
+from truckee.errors.commands.create import TableAlreadyExistsError, TableNotFoundError
 from truckee.spark.session.catalog import (
     DELTA_PROVIDERS,
     default_location,

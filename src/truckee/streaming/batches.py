@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 
-from truckee.errors.stream_offset import OffsetWentBackError
+from truckee.errors.streaming import OffsetWentBackError
 from truckee.options.stream import StreamOptions
 from truckee.streaming.entries import Admission, Entry, VersionEntries, entries_between
 from truckee.streaming.offset import (

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from truckee.errors.stream_offset import (
+from truckee.errors.streaming import (
     DifferentTableError,
     InvalidOffsetFormatError,
     InvalidOffsetVersionError,

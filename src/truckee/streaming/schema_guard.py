@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from truckee.changes.read_schema import ReadSchema, mapped_schema
 from truckee.errors.changes import ChangeDataNotRecordedError
-from truckee.errors.stream_offset import DifferentTableError
 from truckee.errors.stream_schema import (
     NonAdditiveSchemaChangeError,
     StreamSchemaChangedError,
     StreamSchemaChangedSinceStartError,
 )
+from truckee.errors.streaming import DifferentTableError
 from truckee.protocol.column_metadata import TYPE_CHANGES_KEY
 from truckee.protocol.schema import (
     FieldChain,

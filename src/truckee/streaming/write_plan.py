@@ -20,8 +20,8 @@ from truckee.commands.write.options import (
     write_options,
 )
 from truckee.commands.write.plan import Write, table_after
+from truckee.errors.commands.write import OverwriteOptionError
 from truckee.errors.streaming import NativeWriterNeededError, NoPathToWriteError
-from truckee.errors.write import OverwriteOptionError
 from truckee.options.text import Options
 from truckee.protocol.actions import DomainMetadata
 from truckee.protocol.column_metadata import (

@@ -15,14 +15,14 @@ from care.folders import NOW_MS, UNKNOWN_WRITER, Folder
 from truckee.care.vacuum.dead_files import InventoryRow
 from truckee.care.vacuum.plan import VacuumOptions, VacuumPlan, last_vacuumed_version, plan_vacuum
 from truckee.care.vacuum.vacuum import carry_out
-from truckee.errors.protocol import UnsupportedWriterFeaturesError
-from truckee.errors.vacuum import (
+from truckee.errors.commands.care import (
     RETENTION_CHECK,
     ConsumerNotFoundError,
     NegativeRetentionError,
     RetentionTooShortError,
     VacuumLiteError,
 )
+from truckee.errors.protocol import UnsupportedWriterFeaturesError
 from truckee.log.files.history import history, latest_version
 from truckee.log.snapshot import load_snapshot
 from truckee.log.upkeep.checkpoint_writer import write_checkpoint

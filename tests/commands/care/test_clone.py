@@ -14,8 +14,8 @@ from truckee.commands.care.clone import CLONE_RESULT_COLUMNS, CloneRequest, clon
 from truckee.commands.care.vacuum import vacuum
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
+from truckee.errors.commands.care import RETENTION_CHECK
 from truckee.errors.spark import DataFileNotFoundError
-from truckee.errors.vacuum import RETENTION_CHECK
 from truckee.table import DeltaTable
 from writing import rust_rows
 

@@ -12,8 +12,7 @@ from dml_tables import Table, create_table, numbers
 from session_settings import set_as
 from truckee.commands.care.optimize_builder import DeltaOptimizeBuilder
 from truckee.errors.base import DeltaError
-from truckee.errors.dml import MissingColumnError
-from truckee.errors.optimize import (
+from truckee.errors.commands.care import (
     ConditionOnClusteredTableError,
     FullOptimizeNotSupportedError,
     NonPartitionColumnError,
@@ -23,6 +22,7 @@ from truckee.errors.optimize import (
     ZOrderOnPartitionColumnError,
     ZOrderWithoutStatisticsError,
 )
+from truckee.errors.commands.dml import MissingColumnError
 from truckee.errors.options import IllegalOptionError
 from truckee.writer import write
 

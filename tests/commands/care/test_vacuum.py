@@ -15,9 +15,9 @@ from truckee.commands.care.vacuum import vacuum
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
 from truckee.errors.changes import ChangeDataFileNotFoundError
+from truckee.errors.commands.care import RETENTION_CHECK, InventoryError, RetentionTooShortError
 from truckee.errors.deletion_vectors import MissingDeletionVectorError
 from truckee.errors.options import IllegalOptionError
-from truckee.errors.vacuum import RETENTION_CHECK, InventoryError, RetentionTooShortError
 from truckee.table import DeltaTable
 from writing import rust_rows
 

@@ -17,7 +17,7 @@ from truckee.commands.ddl.alter_columns import (
 from truckee.commands.ddl.alter_constraints import add_constraint, drop_constraint
 from truckee.commands.ddl.alter_properties import set_properties, unset_properties
 from truckee.commands.ddl.alter_protocol import add_feature, drop_feature, upgrade_protocol
-from truckee.errors.alter import (
+from truckee.errors.commands.alter import (
     ColumnChangeError,
     ColumnMappingModeChangeError,
     ColumnMappingRequiredError,
@@ -32,9 +32,9 @@ from truckee.errors.alter import (
     PropertyNotFoundError,
     RowTrackingBackfillError,
 )
+from truckee.errors.commands.write_rows import CheckConstraintViolationError
 from truckee.errors.commit import TableContainsChangeColumnsError
 from truckee.errors.protocol import ColumnDefaultsNotEnabledError, UnknownFeatureRequestError
-from truckee.errors.write_rows import CheckConstraintViolationError
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.schema import type_text
 from truckee.spark.read.frames import snapshot_frame

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from truckee import DeltaTable
 from truckee.commands.ddl.convert import convert_to_delta
-from truckee.errors.create import ConversionError
+from truckee.errors.commands.create import ConversionError
 from truckee.log.snapshot import load_snapshot
 from truckee.storage import LocalStorage
 from truckee.writer import write

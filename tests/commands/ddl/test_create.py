@@ -12,7 +12,6 @@ from pyspark.sql.types import StructField as SparkField
 
 from truckee.commands.ddl.create import Creation
 from truckee.commands.ddl.table_builder import DeltaTableBuilder, IdentityGenerator
-from truckee.errors.arguments import ArgumentTypeError
 from truckee.errors.base import DeltaError
 from truckee.errors.columns import (
     InvalidGeneratedColumnError,
@@ -20,14 +19,15 @@ from truckee.errors.columns import (
     NoColumnsError,
     PartitionColumnNotFoundError,
 )
-from truckee.errors.create import (
+from truckee.errors.commands.create import (
     NoTableLocationError,
     TableAlreadyExistsError,
     TableNotFoundError,
     TypeTextError,
 )
+from truckee.errors.commands.write import IdentityValueGivenError, NonEmptyFolderError
+from truckee.errors.options import ArgumentTypeError
 from truckee.errors.protocol import UnknownTablePropertyError
-from truckee.errors.write import IdentityValueGivenError, NonEmptyFolderError
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.storage import LocalStorage
 from truckee.storage.base import Storage

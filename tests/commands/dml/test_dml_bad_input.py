@@ -14,30 +14,32 @@ from dml_tables import FEED, VECTORS, Table, create_table
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
-from truckee.errors.arguments import ArgumentTypeError, ArgumentValueError, NoAssignmentsError
 from truckee.errors.base import DeltaError
-from truckee.errors.dml import (
+from truckee.errors.commands.dml import (
     AggregateNotSupportedError,
     AmbiguousColumnError,
     AssignmentTypeError,
     ConflictingAssignmentsError,
     InvalidExpressionError,
+    MergeWithoutClauseError,
     MissingColumnError,
     MissingTargetColumnError,
-    NonDeterministicError,
-    SubqueryNotSupportedError,
-    UnknownTargetColumnError,
-    UnresolvedColumnError,
-)
-from truckee.errors.merge import (
-    MergeWithoutClauseError,
     NestedInsertError,
+    NonDeterministicError,
     NonLastMatchedClauseError,
     NonLastNotMatchedBySourceClauseError,
     NonLastNotMatchedClauseError,
     StreamingSourceError,
+    SubqueryNotSupportedError,
+    UnknownTargetColumnError,
+    UnresolvedColumnError,
 )
-from truckee.errors.options import IllegalOptionError
+from truckee.errors.options import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    IllegalOptionError,
+    NoAssignmentsError,
+)
 
 
 @pytest.fixture(scope="module")

@@ -16,14 +16,14 @@ from truckee.commands.ddl.table_builder import DeltaTableBuilder, IdentityGenera
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
-from truckee.errors.dml import (
+from truckee.errors.commands.dml import (
     AppendOnlyTargetError,
     IdentityUpdateError,
     RowCountMismatchError,
     RowIdsNotKeptError,
 )
-from truckee.errors.write import IdentityValueGivenError
-from truckee.errors.write_rows import (
+from truckee.errors.commands.write import IdentityValueGivenError
+from truckee.errors.commands.write_rows import (
     CheckConstraintViolationError,
     GeneratedColumnViolationError,
     NotNullViolationError,

@@ -13,7 +13,7 @@ from dml_tables import FEED, KEEPS_SOURCE, MAPPED, VECTORS, Table, create_table,
 from plans import records_read
 from session_settings import set_as
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
-from truckee.errors.merge import MultipleMatchesError
+from truckee.errors.commands.dml import MultipleMatchesError
 
 BOTH_MODES = pytest.mark.parametrize(
     "properties", [FEED, FEED | VECTORS, FEED | VECTORS | MAPPED], ids=["rewrite", "mark", "mapped"]

@@ -10,7 +10,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dml_tables import FEED, VECTORS, Table, create_table, ordered
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
-from truckee.errors.dml import AssignmentTypeError, UnknownTargetColumnError, UnresolvedColumnError
+from truckee.errors.commands.dml import (
+    AssignmentTypeError,
+    UnknownTargetColumnError,
+    UnresolvedColumnError,
+)
 from writing import rust_rows
 
 NAME = {"delta.columnMapping.mode": "name"}

@@ -12,7 +12,7 @@ from truckee.commands.schema.edits import (
     with_type,
     without_column,
 )
-from truckee.errors.alter import ColumnChangeError, ColumnExistsError, ColumnNotFoundError
+from truckee.errors.commands.alter import ColumnChangeError, ColumnExistsError, ColumnNotFoundError
 from truckee.protocol.schema import (
     ArrayType,
     MapType,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from truckee.commands.schema.evolution import can_store, merged_schema, stored_schema
-from truckee.errors.write import MissingNotNullColumnError, SchemaMismatchError
+from truckee.errors.commands.write import MissingNotNullColumnError, SchemaMismatchError
 from truckee.protocol.schema import (
     ArrayType,
     MapType,

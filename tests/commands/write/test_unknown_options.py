@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import truckee
-from truckee.errors.arguments import ArgumentValueError
+from truckee.errors.options import ArgumentValueError
 from truckee.options.text import UnknownOptionWarning
 from truckee.streaming.sink import write_batch
 

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from truckee.errors.commit import AppendOnlyTableError, ReservedChangeColumnsError
-from truckee.errors.options import IllegalOptionError
-from truckee.errors.protocol import DuplicateColumnsError
-from truckee.errors.write import (
+from truckee.errors.commands.write import (
     DataChangeWithMetadataError,
     OverwriteOptionError,
     PartitioningMismatchError,
     StreamingFrameError,
     TableExistsError,
 )
+from truckee.errors.commit import AppendOnlyTableError, ReservedChangeColumnsError
+from truckee.errors.options import IllegalOptionError
+from truckee.errors.protocol import DuplicateColumnsError
 from truckee.log.snapshot import load_snapshot
 from truckee.spark.read.frames import snapshot_frame
 from truckee.storage import LocalStorage

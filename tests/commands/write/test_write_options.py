@@ -11,15 +11,15 @@ from truckee.commands.write.options import (
     write_options,
 )
 from truckee.errors.base import DeltaError
-from truckee.errors.options import IllegalOptionError, InvalidVersionError
-from truckee.errors.protocol import UnknownTablePropertyError
-from truckee.errors.write import (
+from truckee.errors.commands.write import (
     DynamicOverwriteSchemaError,
     DynamicReplaceWhereError,
     IdempotentWriteOptionsError,
     ReplaceWhereOverwriteSchemaError,
     UnknownSaveModeError,
 )
+from truckee.errors.options import IllegalOptionError, InvalidVersionError
+from truckee.errors.protocol import UnknownTablePropertyError
 from truckee.options.text import Options
 from truckee.spark.write.writer import FileOptions
 

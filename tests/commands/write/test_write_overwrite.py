@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.changes.plan import open_feed
-from truckee.errors.write import InvalidConditionError
-from truckee.errors.write_rows import ReplaceWhereViolationError
+from truckee.errors.commands.write import InvalidConditionError
+from truckee.errors.commands.write_rows import ReplaceWhereViolationError
 from truckee.log.snapshot import load_snapshot
 from truckee.options.feed import feed_options
 from truckee.spark.read.frames import feed_frame

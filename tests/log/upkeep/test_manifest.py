@@ -8,7 +8,7 @@ import pytest
 
 from data_tables import PROTOCOL, DataTable, metadata, vector
 from truckee.commands.care.generate import generate
-from truckee.errors.clone import (
+from truckee.errors.commands.clone import (
     ManifestColumnMappingError,
     ManifestModeError,
     ManifestPropertyError,

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.table_plan import new_metadata
-from truckee.errors.write_rows import (
+from truckee.errors.commands.write_rows import (
     CheckConstraintViolationError,
     GeneratedColumnViolationError,
     InvariantViolationError,

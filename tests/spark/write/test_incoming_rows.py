@@ -8,7 +8,7 @@ import pytest
 from pyspark.errors import ArithmeticException
 from pyspark.sql import DataFrame, SparkSession
 
-from truckee.errors.write import IdentityValueGivenError
+from truckee.errors.commands.write import IdentityValueGivenError
 from truckee.protocol.schema import ArrayType, PrimitiveType, StructField, StructType, parse_schema
 from truckee.spark.schema_conversion import to_spark
 from truckee.spark.write.incoming_rows import rows_to_write

@@ -14,7 +14,7 @@ import truckee
 from session_settings import set_as
 from truckee import DeltaTable
 from truckee.errors.base import DeltaError
-from truckee.errors.table_sql import (
+from truckee.errors.sql import (
     ConstraintFunctionError,
     DefaultNotConstantError,
     GeneratedColumnFunctionError,

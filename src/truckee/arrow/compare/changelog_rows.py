@@ -42,7 +42,7 @@ from truckee.changes.columns import (
 )
 from truckee.changes.missing_files import missing_file_error
 from truckee.changes.row_identity import ROW_ID
-from truckee.errors.alter import ColumnNotFoundError
+from truckee.errors.commands.alter import ColumnNotFoundError
 from truckee.protocol.schema import StructType
 
 _ROW_VERSION = "__truckee_row_version"

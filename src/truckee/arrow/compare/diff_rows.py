@@ -25,7 +25,7 @@ from truckee.changes.diff.columns import BASE_ROW_ID
 from truckee.changes.diff.missing_files import missing_diff_files
 from truckee.changes.diff.snapshot_diff import DiffRead, SnapshotDiff
 from truckee.changes.row_identity import ROW_ID
-from truckee.errors.alter import ColumnNotFoundError
+from truckee.errors.commands.alter import ColumnNotFoundError
 from truckee.log.checkpoint.columns import typed_child
 from truckee.protocol.schema import StructType
 from truckee.report.diff_page import diff_fragment

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from truckee.errors.printable import printable
+from truckee.errors.base import printable
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from truckee.errors.vacuum import ConsumerNotFoundError
+from truckee.errors.commands.care import ConsumerNotFoundError
 from truckee.log.snapshot import Snapshot
 from truckee.storage import open_storage
 from truckee.storage.base import Storage

@@ -25,8 +25,8 @@ from truckee.care.vacuum.dead_files import (
 )
 from truckee.care.vacuum.protected_files import protected_files
 from truckee.care.vacuum.retention import Retention, retention
+from truckee.errors.commands.care import RETENTION_CHECK, VacuumLiteError
 from truckee.errors.options import IllegalOptionError
-from truckee.errors.vacuum import RETENTION_CHECK, VacuumLiteError
 from truckee.log.files.commits import read_commits
 from truckee.log.files.history import version_at_or_after
 from truckee.log.files.segment import list_commits

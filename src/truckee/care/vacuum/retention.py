@@ -6,8 +6,8 @@ import logging
 import math
 from dataclasses import dataclass
 
-from truckee.errors.arguments import ArgumentTypeError
-from truckee.errors.vacuum import NegativeRetentionError, RetentionTooShortError
+from truckee.errors.commands.care import NegativeRetentionError, RetentionTooShortError
+from truckee.errors.options import ArgumentTypeError
 from truckee.protocol.properties import TableProperties
 
 HOUR_MS = 3_600_000

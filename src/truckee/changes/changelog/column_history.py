@@ -29,7 +29,7 @@ from truckee.protocol.schema import (
     StructField,
     StructType,
 )
-from truckee.protocol.type_widening import is_wider
+from truckee.protocol.schema_compatibility import is_wider
 
 _KEPT_METADATA = ("comment", CHAR_VARCHAR_KEY)
 _RESERVED = {field.name.casefold() for field in FEED_FIELDS}

@@ -11,7 +11,7 @@ from truckee.changes.plan import ChangeFeed, open_feed
 from truckee.changes.range_diffs import range_commits
 from truckee.changes.read_schema import ReadSchema
 from truckee.changes.version_range import VersionRange
-from truckee.errors.alter import ColumnNotFoundError
+from truckee.errors.commands.alter import ColumnNotFoundError
 from truckee.errors.log import (
     LogFileNotFoundError,
     NoCommitsFoundError,

@@ -16,7 +16,7 @@ from truckee.changes.columns import DELETE
 from truckee.changes.file_index import version_files
 from truckee.changes.read_schema import ReadSchema
 from truckee.changes.version_diff import VersionDiff, version_diff
-from truckee.errors.net_changes import UpdatesNeedIdentityError
+from truckee.errors.changes import UpdatesNeedIdentityError
 from truckee.log.files.commits import Commit
 from truckee.log.snapshot import Snapshot
 from truckee.options.feed_shape import Deduplication, FeedShape, FeedSource

@@ -26,8 +26,8 @@ from truckee.protocol.schema import (
     UserDefinedType,
     type_text,
 )
+from truckee.protocol.schema_compatibility import is_wider
 from truckee.protocol.table_configuration import TableConfiguration
-from truckee.protocol.type_widening import is_wider
 
 BASE_ROW_ID = "__truckee_base_row_id"
 DEFAULT_ROW_VERSION = "__truckee_default_row_version"

@@ -7,9 +7,9 @@ from datetime import date, datetime
 
 from truckee.changes.diff.recorded_diff import diff_plan
 from truckee.changes.diff.snapshot_diff import SnapshotDiff
-from truckee.errors.alter import ColumnNotFoundError
-from truckee.errors.arguments import ArgumentTypeError
+from truckee.errors.commands.alter import ColumnNotFoundError
 from truckee.errors.diff import NoKeysError
+from truckee.errors.options import ArgumentTypeError
 from truckee.log.files.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.arguments import type_name

@@ -29,7 +29,7 @@ from truckee.protocol.actions import AddFile, Metadata
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.paths import decode_path
 from truckee.protocol.schema import PrimitiveType, StructField, StructType
-from truckee.protocol.type_widening import is_wider
+from truckee.protocol.schema_compatibility import is_wider
 from truckee.scan.scan_file import ScanFile
 from truckee.storage.base import Storage
 

@@ -20,12 +20,12 @@ from truckee.care.health.presence import absent, needed_paths
 from truckee.commands.care.restore import write_checkpoint_after
 from truckee.commands.schema.clustering import no_clustering
 from truckee.commands.table_plan import existing_table
-from truckee.errors.arguments import ArgumentValueError
-from truckee.errors.clone import ClonePathError, NonEmptyCloneError
-from truckee.errors.create import TableAlreadyExistsError
+from truckee.errors.commands.clone import ClonePathError, NonEmptyCloneError
+from truckee.errors.commands.create import TableAlreadyExistsError
+from truckee.errors.commands.write import NonEmptyFolderError
+from truckee.errors.options import ArgumentValueError
 from truckee.errors.spark import DataFileNotFoundError
 from truckee.errors.transaction import ConcurrentWriteException, MaxCommitRetriesExceededError
-from truckee.errors.write import NonEmptyFolderError
 from truckee.log.checkpoint.schema import wire_name
 from truckee.log.commit.conflicts import IsolationLevel
 from truckee.log.commit.transaction import Transaction

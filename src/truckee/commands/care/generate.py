@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truckee.errors.clone import ManifestModeError
+from truckee.errors.commands.clone import ManifestModeError
 from truckee.log.snapshot import load_snapshot
 from truckee.log.upkeep.manifest import write_manifest
 from truckee.storage.base import Storage

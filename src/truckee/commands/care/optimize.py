@@ -52,8 +52,8 @@ def optimize(
     """Compact, Z-order or cluster a table; return delta-spark's row of path and metrics.
 
     The conditions in `where` are about partition columns. Raises the errors of
-    `truckee.errors.optimize` before anything is written, and those of `truckee.errors.transaction`
-    if other writers keep removing the same files.
+    `truckee.errors.commands.care` before anything is written, and those of
+    `truckee.errors.transaction` if other writers keep removing the same files.
     """
     request = OptimizeRequest(where=tuple(where), zorder_by=tuple(zorder_by), full=full)
     return run_optimize(spark, storage, request)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.care.optimize import optimize, purge
-from truckee.errors.arguments import ArgumentTypeError
+from truckee.errors.options import ArgumentTypeError
 from truckee.options.arguments import type_name
 from truckee.storage.base import Storage
 

@@ -21,8 +21,7 @@ from truckee.care.purge_candidates import files_to_purge
 from truckee.commands.care.optimize_settings import OptimizeSettings
 from truckee.commands.care.rewrite import Curve
 from truckee.commands.schema.clustering import clustering_columns
-from truckee.errors.dml import SubqueryNotSupportedError
-from truckee.errors.optimize import (
+from truckee.errors.commands.care import (
     ConditionOnClusteredTableError,
     FullOptimizeNotSupportedError,
     NonPartitionColumnError,
@@ -32,6 +31,7 @@ from truckee.errors.optimize import (
     ZOrderOnPartitionColumnError,
     ZOrderWithoutStatisticsError,
 )
+from truckee.errors.commands.dml import SubqueryNotSupportedError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.features import check_writable
@@ -80,7 +80,7 @@ class OptimizePlan:
 def optimize_plan(
     spark: SparkSession, snapshot: Snapshot, request: OptimizeRequest, settings: OptimizeSettings
 ) -> OptimizePlan:
-    """Return what to rewrite; raises the errors of `truckee.errors.optimize`."""
+    """Return what to rewrite; raises the errors of `truckee.errors.commands.care`."""
     table = snapshot.storage.root
     check_writable(snapshot.protocol, snapshot.metadata, table)
     check_row_ids(snapshot, request.operation)

@@ -20,18 +20,18 @@ from truckee.care.restore_plan import RestorePlan, plan_restore
 from truckee.commands.removed_files import file_removals
 from truckee.commands.schema.clustering import no_clustering
 from truckee.commands.schema.identity_marks import with_identity_marks
-from truckee.errors.arguments import ArgumentValueError
-from truckee.errors.log import (
-    TimestampTooEarlyError,
-    TimestampTooLateError,
-    VersionNotFoundError,
-)
-from truckee.errors.restore import (
+from truckee.errors.commands.care import (
     RestoreMissingFilesError,
     RestoreTimestampEarlierError,
     RestoreTimestampGreaterError,
     RestoreVersionError,
 )
+from truckee.errors.log import (
+    TimestampTooEarlyError,
+    TimestampTooLateError,
+    VersionNotFoundError,
+)
+from truckee.errors.options import ArgumentValueError
 from truckee.errors.transaction import ConcurrentWriteException, MaxCommitRetriesExceededError
 from truckee.log.checkpoint.schema import wire_name
 from truckee.log.commit.attempt import _NULL

@@ -25,8 +25,8 @@ from truckee.care.vacuum.consumers import Consumer
 from truckee.care.vacuum.dead_files import InventoryRow
 from truckee.care.vacuum.plan import VacuumMode, VacuumOptions, plan_vacuum
 from truckee.care.vacuum.vacuum import Delete, carry_out, delete_in_threads
+from truckee.errors.commands.care import InventoryError
 from truckee.errors.options import IllegalOptionError
-from truckee.errors.vacuum import InventoryError
 from truckee.log.running import running
 from truckee.options.text import Options
 from truckee.spark.session.hadoop_storage import HadoopStorage

@@ -25,7 +25,7 @@ from truckee.commands.schema.edits import (
     without_column,
 )
 from truckee.commands.table_plan import table_plan
-from truckee.errors.alter import (
+from truckee.errors.commands.alter import (
     ColumnChangeError,
     ColumnMappingRequiredError,
     DependentColumnError,

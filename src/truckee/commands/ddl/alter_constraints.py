@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
 from truckee.commands.table_plan import table_plan
-from truckee.errors.alter import (
+from truckee.errors.commands.alter import (
     ConstraintAlreadyViolatedError,
     ConstraintExistsError,
     ConstraintNotBooleanError,

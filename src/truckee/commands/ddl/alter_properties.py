@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from truckee.commands.schema.column_mapping import MODE_KEY, with_column_mapping
 from truckee.commands.schema.row_tracking import with_row_tracking
 from truckee.commands.table_plan import table_plan
-from truckee.errors.alter import (
+from truckee.errors.commands.alter import (
     ColumnMappingModeChangeError,
     ConstraintPropertyError,
     PropertyNotFoundError,

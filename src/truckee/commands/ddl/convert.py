@@ -19,7 +19,7 @@ from truckee.commands.schema.evolution import stored_schema
 from truckee.commands.schema.row_tracking import with_row_tracking
 from truckee.commands.table_plan import existing_table, new_metadata, table_plan
 from truckee.commands.write.options import default_properties
-from truckee.errors.create import ConversionError
+from truckee.errors.commands.create import ConversionError
 from truckee.log.running import running
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from truckee.errors.create import ConversionError
+from truckee.errors.commands.create import ConversionError
 from truckee.errors.protocol import InvalidPartitionValueError
 from truckee.protocol.actions import AddFile
 from truckee.protocol.partition_values import format as format_value

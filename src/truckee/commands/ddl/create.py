@@ -22,13 +22,13 @@ from truckee.commands.schema.row_tracking import with_row_tracking
 from truckee.commands.table_plan import TablePlan, existing_table, new_metadata, table_plan
 from truckee.commands.write.options import default_properties
 from truckee.commands.write.overwrite import Replacement, every_file
-from truckee.errors.create import (
+from truckee.errors.commands.create import (
     NoTableLocationError,
     TableAlreadyExistsError,
     TableNotFoundError,
     TableSchemaMismatchError,
 )
-from truckee.errors.write import NonEmptyFolderError
+from truckee.errors.commands.write import NonEmptyFolderError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import DomainMetadata
 from truckee.protocol.properties import TableProperties, validated_properties

@@ -16,7 +16,7 @@ import time
 
 import pyarrow.compute as pc
 
-from truckee.errors.alter import (
+from truckee.errors.commands.alter import (
     CheckpointProtectionWaitError,
     FeatureRetentionError,
     HistoricalVersionsError,

@@ -12,8 +12,8 @@ from truckee.commands.ddl.create import check_empty
 from truckee.commands.table_plan import existing_table
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
-from truckee.errors.create import TableAlreadyExistsError
-from truckee.errors.write import ColumnCountError
+from truckee.errors.commands.create import TableAlreadyExistsError
+from truckee.errors.commands.write import ColumnCountError
 from truckee.log.snapshot import load_snapshot
 from truckee.spark.session.catalog import NamedTable, default_location, named_table
 from truckee.storage.base import Storage

@@ -16,7 +16,7 @@ from truckee.commands.ddl.alter_columns import (
     shown_field,
 )
 from truckee.commands.schema.edits import with_type
-from truckee.errors.alter import ColumnsNotReplaceableError
+from truckee.errors.commands.alter import ColumnsNotReplaceableError
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.column_metadata import IDENTITY_STEP_KEY
 from truckee.protocol.schema import StructField, StructType

@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 
 from truckee.commands.catalog import delta_location
 from truckee.commands.schema.column_mapping import without_column_mapping
-from truckee.errors.create import LocationSchemaError
+from truckee.errors.commands.create import LocationSchemaError
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.text import Options
 from truckee.protocol.schema import StructType

@@ -15,9 +15,9 @@ from pyspark.sql.types import StructField as SparkField
 from pyspark.sql.types import StructType as SparkStruct
 
 from truckee.commands.ddl.create import Creation, TableDefinition, create_table
-from truckee.errors.arguments import ArgumentTypeError, ArgumentValueError
 from truckee.errors.columns import InvalidIdentityColumnError
-from truckee.errors.create import TypeTextError
+from truckee.errors.commands.create import TypeTextError
+from truckee.errors.options import ArgumentTypeError, ArgumentValueError
 from truckee.options.arguments import checked_argument, type_name
 from truckee.protocol.column_metadata import (
     COMMENT_KEY,

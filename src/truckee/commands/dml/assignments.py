@@ -15,18 +15,18 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from truckee.commands.schema.evolution import merged_schema
-from truckee.errors.arguments import ArgumentTypeError, NoAssignmentsError
-from truckee.errors.dml import (
+from truckee.errors.commands.dml import (
     AssignmentTypeError,
     ConflictingAssignmentsError,
     IdentityUpdateError,
     InvalidExpressionError,
     MissingTargetColumnError,
+    NestedInsertError,
     UnknownTargetColumnError,
     is_of_merge,
 )
-from truckee.errors.merge import NestedInsertError
-from truckee.errors.write import IdentityValueGivenError, SchemaMismatchError
+from truckee.errors.commands.write import IdentityValueGivenError, SchemaMismatchError
+from truckee.errors.options import ArgumentTypeError, NoAssignmentsError
 from truckee.options.arguments import type_name
 from truckee.protocol.schema import (
     FieldChain,

@@ -17,7 +17,7 @@ from truckee.commands.dml.outcome import DmlPlan
 from truckee.commands.dml.row_conflicts import changes_after
 from truckee.commands.dml.settings import DmlSettings
 from truckee.errors.base import DeltaError
-from truckee.errors.dml import AppendOnlyTargetError
+from truckee.errors.commands.dml import AppendOnlyTargetError
 from truckee.errors.storage import StorageError
 from truckee.errors.transaction import (
     ConcurrentAppendException,

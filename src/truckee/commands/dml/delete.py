@@ -75,8 +75,8 @@ def delete(
     The condition may use columns of the table's DataFrames, which `shown` remembers.
 
     Returns one row with `num_affected_rows`, which is -1 if it is unknown. If no row matches, there
-    is no commit. Raises the errors of `truckee.errors.dml` before anything is written, and those of
-    `truckee.errors.transaction` if others changed the same rows meanwhile.
+    is no commit. Raises the errors of `truckee.errors.commands.dml` before anything is written, and
+    those of `truckee.errors.transaction` if others changed the same rows meanwhile.
     """
     check_condition_type(condition, what=_WHAT)
     settings = dml_settings("delete", session_settings(spark))

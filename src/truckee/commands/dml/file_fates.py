@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 
 from truckee.commands.dml.matched_files import TouchedFile, num_deleted
 from truckee.commands.dml.settings import DmlSettings
-from truckee.errors.dml import RowCountMismatchError
+from truckee.errors.commands.dml import RowCountMismatchError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.column_metadata import GENERATION_EXPRESSION_KEY
 from truckee.protocol.features import supported_features

@@ -32,7 +32,7 @@ from truckee.commands.dml.outcome import DmlPlan, RowChanges, no_changes, row_ch
 from truckee.commands.dml.row_images import NewValues, updated_rows
 from truckee.commands.dml.settings import DmlSettings, dml_settings
 from truckee.commands.removed_files import num_rows
-from truckee.errors.arguments import NoAssignmentsError
+from truckee.errors.options import NoAssignmentsError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
@@ -76,9 +76,9 @@ def update(
     Values are computed from the old row, and cast as by an INSERT. They and the condition may use
     columns of the table's DataFrames, which `shown` remembers. Returns one row with
     `num_affected_rows`. If no row matches, there is no commit. Raises the errors of
-    `truckee.errors.dml` before anything is written, those of `truckee.errors.write_rows` if new
-    rows break a rule of the table, and those of `truckee.errors.transaction` if others changed the
-    same rows meanwhile.
+    `truckee.errors.commands.dml` before anything is written, those of
+    `truckee.errors.commands.write_rows` if new rows break a rule of the table, and those of
+    `truckee.errors.transaction` if others changed the same rows meanwhile.
     """
     check_values(set, what="UPDATE")
     check_condition_type(condition, what=_WHAT)

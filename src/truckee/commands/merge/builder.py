@@ -14,7 +14,7 @@ from truckee.commands.dml.outcome import DmlPlan
 from truckee.commands.dml.settings import dml_settings
 from truckee.commands.merge.clauses import Clause, ClauseKind, Does
 from truckee.commands.merge.merge import Merge, check_merge, merge_plan
-from truckee.errors.arguments import ArgumentValueError, NoAssignmentsError
+from truckee.errors.options import ArgumentValueError, NoAssignmentsError
 from truckee.log.snapshot import Snapshot
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.result_frame import metrics_frame
@@ -93,9 +93,9 @@ class DeltaMergeBuilder:
     def execute(self) -> DataFrame:
         """Merge, and return one row with the numbers of rows updated, deleted and inserted.
 
-        Raises the errors of `truckee.errors.dml` and `truckee.errors.merge` before anything is
-        written, those of `truckee.errors.write_rows` if new rows break a rule of the table, and
-        those of `truckee.errors.transaction` if others changed the same rows meanwhile.
+        Raises the errors of `truckee.errors.commands.dml` before anything is written, those of
+        `truckee.errors.commands.write_rows` if new rows break a rule of the table, and those of
+        `truckee.errors.transaction` if others changed the same rows meanwhile.
         """
         check_merge(self._merge)
         settings = dml_settings("merge", session_settings(self._spark))

@@ -8,7 +8,7 @@ from enum import Enum
 
 from pyspark.sql import Column
 
-from truckee.errors.merge import (
+from truckee.errors.commands.dml import (
     ClauseOrderError,
     MergeWithoutClauseError,
     NonLastMatchedClauseError,

@@ -22,7 +22,7 @@ from truckee.commands.merge.clauses import ClauseKind, Does
 from truckee.commands.merge.resolution import ResolvedClause
 from truckee.commands.table_plan import TablePlan
 from truckee.deletion_vectors.bitmap import RowBitmap
-from truckee.errors.merge import MultipleMatchesError
+from truckee.errors.commands.dml import MultipleMatchesError
 from truckee.spark.dml.expressions import Expression, true_only
 from truckee.spark.dml.merge_source import NUMBER, Source
 from truckee.spark.dml.row_bitmaps import (

@@ -26,7 +26,7 @@ from truckee.commands.merge.resolution import MergeNames, evolved_schema
 from truckee.commands.schema.column_mapping import with_column_mapping
 from truckee.commands.schema.column_rules import check_columns
 from truckee.commands.table_plan import TablePlan, table_plan
-from truckee.errors.merge import StreamingSourceError
+from truckee.errors.commands.dml import StreamingSourceError
 from truckee.log.snapshot import Snapshot
 from truckee.spark.dml.merge_source import Source, merge_source
 from truckee.spark.dml.target import Target

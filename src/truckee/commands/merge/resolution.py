@@ -31,12 +31,12 @@ from truckee.commands.dml.assignments import (
 from truckee.commands.merge.clauses import Clause, ClauseKind, Does
 from truckee.commands.schema.evolution import merged_schema
 from truckee.errors.base import DeltaError
-from truckee.errors.dml import (
+from truckee.errors.commands.dml import (
     AmbiguousColumnError,
     AssignmentTypeError,
     UnresolvedColumnError,
 )
-from truckee.errors.write import SchemaMismatchError
+from truckee.errors.commands.write import SchemaMismatchError
 from truckee.protocol.column_metadata import CURRENT_DEFAULT_KEY, GENERATION_EXPRESSION_KEY
 from truckee.protocol.schema import (
     DataType,

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
-from truckee.errors.alter import ColumnChangeError, ColumnExistsError, ColumnNotFoundError
+from truckee.errors.commands.alter import ColumnChangeError, ColumnExistsError, ColumnNotFoundError
 from truckee.protocol.column_metadata import TYPE_CHANGES_KEY
 from truckee.protocol.schema import (
     ArrayType,
@@ -23,7 +23,7 @@ from truckee.protocol.schema import (
     StructType,
     type_text,
 )
-from truckee.protocol.type_widening import is_wider
+from truckee.protocol.schema_compatibility import is_wider
 
 ColumnPath: TypeAlias = tuple[str, ...]
 Fields: TypeAlias = tuple[StructField, ...]

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from truckee.commands.schema.edits import with_type
-from truckee.errors.write import (
+from truckee.errors.commands.write import (
     ColumnDifference,
     MissingNotNullColumnError,
     SchemaMismatchError,
@@ -38,7 +38,7 @@ from truckee.protocol.schema import (
     UserDefinedType,
     type_text,
 )
-from truckee.protocol.type_widening import is_wider
+from truckee.protocol.schema_compatibility import is_wider
 
 _NUMBERS = frozenset({"byte", "short", "integer", "long", "float", "double"})
 _DATES = frozenset({"date", "timestamp", "timestamp_ntz"})

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from truckee.errors.options import IllegalOptionError, UnsupportedOptionError
-from truckee.errors.replaced_rows import (
-    ReplaceOptionsError,
-    ReplaceWithDynamicError,
-    ReplaceWithFilterError,
-)
-from truckee.errors.write import (
+from truckee.errors.commands.write import (
     DynamicOverwriteSchemaError,
     DynamicReplaceWhereError,
     IdempotentWriteOptionsError,
     ReplaceWhereOverwriteSchemaError,
     UnknownSaveModeError,
 )
+from truckee.errors.commands.write_rows import (
+    ReplaceOptionsError,
+    ReplaceWithDynamicError,
+    ReplaceWithFilterError,
+)
+from truckee.errors.options import IllegalOptionError, UnsupportedOptionError
 from truckee.options.text import Options
 from truckee.protocol.properties import validated_properties
 from truckee.spark.write.writer import FileOptions

@@ -21,7 +21,7 @@ from truckee.commands.schema.evolution import merged_schema, stored_schema
 from truckee.commands.schema.row_tracking import with_row_tracking
 from truckee.commands.table_plan import TablePlan, new_metadata, table_plan
 from truckee.commands.write.options import WriteOptions, default_properties
-from truckee.errors.write import DataChangeWithMetadataError, PartitioningMismatchError
+from truckee.errors.commands.write import DataChangeWithMetadataError, PartitioningMismatchError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import DomainMetadata, Metadata
 from truckee.protocol.properties import TableProperties

@@ -9,8 +9,8 @@ from pyspark.sql import Column, DataFrame
 from truckee.commands.dml.delete import delete_matched
 from truckee.commands.write.options import WriteOptions
 from truckee.commands.write.overwrite import Replacement, replacement_of
-from truckee.errors.dml import AmbiguousColumnError, UnresolvedColumnError
-from truckee.errors.replaced_rows import (
+from truckee.errors.commands.dml import AmbiguousColumnError, UnresolvedColumnError
+from truckee.errors.commands.write_rows import (
     ReplaceOnAmbiguousError,
     ReplaceOnUnresolvedError,
     ReplaceUsingColumnError,

@@ -26,8 +26,12 @@ from truckee.commands.write.options import WriteOptions, matching_option
 from truckee.commands.write.overwrite import Replacement, every_file, files_beside, rows_where
 from truckee.commands.write.plan import Write, table_after
 from truckee.commands.write.replaced_rows import check_matching, rows_matched
-from truckee.errors.replaced_rows import ReplaceWhileCreatingError
-from truckee.errors.write import OverwriteOptionError, StreamingFrameError, TableExistsError
+from truckee.errors.commands.write import (
+    OverwriteOptionError,
+    StreamingFrameError,
+    TableExistsError,
+)
+from truckee.errors.commands.write_rows import ReplaceWhileCreatingError
 from truckee.log.commit.transaction import Transaction
 from truckee.log.running import running
 from truckee.log.snapshot import Snapshot

@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import msgspec
 
-from truckee.errors.clone import ManifestPropertyError
+from truckee.errors.commands.clone import ManifestPropertyError
 from truckee.errors.commit import MissingMetadataError, ProtocolDowngradeError
 from truckee.log.commit.attempt import Base, StagedCommit, row_id_high_water_mark
 from truckee.log.commit.conflicts import IsolationLevel, Reads

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow.compute as pc
 
-from truckee.errors.clone import ManifestColumnMappingError, ManifestVectorsError
+from truckee.errors.commands.clone import ManifestColumnMappingError, ManifestVectorsError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import Action, AddFile, RemoveFile
 from truckee.protocol.paths import decode_path, is_absolute, partition_directory

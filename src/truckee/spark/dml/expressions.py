@@ -16,9 +16,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType as SparkStruct
 
-from truckee.errors.arguments import ArgumentTypeError
 from truckee.errors.base import DeltaError
-from truckee.errors.dml import (
+from truckee.errors.commands.dml import (
     AggregateNotSupportedError,
     AmbiguousColumnError,
     ForeignColumnError,
@@ -29,6 +28,7 @@ from truckee.errors.dml import (
     UnresolvedColumnError,
     is_of_merge,
 )
+from truckee.errors.options import ArgumentTypeError
 from truckee.protocol.schema import DataType
 from truckee.spark.jvm.bridge import java_class, java_half, to_column
 from truckee.spark.jvm.jvm_errors import unlogged

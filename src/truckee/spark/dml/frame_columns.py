@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from truckee.errors.dml import AmbiguousColumnError
+from truckee.errors.commands.dml import AmbiguousColumnError
 from truckee.spark.dml.expressions import as_written
 from truckee.spark.jvm.bridge import scala_seq, to_column, to_expression
 from truckee.spark.jvm.projection import quoted

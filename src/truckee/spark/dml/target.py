@@ -177,7 +177,7 @@ class Target:
         return dict(zip(numbers, self.snapshot.add_files(self._files.narrowed), strict=True))
 
     def condition(self, given: str | Column, *, what: str) -> Expression:
-        """Return a condition on the table's rows; raises the errors of `truckee.errors.dml`."""
+        """Return a condition on the table's rows; raises those of `truckee.errors.commands.dml`."""
         return resolved_condition(self.rows, given, what=what, hidden=(FILE, ROW))
 
     def value(self, given: str | Column, *, what: str) -> Value:

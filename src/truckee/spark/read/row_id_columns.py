@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from truckee.errors.dml import RowIdsNotKeptError
+from truckee.errors.commands.dml import RowIdsNotKeptError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.schema import PrimitiveType, StructField, StructType

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
 
-from truckee.errors.arguments import ArgumentTypeError
+from truckee.errors.options import ArgumentTypeError
 from truckee.options.arguments import PathLike as PathLike
 from truckee.options.arguments import checked_path as checked_path
 from truckee.options.arguments import package_and_type

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 
-from truckee.errors.create import InvalidTableNameError, NotATruckeeTableError
+from truckee.errors.commands.create import InvalidTableNameError, NotATruckeeTableError
 from truckee.protocol.paths import is_absolute
 from truckee.spark.jvm.bridge import compiled, gateway, java_array
 from truckee.spark.jvm.jvm_errors import unlogged

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 
-from truckee.errors.install import DeltaJarPresentError
+from truckee.errors.spark import DeltaJarPresentError
 from truckee.spark.jvm.bridge import Callback, compiled, gateway
 from truckee.spark.jvm.classes import add_services
 from truckee.spark.session.delta_jar import delta_jar

@@ -15,7 +15,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import StructType as SparkStruct
 
 from truckee.errors.base import DeltaError
-from truckee.errors.write import InvalidConditionError
+from truckee.errors.commands.write import InvalidConditionError
 from truckee.protocol.schema import DataType, PrimitiveType, StructType, type_text
 from truckee.spark.jvm.bridge import gateway
 from truckee.spark.jvm.jvm_errors import unlogged

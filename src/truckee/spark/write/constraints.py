@@ -31,7 +31,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.classic.column import Column as ClassicColumn
 
 from truckee.errors.base import DeltaError
-from truckee.errors.write_rows import (
+from truckee.errors.commands.write_rows import (
     CheckConstraintViolationError,
     GeneratedColumnViolationError,
     InvariantViolationError,

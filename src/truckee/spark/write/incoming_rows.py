@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, UserDefinedType
 
-from truckee.errors.write import IdentityValueGivenError
+from truckee.errors.commands.write import IdentityValueGivenError
 from truckee.protocol.column_metadata import GENERATION_EXPRESSION_KEY
 from truckee.protocol.schema import StructField, StructType
 from truckee.spark.jvm.projection import Given, Item, Named, column, selected

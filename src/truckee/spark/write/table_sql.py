@@ -23,7 +23,7 @@ from pyspark.errors import ParseException
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as sf
 
-from truckee.errors.table_sql import (
+from truckee.errors.sql import (
     ConstraintFunctionError,
     DefaultNotConstantError,
     GeneratedColumnFunctionError,

@@ -132,7 +132,7 @@ def write_files(
     `df` has the table's columns by their logical names and types, in any order. If it also has
     `_change_type`, rows where that is not null are change rows: they go to change files if the
     change data feed is on, and are left out otherwise. All other rows must satisfy the table's
-    rules and `rules`, or an error of `truckee.errors.write_rows` is raised; `computed` are
+    rules and `rules`, or an error of `truckee.errors.commands.write_rows` is raised; `computed` are
     generated columns that need no check. If anything fails, no file is left behind.
     """
     translate_with(violation)
