@@ -1,8 +1,12 @@
-"""The exact lines of one attempt to commit one version; pure functions.
+r"""The exact lines of one attempt to commit one version; pure functions.
 
 Parts of a commit depend on its version: the in-commit timestamp, the ids of new rows, and the
 version at which in-commit timestamps were enabled. After a lost race these are computed again from
 the winner's state, while the staged actions stay the same.
+
+The `commitInfo` of a commit says who wrote it, how, and what it counted. Its parameters are JSON
+values, but lists and objects among them are *strings that contain JSON*:
+`"predicate":"[\"(id = 1)\"]"`. All metrics are strings. Spark writes both in this way.
 """
 
 from __future__ import annotations
