@@ -6,7 +6,7 @@ visible without colours too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import resources
 
@@ -16,6 +16,7 @@ from truckee.changes.diff.snapshot_diff import SnapshotDiff
 from truckee.changes.diff.table_differences import table_differences
 from truckee.errors.log import utc_text
 from truckee.log.snapshot import Snapshot
+from truckee.report.elements import html_section, html_table
 
 KINDS: Mapping[str, tuple[str, str]] = {
     "insert": ("inserted", "insert"),
@@ -109,12 +110,12 @@ def _partitions(partitions: Sequence[tuple[str, Mapping[str, int]]]) -> str:
     more = len(partitions) - _MOST_PARTITIONS
     say = f"The first {_MOST_PARTITIONS} of {len(partitions):,} partitions." if more > 0 else ""
     head = ("partition", *(f"#{name}" for name, _ in KINDS.values()))
-    return _section("By partition", say, _table(head, rows))
+    return html_section("By partition", say, html_table(head, rows))
 
 
 def _rows(view: DiffView) -> str:
     if not view.rows:
-        return _section("Rows", "No row differs.", "")
+        return html_section("Rows", "No row differs.", "")
     total = sum(view.counts.get(kind, 0) for kind in KINDS)
     total += view.counts.get("update_preimage", 0)
     shown = len(view.rows)
@@ -127,7 +128,7 @@ def _rows(view: DiffView) -> str:
         _line(row, _other_image(view.rows, place)) for place, row in enumerate(view.rows)
     )
     body = f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody>"
-    return _section(
+    return html_section(
         "Rows", say.strip(), f'<div class="scroll"><table class="rows">{body}</table></div>'
     )
 
@@ -161,7 +162,7 @@ def _line(row: Sequence[str | None], other: Sequence[str | None] | None) -> str:
 def _differences(plan: SnapshotDiff) -> str:
     found = table_differences(plan.before, plan.after)
     if not found:
-        return _section("Columns, properties and protocol", "These are the same in both.", "")
+        return html_section("Columns, properties and protocol", "These are the same in both.", "")
     rows = [
         (
             f'<span class="kind">{escape(of.kind)}</span>',
@@ -172,29 +173,8 @@ def _differences(plan: SnapshotDiff) -> str:
         for of in found
     ]
     head = ("", "", f"version {plan.before.version}", f"version {plan.after.version}")
-    return _section("Columns, properties and protocol", "", _table(head, rows))
+    return html_section("Columns, properties and protocol", "", html_table(head, rows))
 
 
 def _code(value: str | None) -> str:
     return '<span class="null">none</span>' if value is None else f"<code>{escape(value)}</code>"
-
-
-def _section(title: str, say: str, body: str) -> str:
-    words = f'<p class="say">{escape(say)}</p>' if say else ""
-    return f"<section><h2>{title}</h2>{words}{body}</section>"
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    classes = [' class="n"' if name.startswith("#") else "" for name in columns]
-    head = "".join(
-        f"<th{css}>{escape(name.removeprefix('#'))}</th>"
-        for name, css in zip(columns, classes, strict=True)
-    )
-    lines = "".join(
-        "<tr>"
-        + "".join(f"<td{css}>{cell}</td>" for cell, css in zip(row, classes, strict=True))
-        + "</tr>"
-        for row in rows
-    )
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
-    return f'<div class="scroll">{table}</div>'

@@ -6,7 +6,7 @@ script, no external resource; light or dark as the reader prefers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from importlib import resources
 from itertools import groupby
@@ -18,6 +18,7 @@ from truckee.log.snapshot import Snapshot
 from truckee.protocol.schema import parse_schema, type_text
 from truckee.report.activity import Activity, activities
 from truckee.report.distributions import SizeBucket, byte_text, file_sizes, num_live_rows, vectors
+from truckee.report.elements import html_section, html_table
 from truckee.report.svg import NARROW, Bar, Tick, bars, strip
 
 _MOST_BARS = 160
@@ -96,7 +97,7 @@ def _findings(snapshot: Snapshot) -> str:
         for finding in diagnosis(snapshot).findings
     ]
     say = "Problems found in the log and in a listing of the table's folder, and how to fix them."
-    return _section("Findings", say, _table(("", "topic", "finding", "command"), rows))
+    return html_section("Findings", say, html_table(("", "topic", "finding", "command"), rows))
 
 
 def _changes_over_time(found: Sequence[Activity]) -> str:
@@ -115,7 +116,7 @@ def _changes_over_time(found: Sequence[Activity]) -> str:
         say += f" Each bar holds {len(groups[0])} commits."
     if any(count(activity) is None for activity in found for _, _, count in _KINDS):
         say += " A grey mark means that the log does not have the number of rows."
-    return _section("Changes over time", say, "".join(charts))
+    return html_section("Changes over time", say, "".join(charts))
 
 
 def _groups(found: Sequence[Activity]) -> list[Sequence[Activity]]:
@@ -160,7 +161,7 @@ def _feed_coverage(found: Sequence[Activity]) -> str:
         css_class = {True: "on", False: "off", None: "unknown"}[state]
         files = sum(activity.change_files for activity in group)
         cells.append(Bar(1, f"{_span(group)}: feed {word}, {files} change files", css_class))
-    return _section(
+    return html_section(
         "Feed coverage", _coverage_text(found), strip(cells, label="where the feed was on")
     )
 
@@ -178,7 +179,7 @@ def _coverage_text(found: Sequence[Activity]) -> str:
 
 def _file_sizes(buckets: Sequence[SizeBucket]) -> str:
     if not buckets:
-        return _section("File sizes", "The table has no files.", "")
+        return html_section("File sizes", "The table has no files.", "")
     chart = bars(
         [Bar(b.files, f"{b.label} to {b.until}: {b.files:,} files") for b in buckets],
         label="number of files by size",
@@ -186,13 +187,13 @@ def _file_sizes(buckets: Sequence[SizeBucket]) -> str:
         height=180,
         ticks=_spread([bucket.label for bucket in buckets]),
     )
-    return _section("File sizes", "Number of files by size, in powers of two.", chart)
+    return html_section("File sizes", "Number of files by size, in powers of two.", chart)
 
 
 def _vector_density(snapshot: Snapshot) -> str:
     found = vectors(snapshot)
     if not found.files:
-        return _section("Deletion vectors", "No file has a deletion vector.", "")
+        return html_section("Deletion vectors", "No file has a deletion vector.", "")
     say = (
         f"{found.files:,} of {snapshot.num_files:,} files have a vector; {found.deleted_rows:,}"
         " rows are marked as deleted. Number of files by their share of deleted rows."
@@ -207,7 +208,7 @@ def _vector_density(snapshot: Snapshot) -> str:
         height=180,
         ticks=_spread([bucket.label for bucket in found.density]),
     )
-    return _section("Deletion vectors", say, chart)
+    return html_section("Deletion vectors", say, chart)
 
 
 def _spread(labels: Sequence[str]) -> list[Tick]:
@@ -225,7 +226,7 @@ def _columns(snapshot: Snapshot) -> str:
         )
         for field in parse_schema(snapshot.metadata.schema_string).fields
     ]
-    return _section("Columns", "", _table(("name", "type", "", ""), rows))
+    return html_section("Columns", "", html_table(("name", "type", "", ""), rows))
 
 
 def _facts(detail: TableDetail) -> str:
@@ -238,7 +239,7 @@ def _facts(detail: TableDetail) -> str:
         **{key: detail.properties[key] for key in sorted(detail.properties)},
     }
     rows = [(escape(key), f"<code>{escape(value)}</code>") for key, value in facts.items() if value]
-    return _section("Protocol and properties", "", _table(("", ""), rows))
+    return html_section("Protocol and properties", "", html_table(("", ""), rows))
 
 
 def _latest_commits(found: Sequence[Activity]) -> str:
@@ -255,30 +256,10 @@ def _latest_commits(found: Sequence[Activity]) -> str:
         for activity in latest
     ]
     head = ("#version", "time", "operation", "#inserted", "#updated", "#deleted")
-    return _section("Latest commits", "", _table((*head, "#files added", "#files removed"), rows))
+    return html_section(
+        "Latest commits", "", html_table((*head, "#files added", "#files removed"), rows)
+    )
 
 
 def _number(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
-
-
-def _section(title: str, say: str, body: str) -> str:
-    words = f'<p class="say">{escape(say)}</p>' if say else ""
-    return f"<section><h2>{title}</h2>{words}{body}</section>"
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table; a column whose name starts with `#` has numbers. Cells are already HTML."""
-    classes = [' class="n"' if name.startswith("#") else "" for name in columns]
-    head = "".join(
-        f"<th{css}>{name.removeprefix('#')}</th>"
-        for name, css in zip(columns, classes, strict=True)
-    )
-    lines = "".join(
-        "<tr>"
-        + "".join(f"<td{css}>{cell}</td>" for cell, css in zip(row, classes, strict=True))
-        + "</tr>"
-        for row in rows
-    )
-    head_row = f"<thead><tr>{head}</tr></thead>" if any(columns) else ""
-    return f'<div class="scroll"><table>{head_row}<tbody>{lines}</tbody></table></div>'
