@@ -5,33 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from truckee.log.commit.race import now_ms
-from truckee.protocol.actions import AddFile, RemoveFile
+from truckee.protocol.actions import AddFile, RemoveFile, tombstone
 from truckee.protocol.stats import parse_stats
-
-
-def file_removal(
-    add: AddFile, *, timestamp_ms: int | None = None, data_change: bool = True
-) -> RemoveFile:
-    """Return the tombstone of a live file, with everything the feed needs to read its rows."""
-    return RemoveFile(
-        path=add.path,
-        deletion_timestamp=now_ms() if timestamp_ms is None else timestamp_ms,
-        data_change=data_change,
-        extended_file_metadata=True,
-        partition_values=add.partition_values,
-        size=add.size,
-        stats=add.stats,
-        tags=add.tags,
-        deletion_vector=add.deletion_vector,
-        base_row_id=add.base_row_id,
-        default_row_commit_version=add.default_row_commit_version,
-    )
 
 
 def file_removals(adds: Iterable[AddFile], *, data_change: bool = True) -> list[RemoveFile]:
     """Return the tombstones of live files, all with the same time."""
     timestamp_ms = now_ms()
-    return [file_removal(add, timestamp_ms=timestamp_ms, data_change=data_change) for add in adds]
+    return [tombstone(add, timestamp_ms=timestamp_ms, data_change=data_change) for add in adds]
 
 
 def num_rows(adds: Iterable[AddFile]) -> int | None:

@@ -67,6 +67,25 @@ class RemoveFile(Struct, frozen=True, kw_only=True, rename="camel", omit_default
     default_row_commit_version: Int64 | None = None
 
 
+def tombstone(
+    add: AddFile, *, timestamp_ms: int | None = None, data_change: bool = True
+) -> RemoveFile:
+    """Return the removal of a live file, with everything the feed needs to read its rows."""
+    return RemoveFile(
+        path=add.path,
+        deletion_timestamp=timestamp_ms,
+        data_change=data_change,
+        extended_file_metadata=True,
+        partition_values=add.partition_values,
+        size=add.size,
+        stats=add.stats,
+        tags=add.tags,
+        deletion_vector=add.deletion_vector,
+        base_row_id=add.base_row_id,
+        default_row_commit_version=add.default_row_commit_version,
+    )
+
+
 class AddCDCFile(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """A file of change rows. It is never part of the table's state."""
 

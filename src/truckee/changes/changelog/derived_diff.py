@@ -25,7 +25,7 @@ from truckee.changes.version_diff import VectorChange, VersionDiff
 from truckee.errors.changes import MissingExtendedMetadataError
 from truckee.log.files.commits import Commit
 from truckee.log.snapshot import Snapshot
-from truckee.protocol.actions import AddFile, RemoveFile
+from truckee.protocol.actions import AddFile, RemoveFile, tombstone
 
 
 class LiveFiles:
@@ -59,7 +59,7 @@ class LiveFiles:
             if before is None and after is not None:
                 added.append(after)
             elif before is not None and after is None:
-                removed.append(_tombstone(before))
+                removed.append(tombstone(before))
             elif before is not None and after is not None and _vector(before) != _vector(after):
                 vectors.append(VectorChange(after, before.deletion_vector))
         return VersionDiff(
@@ -124,17 +124,3 @@ def _marks(change: VectorChange) -> tuple[bool, bool]:
 def _vector(file: AddFile) -> str | None:
     vector = file.deletion_vector
     return None if vector is None or vector.is_empty else vector.unique_id
-
-
-def _tombstone(file: AddFile) -> RemoveFile:
-    return RemoveFile(
-        path=file.path,
-        data_change=True,
-        extended_file_metadata=True,
-        partition_values=file.partition_values,
-        size=file.size,
-        stats=file.stats,
-        deletion_vector=file.deletion_vector,
-        base_row_id=file.base_row_id,
-        default_row_commit_version=file.default_row_commit_version,
-    )
