@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from care.folders import Folder
-from truckee.cli.main import main
+from command_line import run
 from truckee.log.files.history import latest_version
 from truckee.log.snapshot import load_snapshot
 from truckee.storage.local import LocalStorage
@@ -25,12 +25,6 @@ def table(tmp_path: Path) -> Folder:
     made.commit(made.add("a"), made.add("b"), days=20)
     made.commit(made.remove("a", days=10), days=10)
     return made
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(arguments)
-    printed = capsys.readouterr()
-    return code, printed.out, printed.err
 
 
 def test_a_dry_run_names_the_files_and_what_ends(

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+import command_line
 from builders import History, history
 from staging import metadata
-from truckee.cli.main import main
 from truckee.protocol.actions import AddCDCFile
 from truckee.protocol.paths import commit_path
 from truckee.storage.local import LocalStorage
@@ -57,15 +57,11 @@ def _write(path: Path, ids: list[int], names: list[str | None]) -> int:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(["changes", *arguments])
-    printed = capsys.readouterr()
-    return code, printed.out, printed.err
+    return command_line.run(capsys, "changes", *arguments)
 
 
 def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    code, out, err = run(capsys, *arguments, "--json")
-    assert (code, err) == (0, "")
-    return json.loads(out)
+    return command_line.run_json(capsys, "changes", *arguments)
 
 
 def test_the_log_alone_counts_files_and_vectors(

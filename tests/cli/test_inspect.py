@@ -8,13 +8,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from builders import History, history, vector
+from command_line import run, run_json
 from staging import metadata
-from truckee.cli.main import main
 from truckee.log.upkeep.checksum_writer import counted_checksum
 from truckee.protocol.paths import checksum_path, commit_path
 from truckee.storage.local import LocalStorage
@@ -43,18 +42,6 @@ def table(tmp_path: Path) -> History:
         time_ns = 1_700_000_000_000_000_000 + version * 1_000_000
         os.utime(f"{made.storage.root}/{commit_path(version)}", ns=(time_ns, time_ns))
     return made
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(arguments)
-    printed = capsys.readouterr()
-    return code, printed.out, printed.err
-
-
-def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    code, out, err = run(capsys, *arguments, "--json")
-    assert (code, err) == (0, "")
-    return json.loads(out)
 
 
 def test_history_prints_the_newest_first(

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+import command_line
 from dml_tables import VECTORS, Table, create_table, numbers
-from truckee.cli.main import main
 
 
 @pytest.fixture
@@ -19,9 +19,7 @@ def table(spark: SparkSession, tmp_path: Path) -> Table:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(["optimize", *arguments])
-    told = capsys.readouterr()
-    return code, told.out, told.err
+    return command_line.run(capsys, "optimize", *arguments)
 
 
 def test_a_dry_run_says_what_would_be_rewritten_and_changes_nothing(
