@@ -17,7 +17,7 @@ from truckee.log.replay import (
     live_files,
     path_key,
     path_keys,
-    untouched,
+    untouched_rows,
 )
 from truckee.protocol.actions import AddFile, RemoveFile
 
@@ -39,7 +39,9 @@ def remove(path: str, *rows: int) -> RemoveFile:
 
 def kept(older: list[AddFile], *newer: AddFile | RemoveFile) -> list[AddFile]:
     touched = {file_key(action): action for action in newer}
-    return [file for batch in untouched([file_rows(older)], touched) for file in add_actions(batch)]
+    return [
+        file for batch in untouched_rows([file_rows(older)], touched) for file in add_actions(batch)
+    ]
 
 
 def test_the_last_action_of_a_key_wins() -> None:

@@ -135,7 +135,7 @@ def tombstones(
         yield tombstone_rows(removes)
 
 
-def untouched(
+def untouched_rows(
     batches: Iterable[pa.RecordBatch], touched: Mapping[FileKey, object]
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches without the rows whose key is in `touched`."""

@@ -33,8 +33,8 @@ from truckee.log.replay import (
     few_batches,
     live_files,
     tombstones,
-    untouched,
     untouched_files,
+    untouched_rows,
 )
 from truckee.protocol.actions import (
     AddFile,
@@ -152,7 +152,7 @@ class Snapshot:
             return FileTotals.of(self._files.to_batches())
         assert self._checkpoint is not None
         touched = self._tail.files
-        older = untouched(self._checkpoint.adds(COUNTED), touched)
+        older = untouched_rows(self._checkpoint.adds(COUNTED), touched)
         newer = live_files((), touched).to_batches()
         return FileTotals.of(chain(older, newer))
 
@@ -190,7 +190,7 @@ class Snapshot:
     def tombstone_batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the same in batches with the columns of `checkpoint.schema.TOMBSTONES`."""
         older = () if self._checkpoint is None else self._checkpoint.removes()
-        return tombstones(untouched(older, self._tail.files), self._tail.files)
+        return tombstones(untouched_rows(older, self._tail.files), self._tail.files)
 
 
 def load_snapshot(storage: Storage, version: int | None = None) -> Snapshot:
@@ -253,7 +253,7 @@ def update_snapshot(snapshot: Snapshot) -> Snapshot:
     updated = _checked(storage, segment, snapshot._checkpoint, snapshot._tail.followed_by(tail))
     if "_files" in snapshot.__dict__:
         # The files that are already loaded serve as the base, like a checkpoint.
-        kept = untouched(snapshot._files.to_batches(), tail.files)
+        kept = untouched_rows(snapshot._files.to_batches(), tail.files)
         updated.__dict__["_files"] = live_files(few_batches(kept), tail.files)
     return updated
 

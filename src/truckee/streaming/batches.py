@@ -34,7 +34,7 @@ from truckee.streaming.offset import (
 )
 
 
-def admitted(
+def admitted_entries(
     versions: Iterable[VersionEntries], after: Position, budget: Budget | None = None
 ) -> Iterator[Entry]:
     """Yield the entries after a position that one batch may take, all if there is no budget.

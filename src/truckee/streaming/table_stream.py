@@ -35,7 +35,7 @@ from truckee.scan.scan_file import ScanFile
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 from truckee.streaming.batches import (
-    admitted,
+    admitted_entries,
     budget,
     check_order,
     first_batch_start,
@@ -153,7 +153,7 @@ class TableStream:
             raise self._followed.evolve(self._snapshot(start.version))
         self._check_start(start)
         limits = budget(self.options) if is_limited else None
-        entries = admitted(self._versions(start, self._until), start.position, limits)
+        entries = admitted_entries(self._versions(start, self._until), start.position, limits)
         last = next(iter(deque(entries, maxlen=1)), None)
         return previous if last is None else offset_at(last, start)
 

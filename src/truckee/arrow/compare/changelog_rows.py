@@ -21,7 +21,7 @@ from truckee.arrow.compare.net_pool import (
     net_copies,
     net_images,
     paired_images,
-    uncancelled,
+    uncancelled_places,
 )
 from truckee.arrow.file_columns import ROW_POSITION, TableRead
 from truckee.arrow.rows import ArrowRows
@@ -118,7 +118,7 @@ class _Tables:
             chosen = paired_images(keyed, names, compared, as_updates=True)
             return pa.concat_tables([updates, chosen_rows(pool, chosen)])
         rows = group_numbers(pool, self._columns)
-        return chosen_rows(pool, uncancelled(pool, rows, pool[COMMIT_VERSION].to_pylist()))
+        return chosen_rows(pool, uncancelled_places(pool, rows, pool[COMMIT_VERSION].to_pylist()))
 
     def _paired_by_id(self, pool: pa.Table) -> pa.Table:
         versions = pool[_ROW_VERSION].to_pylist()
@@ -141,7 +141,7 @@ class _Tables:
         )
         pool = found.filter(is_doubtful)
         rows = group_numbers(pool, self._columns)
-        left = chosen_rows(pool, uncancelled(pool, rows, pool[COMMIT_VERSION].to_pylist()))
+        left = chosen_rows(pool, uncancelled_places(pool, rows, pool[COMMIT_VERSION].to_pylist()))
         return pa.concat_tables([found.filter(pc.invert(is_doubtful)), left])
 
     def _netted(self) -> pa.Table:
@@ -212,7 +212,7 @@ class _Tables:
             compared = ComparedBy(numbers, None, [True] * pool.num_rows)
             chosen = paired_images(keyed, names, compared, as_updates=True)
         else:
-            chosen = uncancelled(pool, numbers, pool[COMMIT_VERSION].to_pylist())
+            chosen = uncancelled_places(pool, numbers, pool[COMMIT_VERSION].to_pylist())
         types = {DELETE: UPDATE_PREIMAGE, INSERT: UPDATE_POSTIMAGE}
         left = _with_types(chosen_rows(pool, chosen), types)
         return pa.concat_tables([rows.filter(pc.invert(is_update)), left])

@@ -125,7 +125,7 @@ def net_copies(pool: pa.Table, rows: Sequence[int]) -> Chosen:
     return sorted(chosen)
 
 
-def uncancelled(pool: pa.Table, rows: Sequence[int], within: Sequence[object]) -> Chosen:
+def uncancelled_places(pool: pa.Table, rows: Sequence[int], within: Sequence[object]) -> Chosen:
     """Return the rows that remain after equal deleted and inserted rows of a version cancel."""
     groups: dict[tuple[int, object], dict[bool, list[int]]] = defaultdict(
         lambda: {False: [], True: []}

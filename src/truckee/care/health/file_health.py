@@ -11,7 +11,7 @@ from functools import cached_property
 
 from truckee.care.health.findings import Finding, Severity, count_text, size_text
 from truckee.care.health.presence import absent, needed_paths
-from truckee.care.readable import Readable, newest_first, readable_from
+from truckee.care.readable_versions import Readable, newest_first, readable_from
 from truckee.care.table_root import TableRoot
 from truckee.care.vacuum.dead_files import DeadFiles, dead_files, hidden_names
 from truckee.care.vacuum.protected_files import ProtectedFiles, protected_files

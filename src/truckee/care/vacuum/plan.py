@@ -12,7 +12,7 @@ from enum import Enum
 
 import msgspec
 
-from truckee.care.readable import Readable, readable_from
+from truckee.care.readable_versions import Readable, readable_from
 from truckee.care.table_root import TableRoot
 from truckee.care.vacuum.consumers import Consumer, needed_from
 from truckee.care.vacuum.dead_files import (

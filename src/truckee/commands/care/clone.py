@@ -30,7 +30,7 @@ from truckee.log.checkpoint.schema import wire_name
 from truckee.log.commit.conflicts import IsolationLevel
 from truckee.log.commit.transaction import Transaction
 from truckee.log.files.history import version_as_of
-from truckee.log.running import running
+from truckee.log.running_command import running
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.arguments import checked_version, class_text
 from truckee.options.timestamps import timestamp_ms

@@ -29,11 +29,11 @@ from truckee.commands.care.optimize_metrics import (
 )
 from truckee.commands.care.optimize_plan import OptimizePlan, OptimizeRequest, optimize_plan
 from truckee.commands.care.optimize_settings import OptimizeSettings, optimize_settings
-from truckee.commands.care.rewrite import rewritten
+from truckee.commands.care.rewrite import rewrite_bins
 from truckee.commands.care.rewrite_commit import CommittedBins, commit_bins
 from truckee.errors.base import DeltaError
 from truckee.log.commit.race import now_ms
-from truckee.log.running import running
+from truckee.log.running_command import running
 from truckee.log.snapshot import load_snapshot
 from truckee.spark.session.settings import session_settings
 from truckee.storage.base import Storage
@@ -152,7 +152,7 @@ def _committed(
     request: OptimizeRequest,
     settings: OptimizeSettings,
 ) -> CommittedBins:
-    done = rewritten(spark, plan.snapshot, batch, curve=plan.curve, operation=request.operation)
+    done = rewrite_bins(spark, plan.snapshot, batch, curve=plan.curve, operation=request.operation)
     return commit_bins(
         spark,
         done,

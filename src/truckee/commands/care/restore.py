@@ -38,7 +38,7 @@ from truckee.log.commit.attempt import _NULL
 from truckee.log.commit.conflicts import IsolationLevel
 from truckee.log.commit.transaction import Transaction
 from truckee.log.files.history import version_as_of
-from truckee.log.running import running
+from truckee.log.running_command import running
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.upkeep.checkpoint_writer import write_checkpoint
 from truckee.options.arguments import checked_version, class_text

@@ -100,7 +100,7 @@ def delete_vectors(storage: Storage, adds: Iterable[AddFile]) -> None:
             storage.delete(add.deletion_vector.file_path)
 
 
-def rewritten(
+def rewrite_bins(
     spark: SparkSession,
     snapshot: Snapshot,
     bins: Sequence[Bin],

@@ -27,7 +27,7 @@ from truckee.care.vacuum.plan import VacuumMode, VacuumOptions, plan_vacuum
 from truckee.care.vacuum.vacuum import Delete, carry_out, delete_in_threads
 from truckee.errors.commands.care import InventoryError
 from truckee.errors.options import IllegalOptionError
-from truckee.log.running import running
+from truckee.log.running_command import running
 from truckee.options.text import Options
 from truckee.spark.session.hadoop_storage import HadoopStorage
 from truckee.spark.session.job_descriptions import described_jobs

@@ -15,7 +15,7 @@ from truckee.errors.commands.alter import (
     ConstraintNotBooleanError,
     ConstraintNotFoundError,
 )
-from truckee.log.running import running
+from truckee.log.running_command import running
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import Metadata
 from truckee.protocol.properties import CONSTRAINT_PREFIX

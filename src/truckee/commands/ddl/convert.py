@@ -20,7 +20,7 @@ from truckee.commands.schema.row_tracking import with_row_tracking
 from truckee.commands.table_plan import existing_table, new_metadata, table_plan
 from truckee.commands.write.options import default_properties
 from truckee.errors.commands.create import ConversionError
-from truckee.log.running import running
+from truckee.log.running_command import running
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType
 from truckee.spark.read.parquet_folder import parquet_folder_schema

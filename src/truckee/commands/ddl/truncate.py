@@ -6,7 +6,7 @@ import time
 
 from truckee.commands.table_plan import table_plan
 from truckee.commands.write.overwrite import every_file
-from truckee.log.running import running
+from truckee.log.running_command import running
 from truckee.log.snapshot import load_snapshot
 from truckee.storage.base import Storage
 

@@ -25,7 +25,7 @@ from truckee.errors.transaction import (
     ConcurrentDeleteReadException,
 )
 from truckee.log.commit.transaction import Transaction
-from truckee.log.running import running
+from truckee.log.running_command import running
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
 from truckee.protocol.features import check_writable
 from truckee.storage.base import Storage

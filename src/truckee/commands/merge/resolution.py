@@ -48,7 +48,7 @@ from truckee.protocol.schema import (
 from truckee.spark.dml.expressions import (
     Expression,
     Value,
-    explained,
+    expression_error,
     resolved_condition,
     resolved_value,
 )
@@ -173,7 +173,9 @@ class MergeNames:
             raise
         except AnalysisException as error:
             names = self._source_schema.names
-            raise explained(error, what=clause.name, expression=name, columns=names) from None
+            raise expression_error(
+                error, what=clause.name, expression=name, columns=names
+            ) from None
 
 
 def _named(schema: StructType, name: str) -> list[StructField]:

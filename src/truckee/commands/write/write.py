@@ -33,7 +33,7 @@ from truckee.errors.commands.write import (
 )
 from truckee.errors.commands.write_rows import ReplaceWhileCreatingError
 from truckee.log.commit.transaction import Transaction
-from truckee.log.running import running
+from truckee.log.running_command import running
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import RemoveFile
 from truckee.spark.dml.merge_source import kept_rows

@@ -22,7 +22,7 @@ from truckee.log.commit.attempt import Base, StagedCommit, row_id_high_water_mar
 from truckee.log.commit.conflicts import IsolationLevel, Reads
 from truckee.log.commit.race import now_ms, write_commit
 from truckee.log.commit.verification import check_actions
-from truckee.log.running import record_commit
+from truckee.log.running_command import record_commit
 from truckee.log.snapshot import Snapshot
 from truckee.log.upkeep.manifest import vector_count
 from truckee.log.upkeep.upkeep import keep_up

@@ -137,7 +137,9 @@ def _analyzed(
         raise
     except (AnalysisException, ParseException) as error:
         names = tuple(dict.fromkeys(name for name in rows.columns if name not in set(hidden)))
-        raise explained(error, what=what, expression=as_written(given), columns=names) from None
+        raise expression_error(
+            error, what=what, expression=as_written(given), columns=names
+        ) from None
 
 
 def _has_subquery(rows: DataFrame, expression: Any) -> bool:
@@ -150,7 +152,7 @@ def _struct(type_json: str) -> SparkStruct:
     return SparkStruct.fromJson(json.loads(f'{{"type":"struct","fields":[{field}]}}'))
 
 
-def explained(
+def expression_error(
     error: AnalysisException, *, what: str, expression: str, columns: tuple[str, ...]
 ) -> InvalidExpressionError:
     """Return Spark's error about an expression as an error of ours."""

@@ -17,7 +17,7 @@ from pyspark.sql import Column, SparkSession
 
 from truckee.errors.spark import SessionStoppedError
 from truckee.spark.jvm.classes import maker
-from truckee.spark.jvm.jvm_errors import install_translation, marked
+from truckee.spark.jvm.jvm_errors import error_mark, install_translation
 from truckee.spark.jvm.jvm_errors import translate_with as translate_with
 from truckee.spark.jvm.spark_version import ALLOW_UNTESTED, check_spark_version
 
@@ -143,7 +143,7 @@ class _Answers:
         try:
             answer = None if function is None else function(first, second)
         except BaseException as error:
-            answer = marked(error)
+            answer = error_mark(error)
         # Py4J drops an object of the JVM as soon as Python does, perhaps before the JVM uses it.
         _thread.answer = answer
         return answer

@@ -45,7 +45,7 @@ _translators: list[Callable[[list[str]], BaseException | None]] = []
 _thread = local()
 
 
-def marked(error: BaseException) -> str:
+def error_mark(error: BaseException) -> str:
     """Return a text for an exception of the JVM, from which `error` is found again.
 
     Spark shows the text in logs and in the state of a query, so it says what happened.

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from truckee.spark.jvm.bridge import Callback, compiled, gateway, java_list
-from truckee.spark.jvm.jvm_errors import marked
+from truckee.spark.jvm.jvm_errors import error_mark
 from truckee.spark.schema_conversion import to_java
 
 
@@ -84,7 +84,7 @@ def ending_with_its_error(
         try:
             function(batch, number)
         except BaseException as error:
-            raise RuntimeError(marked(error)) from None
+            raise RuntimeError(error_mark(error)) from None
 
     return write
 

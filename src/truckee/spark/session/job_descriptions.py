@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
-from truckee.log.running import running_command
+from truckee.log.running_command import running_command
 
 _DESCRIPTION = "spark.job.description"
 
