@@ -1,16 +1,17 @@
-"""A public name exists once in the library, modules stay short, and imports have no cycle."""
+"""A public name exists once, modules and folders stay small, and imports have no cycle."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 from test_layers import SOURCE, module_name, modules
 
 LONGEST = 400
+MOST_IN_A_FOLDER = 18
 
 # What the user types after `truckee` is the name of the function that runs it.
 COMMAND_LINE = "cli."
@@ -90,6 +91,14 @@ def test_no_module_is_longer_than_four_hundred_lines() -> None:
     }
 
     assert {path: length for path, length in lengths.items() if length > LONGEST} == {}
+
+
+def test_no_folder_has_more_modules_than_can_be_seen_at_once() -> None:
+    folders = Counter(path.parent for path in modules() if path.stem != "__init__")
+
+    large = {str(folder): n for folder, n in folders.items() if n > MOST_IN_A_FOLDER}
+
+    assert large == {}
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
