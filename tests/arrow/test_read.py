@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from os import urandom
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from changes.tables import vector
 from staging import configuration
@@ -95,6 +97,37 @@ def test_rows_that_a_vector_marks_are_left_out_in_any_row_group(tmp_path: Path) 
     assert live["id"].to_pylist() == [1, 2, 3, 5, 6, 7, 8]
     assert gone["id"].to_pylist() == [0, 4, 9]
     assert read(tmp_path, whole(file(rows=fresh)))["id"].to_pylist() == [0, 9]
+
+
+def test_a_batch_has_as_many_rows_as_the_columns_that_are_read_allow(tmp_path: Path) -> None:
+    table = pa.table({"id": pa.array(range(20_000), pa.int64()), "text": ["x" * 2000] * 20_000})
+    pq.write_table(table, tmp_path / "f", use_dictionary=False)
+    of = TableRead(
+        url=str(tmp_path),
+        store_options={},
+        table=configuration(simple_schema("id long, text string")),
+    )
+
+    long_rows = list(read_parts(of, [whole(file())]))
+    ids = list(read_parts(replace(of, columns=("id",)), [whole(file())]))
+
+    assert max(batch.nbytes for batch in long_rows) <= 17 << 20
+    assert sum(batch.num_rows for batch in long_rows) == 20_000
+    assert [batch.num_rows for batch in ids] == [20_000]
+
+
+def test_a_column_of_a_local_file_is_read_piece_by_piece(tmp_path: Path) -> None:
+    numbers = pa.Array.from_buffers(pa.int64(), 4 << 20, [None, pa.py_buffer(urandom(32 << 20))])
+    options = {"use_dictionary": False, "compression": "none", "row_group_size": 4 << 20}
+    pq.write_table(pa.table({"id": numbers}), tmp_path / "f", **options)
+    of = TableRead(url=str(tmp_path), store_options={}, table=configuration(IDS))
+    held = pa.total_allocated_bytes()
+
+    batches = read_parts(of, [whole(file())])
+    first = next(batches)
+
+    assert first.column("id").equals(numbers.slice(0, first.num_rows))
+    assert pa.total_allocated_bytes() - held < 8 << 20
 
 
 def test_constants_stand_beside_the_rows(tmp_path: Path) -> None:

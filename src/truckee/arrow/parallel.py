@@ -108,7 +108,7 @@ class _Threads:
 
     def run(self, number: int) -> Iterator[tuple[BatchPlace, pa.RecordBatch]]:
         """Yield the batches of all threads; None in the queue means that a thread is done."""
-        queue: Queue[tuple[BatchPlace, pa.RecordBatch] | BaseException | None] = Queue(2 * number)
+        queue: Queue[tuple[BatchPlace, pa.RecordBatch] | BaseException | None] = Queue(number)
         threads = [Thread(target=self._work, args=(queue,), daemon=True) for _ in range(number)]
         for thread in threads:
             thread.start()

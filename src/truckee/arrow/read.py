@@ -7,7 +7,7 @@ decoded once, and each ScanFile then selects its rows: those in its vector, or a
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, Protocol
 
 import pyarrow as pa
@@ -25,6 +25,12 @@ from truckee.storage.base import Storage
 _ROWS_PER_BATCH = 65_536
 _BYTES_PER_BATCH = 16 << 20
 _FEWEST_ROWS = 256
+# Handing a batch to another thread costs as much as decoding some thousand numbers, so batches of
+# few bytes have more rows.
+_MOST_ROWS = 131_072
+_SMALL_BATCH = 1 << 20
+# What is read of a column at a time, instead of all of its bytes in the row group.
+_READ_SIZE = 1 << 18
 
 
 class RowFilter(Protocol):
@@ -85,11 +91,11 @@ def _read_group(
     wanted = _wanted(read, where)
     output = read.output.names
     with _native_input(storage, part.file.path) as source:
-        file = pq.ParquetFile(source, coerce_int96_timestamp_unit="us")
+        file = _parquet_file(source)
         columns = FileColumns(read, wanted, file.schema_arrow, chosen.files)
         for number, first in _groups_to_read(file, read, part, chosen, where):
             batches = file.iter_batches(
-                _rows_per_batch(file.metadata.row_group(number)),
+                _rows_per_batch(file.metadata.row_group(number), columns.names),
                 row_groups=[number],
                 columns=columns.names,
                 use_threads=use_threads,
@@ -143,11 +149,29 @@ def _groups_to_read(
             yield number, first
 
 
-def _rows_per_batch(group: Any) -> int:
+def _rows_per_batch(group: Any, columns: Collection[str]) -> int:
     """Return the number of rows in a batch: fewer if rows are long, so that memory is bounded."""
-    bytes_per_row = group.total_byte_size / max(1, group.num_rows)
-    by_size = int(_BYTES_PER_BATCH / max(1.0, bytes_per_row))
-    return max(_FEWEST_ROWS, min(_ROWS_PER_BATCH, by_size))
+    if group.total_byte_size <= _SMALL_BATCH:
+        return _ROWS_PER_BATCH
+    chunks = (group.column(number) for number in range(group.num_columns))
+    wanted = (chunk for chunk in chunks if chunk.path_in_schema.split(".")[0] in columns)
+    size = sum(chunk.total_uncompressed_size for chunk in wanted)
+    bytes_per_row = max(1.0, size / max(1, group.num_rows))
+    usual = max(_ROWS_PER_BATCH, min(_MOST_ROWS, int(_SMALL_BATCH / bytes_per_row)))
+    return max(_FEWEST_ROWS, min(usual, int(_BYTES_PER_BATCH / bytes_per_row)))
+
+
+def _parquet_file(source: BinaryIO) -> pq.ParquetFile:
+    """Return an open Parquet file.
+
+    Columns of a local file are read piece by piece. Elsewhere every request takes long, so the
+    columns of a row group are read at once.
+    """
+    if isinstance(source, pa.OSFile):
+        return pq.ParquetFile(
+            source, pre_buffer=False, buffer_size=_READ_SIZE, coerce_int96_timestamp_unit="us"
+        )
+    return pq.ParquetFile(source, coerce_int96_timestamp_unit="us")
 
 
 def _native_input(storage: Storage, path: str) -> BinaryIO:
