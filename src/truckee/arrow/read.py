@@ -25,8 +25,8 @@ from truckee.storage.base import Storage
 _ROWS_PER_BATCH = 65_536
 _BYTES_PER_BATCH = 16 << 20
 _FEWEST_ROWS = 256
-# Handing a batch to another thread costs as much as decoding some thousand numbers, so batches of
-# few bytes have more rows.
+# Handing a batch to another thread costs several context switches, so batches of few bytes have
+# more rows.
 _MOST_ROWS = 131_072
 _SMALL_BATCH = 1 << 20
 # What is read of a column at a time, instead of all of its bytes in the row group.
