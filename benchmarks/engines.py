@@ -24,7 +24,15 @@ DELTA_PYTHON = REPOSITORY / ".venv-delta" / "bin" / "python"
 # Another checkout of truckee, whose folder is in the environment: what a change costs or saves.
 BEFORE = "truckee-before"
 BEFORE_FOLDER = "TRUCKEE_BEFORE"
-ENGINES = ("truckee", BEFORE, "truckee-rewrite", "spark-parquet", "deltalake", "delta-spark")
+ENGINES = (
+    "truckee",
+    BEFORE,
+    "truckee-rewrite",
+    "spark-parquet",
+    "pyarrow",
+    "deltalake",
+    "delta-spark",
+)
 START_LIMIT_S = 1800
 RUN_LIMIT_S = 300
 ERROR_LENGTH = 400

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,25 @@ def prepare_scan(scale: str, workdir: Path, deleted: float = 0.0) -> dict[str, A
         count = int(rows * deleted)
         writer.mark(adds, (chosen.sample(range(rows), count) for _ in adds))
     return {"table": str(table)}
+
+
+def read_by_pyarrow(
+    table: str, consume: Callable[[Any], int], columns: Sequence[str] | None = None
+) -> int:
+    """Return the sum of what a function returns for every batch of the data files of a table.
+
+    Each thread reads whole files, and consumes their batches itself. This is the limit for
+    `truckee.open`, which also passes the batches on to one stream.
+    """
+    from pyarrow.parquet import ParquetFile
+
+    def consumed(path: Path) -> int:
+        file = ParquetFile(path, pre_buffer=False)
+        batches = file.iter_batches(columns=columns, use_threads=False)
+        return sum(map(consume, batches))
+
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        return sum(threads.map(consumed, sorted(Path(table).glob("part-*.parquet"))))
 
 
 def sum_of(frame: Any) -> int:

@@ -31,6 +31,7 @@ DISTRIBUTIONS = {
     "truckee-before": ("truckee", "pyspark"),
     "truckee-rewrite": ("truckee", "pyspark"),
     "spark-parquet": ("pyspark",),
+    "pyarrow": ("pyarrow",),
     "deltalake": ("deltalake",),
     "delta-spark": ("delta-spark", "pyspark"),
 }

@@ -15,11 +15,12 @@ _ENGINES = {
     "delta-spark": "delta-spark",
     "deltalake": "deltalake",
 }
-_REWRITING = {"truckee-rewrite": "truckee without vectors"}
+_FEW_CASES = {"truckee-rewrite": "truckee without vectors", "pyarrow": "pyarrow alone"}
 # What the first word of a case's name says.
 _AREAS = {
     "log": "The log",
     "history": "The history on the command line",
+    "changes": "The feed on the command line",
     "scan": "Reading tables",
     "vectors": "Reading tables with deletion vectors",
     "many": "Tables of many files",
@@ -31,7 +32,7 @@ _AREAS = {
     "care": "Table care",
     "diff": "Diffs and rows' histories",
     "net": "Net changes",
-    "local": "Without a JVM",
+    "open": "Without a JVM",
     "sql": "SQL",
 }
 # The README's four lines: a case, and what it is called there.
@@ -82,7 +83,7 @@ def _areas() -> Iterator[str]:
         if not cases:
             continue
         took_part = {engine for case in cases for engine in _measured()[case]}
-        engines = {key: name for key, name in (_ENGINES | _REWRITING).items() if key in took_part}
+        engines = {key: name for key, name in (_ENGINES | _FEW_CASES).items() if key in took_part}
         yield f"## {title}\n\n{_head('', engines)}"
         for case in sorted(cases, key=_order):
             yield _line(_title(case), _measured()[case], engines)

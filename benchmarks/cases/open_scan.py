@@ -5,12 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.reading import prepare_scan
+from benchmarks.reading import prepare_scan, read_by_pyarrow
 
-TITLE = "20 M rows without a JVM: one column, all columns, with and without vectors"
+TITLE = "20 M rows without a JVM"
 WARMUP = 1
 REPETITIONS = 5
-IMPORTS = {"truckee": ("truckee.local_table",), "deltalake": ("deltalake",)}
+IMPORTS = {
+    "truckee": ("truckee.local_table",),
+    "pyarrow": ("pyarrow.compute", "pyarrow.parquet"),
+    "deltalake": ("deltalake",),
+}
+NOTES = {"pyarrow": "the limit: reads the files, and knows nothing of logs and vectors"}
 SHARES = {"plain": 0.0, "vectors 1 %": 0.01, "vectors 30 %": 0.3}
 VARIANTS = {
     f"{what}, {name}": {"what": what, "kind": name}
@@ -39,6 +44,17 @@ def run_truckee(context: Any, params: dict[str, Any]) -> int:
     return sum(pc.sum(batch["x"]).as_py() or 0 for batch in table.to_batches(columns=["x"]))
 
 
+def run_pyarrow(context: Any, params: dict[str, Any]) -> int | None:
+    import pyarrow.compute as pc
+
+    table = params["tables"][params["kind"]]
+    if params["what"] == "all columns":
+        answer = read_by_pyarrow(table, lambda batch: int(batch.num_rows))
+    else:
+        answer = read_by_pyarrow(table, lambda batch: pc.sum(batch["x"]).as_py() or 0, ["x"])
+    return answer if params["kind"] == "plain" else None
+
+
 def run_deltalake(context: Any, params: dict[str, Any]) -> int:
     from deltalake import DeltaTable, QueryBuilder
 
@@ -48,4 +64,4 @@ def run_deltalake(context: Any, params: dict[str, Any]) -> int:
     return int(query.execute("SELECT sum(x) AS x FROM t").read_all()["x"][0].as_py())
 
 
-ENGINES = {"truckee": run_truckee, "deltalake": run_deltalake}
+ENGINES = {"truckee": run_truckee, "pyarrow": run_pyarrow, "deltalake": run_deltalake}
