@@ -59,6 +59,27 @@ class VectorOf(Struct, frozen=True, kw_only=True):
     version: int | None = None
 
 
+class StoredRows(Struct, frozen=True):
+    """Rows of one data file, most of them in vectors that are already written.
+
+    No row is in two of the vectors, or in a vector and in `others`.
+    """
+
+    vectors: tuple[DeletionVectorDescriptor, ...]
+    others: RowBitmap = NO_ROWS
+
+    def __len__(self) -> int:
+        return sum(vector.cardinality for vector in self.vectors) + len(self.others)
+
+
+def loaded_rows(storage: Storage, rows: RowBitmap | StoredRows) -> RowBitmap:
+    """Return rows as a bitmap, which is read if they are stored."""
+    if isinstance(rows, RowBitmap):
+        return rows
+    read = read_deletion_vectors(storage, [VectorOf(descriptor=each) for each in rows.vectors])
+    return RowBitmap.union([*read, rows.others])
+
+
 def read_deletion_vectors(
     storage: Storage, wanted: Sequence[VectorOf], *, threads: int = _THREADS
 ) -> list[RowBitmap]:

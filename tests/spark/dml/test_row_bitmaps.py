@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from truckee.deletion_vectors.bitmap import RowBitmap
-from truckee.spark.dml.row_bitmaps import marked_bitmaps, paired_bitmaps, row_bitmaps
+from truckee.deletion_vectors.store import StoredRows, VectorOf, loaded_rows, read_deletion_vectors
+from truckee.spark.dml import row_bitmaps as module
+from truckee.spark.dml.row_bitmaps import (
+    found_rows,
+    marked_bitmaps,
+    paired_bitmaps,
+    row_bitmaps,
+    united_vectors,
+)
 from truckee.spark.read.relations import FILE, ROW
+from truckee.storage.local import LocalStorage
 
 FAR = 5_000_000_000  # past what 32 bits hold
 
@@ -59,3 +71,46 @@ def test_no_rows_are_no_bitmaps(spark: SparkSession) -> None:
     rows = spark.range(0).selectExpr(f"1 AS {FILE}", f"id AS {ROW}")
 
     assert row_bitmaps(rows) == {}
+
+
+def test_a_task_with_more_bytes_than_its_share_writes_vectors(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One task has two rows of file 7; two tasks have half a million rows of files 7 and 8.
+    few = spark.range(0, 2, 1, 1).selectExpr(f"7 AS {FILE}", f"id AS {ROW}")
+    many = spark.range(0, 500_000, 1, 2).selectExpr(
+        f"cast(7 + id % 2 AS int) AS {FILE}", f"1000 + 2 * id AS {ROW}"
+    )
+    monkeypatch.setattr(module, "MOST_SENT", 2000)
+
+    found = found_rows(few.union(many), str(tmp_path))
+
+    storage = LocalStorage(str(tmp_path))
+    seven, eight = found[7], found[8]
+    assert isinstance(seven, StoredRows)
+    assert isinstance(eight, StoredRows)
+    assert (len(seven.vectors), seven.others) == (2, RowBitmap([0, 1]))
+    assert (len(seven), len(eight)) == (250_002, 250_000)
+    assert loaded_rows(storage, seven) == RowBitmap([0, 1, *range(1000, 1_001_000, 4)])
+    assert loaded_rows(storage, eight) == RowBitmap(range(1002, 1_001_002, 4))
+    names = {vector.file_path for rows in (seven, eight) for vector in rows.vectors}
+    assert {path.name for path in tmp_path.iterdir()} == names
+
+
+def test_tasks_unite_vectors_and_rows(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_SENT", 0)
+    rows = spark.range(0, 30, 1, 3).selectExpr(f"1 AS {FILE}", f"id AS {ROW}")
+    found = found_rows(rows, str(tmp_path))[1]
+    assert isinstance(found, StoredRows)
+    vectors = [VectorOf(descriptor=each) for each in found.vectors]
+
+    united = united_vectors(
+        spark, str(tmp_path), [(vectors, RowBitmap([99])), (vectors[:1], RowBitmap())]
+    )
+
+    storage = LocalStorage(str(tmp_path))
+    read = read_deletion_vectors(storage, [VectorOf(descriptor=each) for each in united])
+    assert read[0] == RowBitmap([*range(30), 99])
+    assert len(read[1]) == 10

@@ -111,7 +111,7 @@ def _with_deletions(
     found = _found_again(spark, older, gone, [pair[0] for pair in pairs], adds)
     if sum(map(len, found.values())) != sum(map(len, gone.values())):
         return None
-    return tuple(_marked(newer, adds, found))
+    return tuple(_marked(spark, newer, adds, found))
 
 
 def _found_again(
@@ -166,7 +166,10 @@ def _scan_file(add: AddFile, version: int) -> ScanFile:
 
 
 def _marked(
-    newer: Snapshot, adds: Iterable[AddFile], found: Mapping[str, RowBitmap]
+    spark: SparkSession,
+    newer: Snapshot,
+    adds: Iterable[AddFile],
+    found: Mapping[str, RowBitmap],
 ) -> Iterable[AddFile]:
     touched = [
         TouchedFile(-1, add, found[path])
@@ -174,7 +177,7 @@ def _marked(
         if (path := decode_path(add.path)) in found
     ]
     partly = [file for file in touched if not file.is_whole]
-    after = {file.before.path: file.after for file in marked_files(newer, partly)}
+    after = {file.before.path: file.after for file in marked_files(spark, newer, partly)}
     gone = {file.add.path for file in touched if file.is_whole}
     for add in adds:
         if add.path not in gone:

@@ -104,7 +104,9 @@ def commit_rows(
     """
     while True:
         try:
-            return _committed(plan, settings)
+            version = _committed(plan, settings)
+            plan.changes.drop_parts()
+            return version
         except FileConflict as conflict:
             if not settings.row_level_conflicts:
                 plan.changes.discard()

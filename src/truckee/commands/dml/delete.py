@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -26,12 +26,14 @@ from truckee.commands.dml.matched_files import num_live, num_touched, touched_fi
 from truckee.commands.dml.outcome import DmlPlan, RowChanges, no_changes, row_changes, rows_matching
 from truckee.commands.dml.settings import DmlSettings, dml_settings
 from truckee.commands.removed_files import num_rows
+from truckee.deletion_vectors.bitmap import RowBitmap
+from truckee.deletion_vectors.store import StoredRows
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
 from truckee.spark.dml.expressions import VARIES, Expression, true_only
 from truckee.spark.dml.frame_columns import ShownColumns
-from truckee.spark.dml.row_bitmaps import FileRows, is_in, row_bitmaps
+from truckee.spark.dml.row_bitmaps import found_rows, is_in, row_bitmaps
 from truckee.spark.dml.target import Reading, Target
 from truckee.spark.jvm.projection import Given, selected
 from truckee.spark.read.partition_conditions import files_of_partitions
@@ -136,7 +138,7 @@ def delete_rows(
         files = files_of_partitions(spark, snapshot, condition, alias)
         return _whole_files(snapshot, files, found, target.predicate(found))
     start = time.monotonic()
-    rows = row_bitmaps(target.rows.where(found.column))
+    rows = found_rows(target.rows.where(found.column), snapshot.storage.root)
     deleted = _by_rows(target, rows, true_only(found.column), settings, start)
     return replace(deleted, condition=found)
 
@@ -164,7 +166,11 @@ def _whole_files(
 
 
 def _by_rows(
-    target: Target, found: FileRows, goes: Column, settings: DmlSettings, start: float
+    target: Target,
+    found: Mapping[int, RowBitmap | StoredRows],
+    goes: Column,
+    settings: DmlSettings,
+    start: float,
 ) -> DeletedRows:
     """Return the changes that delete the rows that were found, of which `goes` is true."""
     scanned = time.monotonic()

@@ -8,6 +8,9 @@ the old vector and those that are marked now. The metrics distinguish three case
 | no vector    | a vector             | added              |
 | a vector     | a larger one         | updated            |
 | a vector     | no live row any more | removed            |
+
+The driver writes small vectors. Where old and new rows take more than `MOST_SENT` bytes, tasks
+write the vectors, and no bitmap comes to the driver.
 """
 
 from __future__ import annotations
@@ -16,15 +19,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import replace
+from pyspark.sql import SparkSession
 
 from truckee.commands.dml.matched_files import TouchedFile, num_deleted
 from truckee.deletion_vectors.bitmap import RowBitmap
-from truckee.deletion_vectors.store import VectorOf, read_deletion_vectors, write_deletion_vectors
+from truckee.deletion_vectors.store import (
+    StoredRows,
+    VectorOf,
+    read_deletion_vectors,
+    write_deletion_vectors,
+)
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
+from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.paths import decode_path
 from truckee.protocol.stats import encode_stats, parse_stats, with_wide_bounds
 from truckee.scan.footer_statistics import read_footers
+from truckee.spark.dml.row_bitmaps import MOST_SENT, united_vectors
 from truckee.storage.base import Storage
 
 
@@ -34,21 +45,18 @@ class MarkedFile:
 
     before: AddFile
     after: AddFile
-    rows: RowBitmap
+    rows: RowBitmap | StoredRows
 
 
-def marked_files(snapshot: Snapshot, touched: Sequence[TouchedFile]) -> list[MarkedFile]:
+def marked_files(
+    spark: SparkSession, snapshot: Snapshot, touched: Sequence[TouchedFile]
+) -> list[MarkedFile]:
     """Write vectors that mark the touched rows and those marked before.
 
     When this returns, the vectors are durable, but no version refers to them yet.
     """
-    storage = snapshot.storage
-    before = vector_rows(snapshot, [file.add for file in touched])
-    united = [
-        old | file.rows if old else file.rows for old, file in zip(before, touched, strict=True)
-    ]
-    vectors = write_deletion_vectors(storage, united)
-    counts = _num_records(storage, touched)
+    vectors = _vectors(spark, snapshot, touched)
+    counts = _num_records(snapshot.storage, touched)
     return [
         MarkedFile(
             file.add,
@@ -64,36 +72,64 @@ def marked_files(snapshot: Snapshot, touched: Sequence[TouchedFile]) -> list[Mar
     ]
 
 
-def discard_vectors(storage: Storage, files: Iterable[MarkedFile]) -> None:
-    """Delete the files of new vectors, because their commit did not happen."""
-    for path in sorted(_vector_files(files)):
-        storage.delete(path)
+def _vectors(
+    spark: SparkSession, snapshot: Snapshot, touched: Sequence[TouchedFile]
+) -> list[DeletionVectorDescriptor]:
+    """Write the new vector of each file: the touched rows, and those marked before."""
+    old = [_old_vector(snapshot, file.add) for file in touched]
+    old_size = sum(vector.descriptor.size_in_bytes for vector in old if vector is not None)
+    new = [file.rows for file in touched if isinstance(file.rows, RowBitmap)]
+    if len(new) == len(touched) and old_size <= MOST_SENT:
+        before = vector_rows(snapshot, [file.add for file in touched])
+        united = [was | rows if was else rows for was, rows in zip(before, new, strict=True)]
+        return write_deletion_vectors(snapshot.storage, united)
+    parts = [_parts(was, file) for was, file in zip(old, touched, strict=True)]
+    written = iter(
+        united_vectors(spark, snapshot.storage.root, [p for p in parts if not _is_written(*p)])
+    )
+    return [p[0][0].descriptor if _is_written(*p) else next(written) for p in parts]
 
 
-def superseded(storage: Storage, *, old: Iterable[MarkedFile], kept: Iterable[MarkedFile]) -> None:
-    """Delete the files of vectors that were replaced by others before any commit.
+def _parts(old: VectorOf | None, file: TouchedFile) -> tuple[list[VectorOf], RowBitmap]:
+    """Return the vectors, and the rows in none of them, that a file's new vector unites."""
+    before = [] if old is None else [old]
+    if isinstance(file.rows, RowBitmap):
+        return before, file.rows
+    new = [VectorOf(descriptor=each, data_file=file.add.path) for each in file.rows.vectors]
+    return [*before, *new], file.rows.others
 
-    A file holds many vectors, and stays as long as one of them is kept.
-    """
-    for path in sorted(_vector_files(old) - _vector_files(kept)):
-        storage.delete(path)
+
+def _is_written(vectors: Sequence[VectorOf], others: RowBitmap) -> bool:
+    return len(vectors) == 1 and not others
 
 
-def _vector_files(files: Iterable[MarkedFile]) -> set[str]:
+def vector_files(files: Iterable[MarkedFile]) -> set[str]:
+    """Return the files that hold the new vectors of marked files; a file may hold many."""
     vectors = (file.after.deletion_vector for file in files)
     return {vector.file_path for vector in vectors if vector is not None}
 
 
+def part_files(files: Iterable[TouchedFile]) -> set[str]:
+    """Return the files to which tasks wrote touched rows."""
+    stored = (file.rows for file in files if isinstance(file.rows, StoredRows))
+    return {vector.file_path for rows in stored for vector in rows.vectors}
+
+
+def delete_vector_files(storage: Storage, paths: Iterable[str]) -> None:
+    """Delete files of vectors that no commit names."""
+    for path in sorted(paths):
+        storage.delete(path)
+
+
+def _old_vector(snapshot: Snapshot, file: AddFile) -> VectorOf | None:
+    if file.deletion_vector is None:
+        return None
+    return VectorOf(descriptor=file.deletion_vector, data_file=file.path, version=snapshot.version)
+
+
 def vector_rows(snapshot: Snapshot, files: Iterable[AddFile]) -> list[RowBitmap]:
     """Return the rows of each file that its deletion vector marks."""
-    wanted: list[VectorOf | None] = [
-        None
-        if file.deletion_vector is None
-        else VectorOf(
-            descriptor=file.deletion_vector, data_file=file.path, version=snapshot.version
-        )
-        for file in files
-    ]
+    wanted = [_old_vector(snapshot, file) for file in files]
     found = iter(read_deletion_vectors(snapshot.storage, [w for w in wanted if w is not None]))
     return [RowBitmap() if want is None else next(found) for want in wanted]
 

@@ -5,6 +5,7 @@ rows found  ->  whole files removed | rows marked | files rewritten   ->  action
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,14 +14,23 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 
 from truckee.commands.dml.file_fates import Fates
-from truckee.commands.dml.marked_files import MarkedFile, discard_vectors, marked_files
+from truckee.commands.dml.marked_files import (
+    MarkedFile,
+    delete_vector_files,
+    marked_files,
+    part_files,
+    vector_files,
+)
 from truckee.commands.dml.matched_files import TouchedFile
 from truckee.commands.removed_files import file_removals
+from truckee.errors.storage import StorageError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import Action, AddFile, Metadata
 from truckee.protocol.predicates import Predicate
 from truckee.spark.dml.target import Reading, Target
 from truckee.spark.write.writer import WrittenFiles
+
+_log = logging.getLogger(__name__)
 
 
 class VectorCounts(NamedTuple):
@@ -76,9 +86,18 @@ class RowChanges:
 
     def discard(self) -> None:
         """Delete all new files, because the commit that would have named them did not happen."""
-        discard_vectors(self.snapshot.storage, self.marked)
+        vectors = vector_files(self.marked) | part_files(self.touched)
+        delete_vector_files(self.snapshot.storage, vectors)
         for files in self.written:
             files.discard()
+
+    def drop_parts(self) -> None:
+        """Delete files of found rows that no new vector needs, once no conflict can come."""
+        unused = part_files(self.touched) - vector_files(self.marked)
+        try:
+            delete_vector_files(self.snapshot.storage, unused)
+        except StorageError:
+            _log.warning("%d files of rows that were found are left for VACUUM", len(unused))
 
 
 def row_changes(
@@ -93,7 +112,7 @@ def row_changes(
         reading=target.reading(),
         touched=tuple(touched),
         removed=tuple(file.add for file in (*fate.removed, *fate.rewritten)),
-        marked=tuple(marked_files(target.snapshot, fate.marked)),
+        marked=tuple(marked_files(target.spark, target.snapshot, fate.marked)),
         written=written,
     )
 

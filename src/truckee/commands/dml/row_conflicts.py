@@ -33,10 +33,17 @@ from pyspark.sql import functions as F
 
 from truckee.changes.row_diff import changed_rows
 from truckee.commands.dml.later_commits import FileChange, file_changes
-from truckee.commands.dml.marked_files import marked_files, superseded, vector_rows
+from truckee.commands.dml.marked_files import (
+    delete_vector_files,
+    marked_files,
+    part_files,
+    vector_files,
+    vector_rows,
+)
 from truckee.commands.dml.matched_files import TouchedFile
 from truckee.commands.dml.outcome import DmlPlan, RowChanges
 from truckee.deletion_vectors.bitmap import RowBitmap
+from truckee.deletion_vectors.store import StoredRows, loaded_rows
 from truckee.log.commit.conflicts import Candidate, Conflict, IsolationLevel, Reads, conflict_with
 from truckee.log.files.commits import Commit, read_commits
 from truckee.log.snapshot import Snapshot
@@ -161,13 +168,14 @@ def changes_after(
         run_again = True
     elif (path := _first_match(spark, plan, newer, new)) is not None:
         raise conflicts.added(path)
-    return None if run_again else _reunited(changes, newer, reunited)
+    return None if run_again else _reunited(spark, changes, newer, reunited)
 
 
 class _Matters:
     """The rows that a command depends on, by the decoded path of their file."""
 
     def __init__(self, changes: RowChanges) -> None:
+        self._storage = changes.snapshot.storage
         self._rows = {decode_path(file.add.path): file.rows for file in changes.touched}
         self._removed = {decode_path(file.path) for file in changes.removed}
         self._marked = {decode_path(file.before.path): file.rows for file in changes.marked}
@@ -178,12 +186,12 @@ class _Matters:
     def is_removed(self, path: str) -> bool:
         return path in self._removed
 
-    def marked(self, path: str) -> RowBitmap | None:
+    def marked(self, path: str) -> RowBitmap | StoredRows | None:
         return self._marked.get(path)
 
     def overlaps(self, path: str, rows: RowBitmap) -> bool:
         if path in self._rows:
-            return not self._rows[path].isdisjoint(rows)
+            return not loaded_rows(self._storage, self._rows[path]).isdisjoint(rows)
         # Removed because of its partition, with all of its rows.
         return path in self._removed
 
@@ -281,13 +289,17 @@ def _sums(rows: DataFrame) -> tuple[object, ...]:
         return tuple(sums.collect()[0])
 
 
-def _reunited(changes: RowChanges, newer: Snapshot, files: list[TouchedFile]) -> RowChanges:
+def _reunited(
+    spark: SparkSession, changes: RowChanges, newer: Snapshot, files: list[TouchedFile]
+) -> RowChanges:
     """Return the changes with vectors that also mark the rows that others have marked."""
     paths = {decode_path(file.add.path) for file in files}
     kept = [file for file in changes.marked if decode_path(file.before.path) not in paths]
     whole = [file.add for file in files if file.is_whole]
-    marked = marked_files(newer, [file for file in files if not file.is_whole])
-    superseded(newer.storage, old=changes.marked, kept=[*kept, *marked])
+    marked = marked_files(spark, newer, [file for file in files if not file.is_whole])
+    # A file holds many vectors, and rows that were found may be needed again.
+    used = vector_files([*kept, *marked]) | part_files(changes.touched)
+    delete_vector_files(newer.storage, vector_files(changes.marked) - used)
     return replace(
         changes,
         snapshot=newer,

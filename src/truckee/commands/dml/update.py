@@ -38,7 +38,7 @@ from truckee.protocol.actions import AddFile
 from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
 from truckee.spark.dml.expressions import VARIES, Expression, true_only
 from truckee.spark.dml.frame_columns import ShownColumns
-from truckee.spark.dml.row_bitmaps import is_of_files, row_bitmaps
+from truckee.spark.dml.row_bitmaps import found_rows, is_of_files
 from truckee.spark.dml.target import Reading, Target
 from truckee.spark.read.partition_conditions import files_of_partitions
 from truckee.spark.read.row_id_columns import check_row_ids
@@ -182,7 +182,8 @@ def _by_rows(
 ) -> _Updated:
     start = time.monotonic()
     snapshot = target.snapshot
-    touched = touched_files(target, row_bitmaps(target.rows.where(condition.column)))
+    found = found_rows(target.rows.where(condition.column), snapshot.storage.root)
+    touched = touched_files(target, found)
     scanned = time.monotonic()
     fate = fates(snapshot, touched, settings, operation="UPDATE")
     num_updated = num_touched(touched)

@@ -182,7 +182,8 @@ class _Parts:
         )
 
     def _copied(self) -> DataFrame:
-        taken = {file.id: file.rows for file in self._fate.rewritten}
+        ids = {file.id for file in self._fate.rewritten}
+        taken = {file: rows for file, rows in self._rows.all_taken.items() if file in ids}
         of_files = self._target.rows.where(is_of_files(sorted(taken)))
         return of_files.where(~is_in(self._target.spark, taken, "rows taken"))
 

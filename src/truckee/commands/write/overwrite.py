@@ -110,6 +110,7 @@ def rows_where(spark: SparkSession, snapshot: Snapshot, condition: str) -> Repla
 def replacement_of(found: DeletedRows) -> Replacement:
     """Return rows that were taken out as what gives way to new ones."""
     changes = found.changes
+    changes.drop_parts()
     snapshot = changes.snapshot
     return Replacement(
         actions=changes.actions,

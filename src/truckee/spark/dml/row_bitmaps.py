@@ -2,7 +2,8 @@
 
 The tasks that find rows put them into Roaring bitmaps, one for each file (see `TruckeeRows.java`),
 and the driver unites them. Only these bitmaps are sent: two bytes a row where rows are sparse,
-almost nothing where they are adjacent.
+almost nothing where they are adjacent. `found_rows` sends no more than `MOST_SENT` bytes of them:
+where there are more, the tasks write deletion vectors, and the driver sees only descriptors.
 
 In the other direction, `is_in` tells for each row of a scan whether it is in such bitmaps. Rows
 that are in no file of the table, but have numbers of their own, are treated in the same way.
@@ -14,23 +15,32 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from struct import Struct
 from typing import NamedTuple
+from uuid import UUID
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from truckee.deletion_vectors.bitmap import RowBitmap, keyed_portable
+from truckee.deletion_vectors.bitmap import RowBitmap, encode, keyed_portable
+from truckee.deletion_vectors.store import StoredRows, VectorOf
+from truckee.protocol.deletion_vector import DeletionVectorDescriptor, on_disk_with_relative_path
 from truckee.spark.dml.slot import Slot
 from truckee.spark.jvm.bridge import compiled, java_half
 from truckee.spark.jvm.projection import Given, Named, selected
 from truckee.spark.read.relations import FILE, ROW
+from truckee.spark.read.scan import vector_text
 from truckee.spark.session.job_descriptions import described_jobs
 
 FileRows = Mapping[int, RowBitmap]
 """Rows by the id of their file."""
 
+MOST_SENT = 1024 * 1024
+"""How many bytes of bitmaps the tasks of a job may send to the driver."""
+
 _MARK = "__truckee_mark_"
 _RECORD = Struct(">iq")
 _SIZE = Struct(">i")
+_VECTOR = Struct(">16siiq")
+_SAME, _STORED = -1, -2
 # In place of a file's id, for rows that have a number and are in no file.
 _NUMBERED = -1
 
@@ -57,6 +67,46 @@ def row_bitmaps(rows: DataFrame) -> FileRows:
     `rows` has the columns `FILE` and `ROW` of a scan; rows that are there twice count once.
     """
     return marked_bitmaps(rows, ()).rows
+
+
+def found_rows(rows: DataFrame, root: str) -> dict[int, RowBitmap | StoredRows]:
+    """Return the same for rows that are there once each; vectors may be written below `root`."""
+    places = selected(rows, [Named(FILE), Named(ROW)])
+    spark = rows.sparkSession
+    with described_jobs(spark, "finding rows"):
+        records = bytes(compiled(spark, "TruckeeRows").stored(places._jdf, root, MOST_SENT))
+    sent: dict[int, list[RowBitmap]] = defaultdict(list)
+    stored: dict[int, list[DeletionVectorDescriptor]] = defaultdict(list)
+    for file, _, [part] in _records(records, 1):
+        if isinstance(part, RowBitmap):
+            sent[file].append(part)
+        else:
+            stored[file].append(part)
+    found: dict[int, RowBitmap | StoredRows] = {f: _union(parts) for f, parts in sent.items()}
+    for file, vectors in stored.items():
+        found[file] = StoredRows(tuple(vectors), RowBitmap.union(sent[file]))
+    return dict(sorted(found.items()))
+
+
+def united_vectors(
+    spark: SparkSession, root: str, sets: Sequence[tuple[Sequence[VectorOf], RowBitmap]]
+) -> list[DeletionVectorDescriptor]:
+    """Write a vector for each set, in tasks, with the rows of some vectors and of a bitmap."""
+    texts = []
+    for number, (vectors, rows) in enumerate(sets):
+        lines = [vector_text(vector, root) for vector in vectors]
+        if rows:
+            data = encode(rows)
+            lines.append(f"={data.hex()}\t0\t{len(data)}\t{len(rows)}")
+        texts.append("\n".join([str(number), *lines]))
+    if not texts:
+        return []
+    session = spark._jsparkSession
+    with described_jobs(spark, "writing deletion vectors"):
+        records = bytes(compiled(spark, "TruckeeRows").united(session, root, "\n\n".join(texts)))
+    written = {number: vector for number, _, [vector] in _records(records, 1)}
+    found = [written[number] for number in range(len(sets))]
+    return [vector for vector in found if isinstance(vector, DeletionVectorDescriptor)]
 
 
 def marked_bitmaps(rows: DataFrame, marks: Sequence[Column]) -> MarkedRows:
@@ -99,28 +149,40 @@ def _collected(
     for file, count, bitmaps in _records(records, len(marks) + 1):
         num_seen[file] += count
         for part, bitmap in zip(parts, bitmaps, strict=True):
-            if bitmap:
+            if isinstance(bitmap, RowBitmap) and bitmap:
                 part[file].append(bitmap)
     found = [{file: _union(members) for file, members in sorted(p.items())} for p in parts]
     return found, {file for file, bitmap in found[0].items() if num_seen[file] > len(bitmap)}
 
 
-def _records(data: bytes, width: int) -> Iterator[tuple[int, int, list[RowBitmap]]]:
+def _records(
+    data: bytes, width: int
+) -> Iterator[tuple[int, int, list[RowBitmap | DeletionVectorDescriptor]]]:
     """Yield the file, the number of rows seen, and the bitmaps of each record of a task."""
     place = 0
     while place < len(data):
         file, count = _RECORD.unpack_from(data, place)
         place += _RECORD.size
-        bitmaps: list[RowBitmap] = []
+        bitmaps: list[RowBitmap | DeletionVectorDescriptor] = []
         for _ in range(width):
             [size] = _SIZE.unpack_from(data, place)
             place += _SIZE.size
-            if size < 0:
+            if size == _SAME:
                 bitmaps.append(bitmaps[0])
+            elif size == _STORED:
+                bitmaps.append(_vector(data, place))
+                place += _VECTOR.size
             else:
                 bitmaps.append(RowBitmap.deserialize_portable(data[place : place + size]))
                 place += size
         yield file, count, bitmaps
+
+
+def _vector(data: bytes, place: int) -> DeletionVectorDescriptor:
+    uuid, offset, size, cardinality = _VECTOR.unpack_from(data, place)
+    return on_disk_with_relative_path(
+        UUID(bytes=uuid), offset=offset, size_in_bytes=size, cardinality=cardinality
+    )
 
 
 def _union(parts: list[RowBitmap]) -> RowBitmap:

@@ -29,7 +29,7 @@ import org.roaringbitmap.RoaringBitmap;
  * it. The file is read in as many passes as the row with the most events has events, mostly one.
  */
 public class TruckeeWanted {
-  private static final int PORTABLE = 1681511377;
+  static final int PORTABLE = 1681511377;
   private static final int NATIVE = 1681511376;
   private static final int EVENT_BITS = 24;
 
@@ -228,7 +228,7 @@ public class TruckeeWanted {
     }
   }
 
-  private static RoaringBitmap vector(String[] fields, Configuration conf) throws IOException {
+  static RoaringBitmap vector(String[] fields, Configuration conf) throws IOException {
     long cardinality = Long.parseLong(fields[3]);
     if (cardinality == 0) return new RoaringBitmap();
     byte[] data = fields[0].startsWith("=")

@@ -152,7 +152,7 @@ def _text(events: Sequence[ScanFile], root: str) -> str:
         if vector not in numbers:
             numbers[vector] = len(vectors)
             of = VectorOf(descriptor=vector, data_file=file.path, version=file.version)
-            vectors.append(_vector(of, root))
+            vectors.append(vector_text(of, root))
         return numbers[vector]
 
     told = []
@@ -163,7 +163,8 @@ def _text(events: Sequence[ScanFile], root: str) -> str:
     return "\n".join([f"{rows}\t{len(vectors)}\t{len(told)}", *vectors, *told])
 
 
-def _vector(of: VectorOf, root: str) -> str:
+def vector_text(of: VectorOf, root: str) -> str:
+    """Return the line that tells a task where a vector is."""
     source, vector = vector_source(of), of.descriptor
     where = f"={source.hex()}" if isinstance(source, bytes) else _escaped(file_url(root, source))
     return f"{where}\t{vector.offset or 0}\t{vector.size_in_bytes}\t{vector.cardinality}"
