@@ -59,6 +59,12 @@ class NeverAsked(LocalStorage):
         raise AssertionError(f"{path} was read")
 
 
+def bytes_read_by_tasks(spark: SparkSession) -> int:
+    """Return how many bytes Hadoop has read from the local disk, in this JVM."""
+    files = spark.sparkContext._jvm.org.apache.hadoop.fs.FileSystem  # type: ignore[union-attr]
+    return int(files.getGlobalStorageStatistics().get("file").getLong("bytesRead"))
+
+
 # Invariant 48.
 @pytest.mark.parametrize("block_size", [None, "4096"], ids=["one group", "many groups"])
 def test_statistics_are_those_of_the_footers_and_nothing_is_listed_or_read_again(
@@ -73,6 +79,7 @@ def test_statistics_are_those_of_the_footers_and_nothing_is_listed_or_read_again
         "parquet.page.size.row.check.min": "10",
     }
     options = FileOptions(parquet=small_groups if block_size else {})
+    read_before = bytes_read_by_tasks(spark)
 
     files = write_files(
         rows,
@@ -81,6 +88,7 @@ def test_statistics_are_those_of_the_footers_and_nothing_is_listed_or_read_again
         options=options,
     )
 
+    assert bytes_read_by_tasks(spark) == read_before
     storage = LocalStorage(str(tmp_path))
     columns = indexed_columns(table)
     [add] = files.adds

@@ -168,6 +168,22 @@ public class TruckeeBatches extends AbstractIterator implements Closeable {
     }
   }
 
+  /** The value of a field of Spark or Parquet that is not public. */
+  static Object valueOf(Object of, String name) throws Exception { return field(of, name).get(of); }
+
+  private static Field field(Object of, String name) throws NoSuchFieldException {
+    for (Class type = of.getClass(); type != null; type = type.getSuperclass()) {
+      Field[] all = type.getDeclaredFields();
+      for (int i = 0; i < all.length; i++) {
+        if (all[i].getName().equals(name)) {
+          all[i].setAccessible(true);
+          return all[i];
+        }
+      }
+    }
+    throw new NoSuchFieldException(of.getClass().getName() + "." + name);
+  }
+
   /**
    * Which rows of the file a batch holds. Spark's reader asks for one row group after the other. This class
    * sits between reader and file, notes where each group starts, and skips groups without a wanted row.
@@ -189,26 +205,13 @@ public class TruckeeBatches extends AbstractIterator implements Closeable {
     Groups(RecordReaderIterator batches, TruckeeWanted rows, int pass) throws Exception {
       this.rows = rows;
       this.pass = pass;
-      Object reader = field(batches, "rowReader").get(batches);
+      Object reader = valueOf(batches, "rowReader");
       Field asked = field(reader, "reader");
       this.groups = asked.get(reader);
-      this.file = (ParquetFileReader) field(groups, "reader").get(groups);
+      this.file = (ParquetFileReader) valueOf(groups, "reader");
       this.blocks = file.getRowGroups();
       Class type = asked.getType();
       asked.set(reader, Proxy.newProxyInstance(type.getClassLoader(), new Class[] {type}, this));
-    }
-
-    private static Field field(Object of, String name) throws NoSuchFieldException {
-      for (Class type = of.getClass(); type != null; type = type.getSuperclass()) {
-        Field[] all = type.getDeclaredFields();
-        for (int i = 0; i < all.length; i++) {
-          if (all[i].getName().equals(name)) {
-            all[i].setAccessible(true);
-            return all[i];
-          }
-        }
-      }
-      throw new NoSuchFieldException(of.getClass().getName() + "." + name);
     }
 
     public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {

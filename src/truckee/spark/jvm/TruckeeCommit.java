@@ -13,6 +13,7 @@ import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.mapreduce.OutputCommitter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
@@ -22,19 +23,30 @@ import org.apache.parquet.format.FileMetaData;
 import org.apache.parquet.format.RowGroup;
 import org.apache.parquet.format.Statistics;
 import org.apache.parquet.format.Util;
+import org.apache.parquet.format.converter.ParquetMetadataConverter;
+import org.apache.parquet.hadoop.ParquetFileWriter;
+import org.apache.parquet.hadoop.ParquetOutputFormat;
+import org.apache.parquet.hadoop.metadata.ParquetMetadata;
 import org.apache.spark.internal.io.FileCommitProtocol;
 import org.apache.spark.internal.io.FileNameSpec;
 import org.apache.spark.mapred.SparkHadoopMapRedUtil;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.execution.datasources.OutputWriter;
+import org.apache.spark.sql.execution.datasources.OutputWriterFactory;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.collection.Iterator;
+import scala.collection.immutable.Map;
 import scala.collection.immutable.Seq;
 
 /**
  * Where a write job puts its files, and what its tasks report about them.
  *
  * A file is written to its final place in the table, since nobody sees it before the log names it.
- * The task that wrote it reads its footer and sends back the path, the size, the time and the
- * statistics of the wanted columns. One attempt of a task may commit; all others delete their files.
+ * The task that wrote it sends back the path, the size, the time and the statistics of the wanted
+ * columns, which it knows from the writer (see `Format`). One attempt of a task may commit; all others delete their files.
  *
  * Spark is told to write to `root/token`, a folder that is never made. The token is in the name of
  * every file, so the files of dead tasks can be found.
@@ -52,7 +64,10 @@ public class TruckeeCommit extends FileCommitProtocol implements Serializable {
   /** The numbers of the wanted columns of a file, separated by commas. */
   public static final String COLUMNS = "truckee.write.columns";
 
+  private static final String TRUNCATE = ParquetOutputFormat.STATISTICS_TRUNCATE_LENGTH;
   private static final ConcurrentHashMap DONE = new ConcurrentHashMap();
+  /** The footers of files whose writers were closed, by path, until their task commits or aborts. */
+  private static final ConcurrentHashMap FOOTERS = new ConcurrentHashMap();
 
   private final String root;
   private final String token;
@@ -126,6 +141,7 @@ public class TruckeeCommit extends FileCommitProtocol implements Serializable {
     for (int i = 0; written != null && i < written.size(); i++) {
       try {
         Path path = path((String) written.get(i));
+        FOOTERS.remove(path.toString());
         path.getFileSystem(task.getConfiguration()).delete(path, false);
       } catch (IOException error) {
         // The driver deletes what is left when the job has failed.
@@ -142,7 +158,10 @@ public class TruckeeCommit extends FileCommitProtocol implements Serializable {
     Path path = path(file);
     FileSystem files = path.getFileSystem(settings);
     FileStatus status = files.getFileStatus(path);
-    FileMetaData footer = footer(files, path, status.getLen());
+    ParquetMetadata known = (ParquetMetadata) FOOTERS.remove(path.toString());
+    FileMetaData footer = known == null
+        ? footer(files, path, status.getLen())
+        : new ParquetMetadataConverter(settings.getInt(TRUNCATE, Integer.MAX_VALUE)).toParquetMetadata(1, known);
     if (footer.getNum_rows() == 0) {
       files.delete(path, false);
       return;
@@ -212,6 +231,48 @@ public class TruckeeCommit extends FileCommitProtocol implements Serializable {
     public void commitTask(TaskAttemptContext task) {}
 
     public void abortTask(TaskAttemptContext task) {}
+  }
+
+  /** Spark's Parquet, whose writers leave the footers of their files to the commit. */
+  public static class Format extends ParquetFileFormat {
+    public OutputWriterFactory prepareWrite(SparkSession session, Job job, Map options, StructType schema) {
+      return new Writers(super.prepareWrite(session, job, options, schema));
+    }
+  }
+
+  private static class Writers extends OutputWriterFactory {
+    private final OutputWriterFactory inner;
+
+    private Writers(OutputWriterFactory inner) { this.inner = inner; }
+
+    public String getFileExtension(TaskAttemptContext task) { return inner.getFileExtension(task); }
+
+    public OutputWriter newInstance(String path, StructType schema, TaskAttemptContext task) {
+      return new Writer(inner.newInstance(path, schema, task));
+    }
+  }
+
+  private static class Writer extends OutputWriter {
+    private final OutputWriter inner;
+
+    private Writer(OutputWriter inner) { this.inner = inner; }
+
+    public String path() { return inner.path(); }
+
+    public void write(InternalRow row) { inner.write(row); }
+
+    public void close() {
+      inner.close();
+      try {
+        Object records = TruckeeBatches.valueOf(inner, "recordWriter");
+        Object groups = TruckeeBatches.valueOf(records, "internalWriter");
+        ParquetFileWriter file = (ParquetFileWriter) TruckeeBatches.valueOf(groups, "parquetFileWriter");
+        // What is encrypted in the file must not be in the log; its footer says what may be.
+        if (file.getEncryptor() == null) FOOTERS.put(path(), file.getFooter());
+      } catch (Exception error) {
+        throw new IllegalStateException("the footer of " + path() + " is not known", error);
+      }
+    }
   }
 
   public static class Maker {

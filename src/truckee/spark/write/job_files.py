@@ -46,6 +46,9 @@ _WAIT_SECONDS = 30.0
 TRUCKEE_COMMIT = "truckee.TruckeeCommit"
 """The class that decides where files of a job are written; Spark finds it by name."""
 
+TRUCKEE_FORMAT = "truckee.TruckeeCommit$Format"
+"""The class that writes Parquet files, and remembers their footers for the commit."""
+
 
 def job_message(spark: SparkSession, token: str) -> str:
     """Return what the tasks of a finished job sent back; it can be asked for only once."""

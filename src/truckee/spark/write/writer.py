@@ -46,6 +46,7 @@ from truckee.spark.write.file_layout import LaidOut, laid_out, partition_values
 from truckee.spark.write.identity import Identity
 from truckee.spark.write.job_files import (
     TRUCKEE_COMMIT,
+    TRUCKEE_FORMAT,
     TaskFile,
     check_folder_writable,
     delete_by_token,
@@ -231,7 +232,7 @@ def _write(
     try:
         writer = rows.df.write.options(**{**options.as_spark(), **_NO_MARKERS, **asked})
         with described_jobs(rows.df.sparkSession, "writing files"):
-            writer.partitionBy(*rows.folders).mode("error").parquet(folder)
+            writer.partitionBy(*rows.folders).mode("error").format(TRUCKEE_FORMAT).save(folder)
     finally:
         if not is_stopped(rows.df.sparkSession):
             context.removeJobTag(tag)
