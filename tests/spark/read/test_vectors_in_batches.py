@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import truckee
-from data_tables import DataTable, vector, with_vector
+from data_tables import DataTable, marked, vector, with_vector
 from plans import records_read, rows, rows_scanned
 from session_settings import set_as
 from truckee.deletion_vectors.bitmap import RowBitmap
@@ -195,3 +195,27 @@ def test_an_empty_file_and_one_without_wanted_rows(spark: SparkSession, tmp_path
     frame = truckee.read(spark).load(str(table))
 
     assert (rows(frame), frame.count(), frame.where("id > 0").count()) == ([], 0, 0)
+
+
+@pytest.mark.parametrize("share", [0.03, 0.3, 0.97], ids=["few", "some", "most"])
+@pytest.mark.parametrize("batch", ["4096", "1000", "10000"])
+def test_many_deleted_rows_over_many_batches(
+    spark: SparkSession, tmp_path: Path, share: float, batch: str
+) -> None:
+    """Rows are looked up some thousands at a time, which ends neither with a batch nor a group."""
+    chosen = random.Random(11)
+    gone = {n for n in range(150_000) if chosen.random() < share or 70_000 <= n < 90_000}
+    table = DataTable(tmp_path / "t", "id long")
+    data = pa.table({"id": pa.array(range(150_000), pa.int64())})
+    file = table.file("a.parquet", data, rows_per_group=50_001)
+    (marks,) = write_deletion_vectors(table.storage, [RowBitmap(sorted(gone))])
+    table.commit(file)
+    version = table.commit(*marked(file, marks))
+
+    with set_as(spark, {"spark.sql.parquet.columnarReaderBatchSize": batch}):
+        left = truckee.read(spark).load(str(table)).toArrow()
+        options = {"readChangeFeed": "true", "changeFeed": "derived", "startingVersion": version}
+        deleted = truckee.read(spark).options(**options).load(str(table)).toArrow()
+
+    assert left["id"].to_pylist() == [n for n in range(150_000) if n not in gone]
+    assert deleted["id"].to_pylist() == sorted(gone)

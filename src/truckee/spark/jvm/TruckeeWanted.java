@@ -12,8 +12,8 @@ import org.apache.hadoop.fs.Path;
 import org.apache.parquet.hadoop.ParquetFileReader;
 import org.apache.parquet.hadoop.util.HadoopInputFile;
 import org.apache.spark.sql.execution.datasources.PartitionedFile;
+import org.roaringbitmap.BatchIterator;
 import org.roaringbitmap.IntIterator;
-import org.roaringbitmap.PeekableIntIterator;
 import org.roaringbitmap.RoaringBitmap;
 
 /**
@@ -42,8 +42,13 @@ public class TruckeeWanted {
   private RoaringBitmap kept;
   private long[] events;
   private int passes = 1;
-  private PeekableIntIterator next;
   private int from;
+  // The rows of the set from `next` on are in `ahead`; more of them come from `rest`.
+  private final int[] ahead = new int[4096];
+  private BatchIterator rest;
+  private int next;
+  private int filled;
+  private byte[] isGone = new byte[0];
 
   /** Reads the text, and the vectors that it names. */
   static TruckeeWanted of(String text, PartitionedFile file, Configuration conf) {
@@ -133,7 +138,9 @@ public class TruckeeWanted {
   void restart(int pass) {
     from = 0;
     RoaringBitmap set = dropped != null ? dropped : kept;
-    next = set == null ? null : set.getIntIterator();
+    rest = set == null ? null : set.getBatchIterator();
+    next = 0;
+    filled = 0;
   }
 
   /** Whether any of these rows is wanted. */
@@ -172,26 +179,40 @@ public class TruckeeWanted {
    */
   int select(int pass, long first, int count, int[] wanted, int[] eventOf) {
     if (events != null) return selectEvents(pass, first, count, wanted, eventOf);
-    if (next == null) return -1;
-    long end = first + count;
-    int size = 0;
-    int at = 0;
-    next.advanceIfNeeded((int) first);
+    if (rest == null) return -1;
+    int size = inSet(first, first + count, wanted);
     if (kept != null) {
-      while (next.hasNext() && (next.peekNext() & 0xffffffffL) < end) {
-        wanted[size++] = (int) ((next.next() & 0xffffffffL) - first);
-      }
       Arrays.fill(eventOf, 0, size, 0);
       return size == count ? -1 : size;
     }
-    while (next.hasNext() && (next.peekNext() & 0xffffffffL) < end) {
-      int gone = (int) ((next.next() & 0xffffffffL) - first);
-      while (at < gone) wanted[size++] = at++;
-      at = gone + 1;
+    if (size == 0) return -1;
+    if (isGone.length < count) isGone = new byte[count];
+    for (int i = 0; i < size; i++) isGone[wanted[i]] = 1;
+    size = 0;
+    // Without a branch that depends on the row: where many rows are gone, it would be predicted badly.
+    for (int i = 0; i < count; i++) {
+      wanted[size] = i;
+      size += 1 - isGone[i];
+      isGone[i] = 0;
     }
-    if (at == 0) return -1;
-    while (at < count) wanted[size++] = at++;
     return size;
+  }
+
+  /** Puts the distances from `first` of the rows before `end` that are in the set into `found`. */
+  private int inSet(long first, long end, int[] found) {
+    int size = 0;
+    while (true) {
+      while (next < filled && (ahead[next] & 0xffffffffL) < first) next++;
+      for (; next < filled && (ahead[next] & 0xffffffffL) < end; next++) {
+        found[size++] = (int) ((ahead[next] & 0xffffffffL) - first);
+      }
+      if (next < filled) return size;
+      // Roaring seeks, also backwards, so it must not be asked for a row that was there already.
+      if (filled == 0 || (ahead[filled - 1] & 0xffffffffL) < first) rest.advanceIfNeeded((int) first);
+      if (!rest.hasNext()) return size;
+      filled = rest.nextBatch(ahead);
+      next = 0;
+    }
   }
 
   private int selectEvents(int pass, long first, int count, int[] wanted, int[] eventOf) {
