@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from array import array
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -69,7 +70,8 @@ def deleted_rows(rows: int, workdir: Path) -> dict[str, Any]:
         each.commit([{"add": add} for add in adds])
     below = max(1, round(rows * VALUES / (LARGE_FILES * LARGE_ROWS)))
     gone = np.flatnonzero(values < below).astype(np.uint64)
-    writer.mark(adds, (RowBitmap.from_array(gone) for _ in adds))
+    marks = RowBitmap(array("Q", gone.tobytes()))
+    writer.mark(adds, (marks for _ in adds))
     deleted = LARGE_FILES * len(gone)
     return {
         "table": str(writer.table),
