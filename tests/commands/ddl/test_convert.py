@@ -173,6 +173,7 @@ def test_a_parquet_table_of_the_catalog_is_converted_where_it_lies(
     try:
         storage = convert_to_delta(spark, "to_convert")
         DeltaTable.forPath(spark, tmp_path / "t").delete("id = 1")
+        again = convert_to_delta(spark, "to_convert")
         rows = spark.table("to_convert").collect()
     finally:
         spark.sql("drop table to_convert")
@@ -180,3 +181,7 @@ def test_a_parquet_table_of_the_catalog_is_converted_where_it_lies(
     assert [row.id for row in rows] == [0]
     assert storage.root == str(tmp_path / "t")
     assert load_snapshot(LocalStorage(storage.root)).num_files > 0
+    assert again.root == storage.root
+    assert last_version(tmp_path / "t") == 1
+    told = commit_info(tmp_path / "t", 0)["operationParameters"]
+    assert told["catalogTable"] == "`spark_catalog`.`default`.`to_convert`"

@@ -26,11 +26,18 @@ from truckee.protocol.schema import StructType
 from truckee.spark.read.parquet_folder import parquet_folder_schema
 from truckee.spark.schema_conversion import from_spark
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
-from truckee.spark.session.catalog import drop_entry, named_table
+from truckee.spark.session.catalog import (
+    DELTA_PROVIDERS,
+    NamedTable,
+    drop_entry,
+    named_table,
+)
 from truckee.spark.session.job_descriptions import described_jobs
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import FileInfo, Storage
 
+# Of a table that is one already, it is found out later that there is nothing to do.
+_PROVIDERS = DELTA_PROVIDERS | {"parquet"}
 _PATH_IDENTIFIER = re.compile(r"parquet\.`(?P<path>.+)`", re.IGNORECASE | re.DOTALL)
 
 
@@ -49,7 +56,9 @@ def convert_to_delta(
     is a Delta table already, nothing is done.
     """
     checked_session(spark)
-    path = _path(spark, identifier) if isinstance(identifier, str) else checked_path(identifier)
+    named = _named_table(spark, identifier)
+    path = _path(identifier) if named is None else named.location
+    assert path is not None
     storage = session_storage(spark, path)
     if existing_table(storage) is not None:
         return storage
@@ -89,32 +98,40 @@ def convert_to_delta(
             "numFiles": len(adds),
             "partitionedBy": list(partitions.names),
             "collectStats": collect_stats,
+            **({} if named is None else {"catalogTable": named.quoted_name}),
             "sourceFormat": "parquet",
         },
         metrics={"numConvertedFiles": len(adds)},
         is_blind_append=False,
     )
-    if isinstance(identifier, str) and _PATH_IDENTIFIER.fullmatch(identifier.strip()) is None:
+    if named is not None:
         # Otherwise Spark would continue to read all files in the folder, whatever the log says.
-        named = named_table(spark, identifier)
-        assert named is not None
-        drop_entry(spark, identifier)
-        enter_table(spark, identifier, storage.root, is_managed=named.is_managed)
+        drop_entry(spark, named.quoted_name)
+        enter_table(spark, named.quoted_name, storage.root, is_managed=named.is_managed)
     return storage
 
 
-def _path(spark: SparkSession, identifier: str) -> str:
-    match = _PATH_IDENTIFIER.fullmatch(identifier.strip())
-    if match is not None:
-        return match["path"]
+def _named_table(spark: SparkSession, identifier: PathLike) -> NamedTable | None:
+    """Return the table of the catalog that is meant, None if a path is meant."""
+    if not isinstance(identifier, str) or _path_match(identifier) is not None:
+        return None
     found = named_table(spark, identifier)
-    if found is None or found.provider != "parquet" or found.location is None:
+    if found is None or found.provider not in _PROVIDERS or found.location is None:
         raise ConversionError(
             path=identifier,
             reason="that is neither a path nor a Parquet table of the catalog",
             hint="write the path as parquet.`/data/t`",
         )
-    return found.location
+    return found
+
+
+def _path(identifier: PathLike) -> str:
+    match = _path_match(identifier) if isinstance(identifier, str) else None
+    return checked_path(identifier) if match is None else match["path"]
+
+
+def _path_match(identifier: str) -> re.Match[str] | None:
+    return _PATH_IDENTIFIER.fullmatch(identifier.strip())
 
 
 def _schema(spark: SparkSession, storage: Storage) -> StructType:

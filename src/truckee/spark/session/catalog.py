@@ -19,9 +19,13 @@ _SESSION_CATALOG = "spark_catalog"
 
 
 class NamedTable(NamedTuple):
-    """A table of the catalog; `location` is None for those without one, such as views."""
+    """A table of the catalog; `location` is None for those without one, such as views.
+
+    Both names begin with the catalog and the database; the quoted one is safe in SQL.
+    """
 
     name: str
+    quoted_name: str
     provider: str
     location: str | None
     is_managed: bool
@@ -37,6 +41,7 @@ def named_table(spark: SparkSession, name: str) -> NamedTable | None:
     provider, location = found.provider(), found.storage().locationUri()
     return NamedTable(
         name=str(found.identifier().unquotedString()),
+        quoted_name=str(found.identifier().quotedString()),
         provider=str(provider.get()).lower() if provider.isDefined() else "view",
         location=_path(spark, location.get()) if location.isDefined() else None,
         is_managed=str(found.tableType().name()) == "MANAGED",
