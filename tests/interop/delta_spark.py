@@ -27,6 +27,7 @@ if arguments["partition_by"]:
     writer = writer.partitionBy(*arguments["partition_by"])
 writer.save(arguments["path"])
 """
+_FORGET = "spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()"
 _READ = """
 frame = spark.read.format("delta").options(**arguments["options"]).load(arguments["path"])
 result = [row.asDict(recursive=True) for row in frame.collect()]
@@ -98,6 +99,10 @@ class DeltaSpark:
         texts = {name: str(value) for name, value in options.items()}
         rows: list[dict[str, Any]] = self.run(_READ, path=str(path), options=texts)
         return rows
+
+    def forget(self) -> None:
+        """Forget all snapshots: one that was read before would stand for a table made anew."""
+        self.run(_FORGET)
 
     def run(self, code: str, **arguments: Any) -> Any:
         """Run Python that sees `spark` and `arguments`, and return what it put in `result`."""

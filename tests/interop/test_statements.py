@@ -10,6 +10,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -75,22 +76,36 @@ def test_a_statement_does_the_same_in_both_engines(
     example: Example,
     way: str,
 ) -> None:
-    found = {}
-    for name, run in engines.items():
+    requests = {}
+    for name in engines:
         folder = tmp_path / name / "t"
         shutil.copytree(starts[name], folder)
         placed = Placed(example, way, str(folder), str(folder.with_name("other")))
-        answer = run(_request_of(placed))
-        found[name] = _shown(example, answer, _table_facts(answer["location"]), tmp_path / name)
-        found[name]["folder"] = answer["location"]
+        requests[name] = _request_of(placed)
+    answers = _side_by_side(engines, requests)
 
-    theirs, ours = (found[name].pop("folder") for name in ("theirs", "ours"))
+    found = {
+        name: _shown(example, answer, _table_facts(answer["location"]), tmp_path / name)
+        for name, answer in answers.items()
+    }
     assert found["ours"] == found["theirs"]
     if example.operation is not None:
         rows = found["ours"]["table"]
+        theirs, ours = (answers[name]["location"] for name in ("theirs", "ours"))
+        delta_spark.forget()
         assert _as_rows(delta_spark.read(ours)) == rows
         read = DeltaTable.forPath(spark, theirs).toDF().collect()
         assert _as_rows([row.asDict(recursive=True) for row in read]) == rows
+
+
+def _side_by_side(
+    engines: dict[str, Run], requests: dict[str, dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """Return what each engine answers; the other process works while this one does."""
+    with ThreadPoolExecutor(1) as waiting:
+        theirs = waiting.submit(engines["theirs"], requests["theirs"])
+        ours = engines["ours"](requests["ours"])
+        return {"theirs": theirs.result(), "ours": ours}
 
 
 def _request_of(placed: Placed) -> dict[str, Any]:
