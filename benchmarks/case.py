@@ -32,6 +32,7 @@ class Case:
     needs_spark: bool
     warmup: int
     repetitions: int
+    rounds: Mapping[str, tuple[int, int]]
     imports: Mapping[str, Sequence[str]]
     reset: Run | None
     variants: Mapping[str, Params]
@@ -57,6 +58,7 @@ def load_case(name: str) -> Case:
         needs_spark=getattr(module, "SPARK", False),
         warmup=getattr(module, "WARMUP", 1),
         repetitions=getattr(module, "REPETITIONS", 5),
+        rounds=getattr(module, "ROUNDS", {}),
         imports=getattr(module, "IMPORTS", {}),
         reset=getattr(module, "reset", None),
         variants=getattr(module, "VARIANTS", {"": {}}),

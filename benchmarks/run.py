@@ -52,8 +52,8 @@ class Runner:
 
     def __init__(self, case: Case, scale: str, arguments: argparse.Namespace) -> None:
         self._case, self._scale = case, scale
-        self._warmup = case.warmup if arguments.warmup is None else arguments.warmup
-        self._repetitions = arguments.repetitions or case.repetitions
+        self._asked = arguments.warmup, arguments.repetitions
+        self._warmup, self._repetitions = self._rounds("")
         self._limit_s = arguments.limit
         wanted = arguments.engines.split(",") if arguments.engines else set(ENGINES) - {BEFORE}
         self._engines = [e for e in ENGINES if e in case.engines and e in wanted]
@@ -78,12 +78,19 @@ class Runner:
             found = []
             for variant, own in case.variants.items():
                 self._measured, self._failed = {}, dict(not_started)
+                self._warmup, self._repetitions = self._rounds(variant)
                 if variant:
                     console.print(f"  [bold]{variant}[/]", highlight=False)
                 self._take_turns(workers, {**params, **own})
                 self._compare_answers()
                 found += self._rows(variant)
         return found
+
+    def _rounds(self, variant: str) -> tuple[int, int]:
+        """Return how often a variant runs before it is measured, and how often it is measured."""
+        case, (warmup, repetitions) = self._case, self._asked
+        own = case.rounds.get(variant, (case.warmup, case.repetitions))
+        return own[0] if warmup is None else warmup, repetitions or own[1]
 
     def _take_turns(self, workers: Mapping[str, EngineProcess], params: Params) -> None:
         for turn in range(self._warmup + self._repetitions):
