@@ -23,6 +23,16 @@ def rows_scanned(frame: DataFrame) -> int:
 
 def records_read(spark: SparkSession, run: Callable[[], object]) -> int:
     """Run something, and return how many rows its jobs read, from files and from what is kept."""
+    return sum(int(stage.inputRecords()) for stage in _stages(spark, run))
+
+
+def bytes_read(spark: SparkSession, run: Callable[[], object]) -> int:
+    """Run something, and return how many bytes its tasks read, as the file system counted them."""
+    return sum(int(stage.inputBytes()) for stage in _stages(spark, run))
+
+
+def _stages(spark: SparkSession, run: Callable[[], object]) -> list[Any]:
+    """Run something, and return what Spark's status store has about the stages of its jobs."""
     context = spark.sparkContext
     group = uuid4().hex
     context.setJobGroup(group, "counted")
@@ -35,7 +45,7 @@ def records_read(spark: SparkSession, run: Callable[[], object]) -> int:
     stages = {stage for job in jobs if job is not None for stage in job.stageIds}
     # Nothing is known of a stage whose result existed already.
     ran = [stage for stage in stages if tracker.getStageInfo(stage) is not None]
-    return sum(int(store.lastStageAttempt(stage).inputRecords()) for stage in ran)
+    return [store.lastStageAttempt(stage) for stage in ran]
 
 
 def size_in_bytes(frame: DataFrame) -> int:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 from pathlib import Path
+from random import Random
 
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from diff_tables import Table
-from plans import files_read, records_read
+from plans import bytes_read, files_read, records_read
 from session_settings import set_as
 from staging import metadata
 from truckee import DeltaTable
@@ -71,6 +72,29 @@ def test_a_filter_on_a_diff_leaves_out_files(spark: SparkSession, table: Table) 
     found = DeltaTable.forPath(spark, str(table.root)).diff(0, 1).where("id < 3").collect()
 
     assert [tuple(row) for row in found] == [(1, "a", "delete")]
+
+
+def test_as_many_bytes_are_read_as_the_files_that_differ_have(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    made = Table(tmp_path / "t")
+    made.history.stage(metadata("id long", "noise binary"))
+    chosen = Random(5)
+    for number in range(30):
+        ids = range(100 * number, 100 * number + 100)
+        noise = [chosen.randbytes(1000) for _ in ids]
+        made.add(f"{number}.parquet", {"id": list(ids), "noise": noise})
+    made.then().history.remove("7.parquet").delete("9.parquet", rows=[3])
+    made.add("new.parquet", {"id": [1], "noise": [chosen.randbytes(100_000)]}).then()
+    sizes = {path.name: path.stat().st_size for path in made.root.glob("*.parquet")}
+    differing = sum(sizes[name] for name in ("7.parquet", "9.parquet", "new.parquet"))
+    opened = DeltaTable.forPath(spark, str(made.root))
+
+    read = bytes_read(spark, lambda: opened.diff(0, 1).collect())
+
+    assert min(sizes.values()) > 90_000
+    # Spark reads the footer of a file more than once.
+    assert differing <= read < 1.1 * differing
 
 
 @pytest.mark.parametrize(
