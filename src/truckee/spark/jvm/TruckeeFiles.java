@@ -268,6 +268,19 @@ public class TruckeeFiles implements FileIndex {
       return (Dataset) rows.select(columns(items, given));
     }
 
+    /**
+     * Columns of the groups of rows for which a condition is true. `keys` are columns, and `sums` are
+     * expressions with names, both of them lists in JSON.
+     */
+    public Dataset grouped(Dataset rows, String keys, String sums, String having, String items)
+        throws IOException {
+      Column[] values = columns(sums, null);
+      Column[] others = new Column[values.length - 1];
+      System.arraycopy(values, 1, others, 0, others.length);
+      Dataset summed = (Dataset) rows.groupBy(columns(keys, null)).agg(values[0], others);
+      return select((Dataset) summed.where(having), items, null);
+    }
+
     private static Column[] columns(String items, Column[] given) throws IOException {
       String[][] list = (String[][]) new ObjectMapper().readValue(items, String[][].class);
       Column[] columns = new Column[list.length];

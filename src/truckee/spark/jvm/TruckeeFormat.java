@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.datasources.PartitionedFile;
@@ -53,6 +54,11 @@ public class TruckeeFormat extends ParquetFileFormat {
 
   public boolean equals(Object other) {
     return other instanceof TruckeeFormat && ((TruckeeFormat) other).isFeed == isFeed;
+  }
+
+  public boolean isSplitable(SparkSession session, Map options, Path path) {
+    boolean isWhole = options.get("wholeFiles").contains("true");
+    return !isWhole && super.isSplitable(session, options, path);
   }
 
   private int origin(String name) {

@@ -106,6 +106,21 @@ def binary_search(spark: SparkSession, numbers: Sequence[int | float], value: Co
     return to_column(spark, search)
 
 
+def grouped(
+    df: DataFrame,
+    keys: Iterable[Named],
+    sums: Iterable[Sql],
+    *,
+    having: str,
+    items: Iterable[Named | Sql],
+) -> DataFrame:
+    """Return these columns of groups of rows, for the groups that a condition is true for."""
+    spark = df.sparkSession
+    listed = [_packed(spark, each)[0] for each in (keys, sums, items)]
+    found = java_half(spark).grouped(df._jdf, listed[0], listed[1], having, listed[2])
+    return DataFrame(found, spark)
+
+
 def _packed(spark: SparkSession, items: Iterable[Item]) -> tuple[str, Any]:
     """Return items as the JVM takes them: texts, and an array of the Columns among them."""
     given: dict[int, tuple[int, Column]] = {}

@@ -97,7 +97,7 @@ def _differing_rows(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
     names = [Named(name) for name in (*plan.schema.names, CHANGE_TYPE)]
     frames = [selected(_read(spark, plan, read), names) for read in plan.alone]
     if plan.compared:
-        frames.append(selected(_compared(spark, plan), names))
+        frames.append(_compared(spark, plan))
     if not frames:
         shown = shown_schema(StructType((*plan.schema.fields, CHANGE_TYPE_FIELD)))
         return spark.createDataFrame([], shown)
@@ -105,9 +105,11 @@ def _differing_rows(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
 
 
 def _compared(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
-    frames = [_read(spark, plan, read) for read in plan.compared]
+    size = sum(file.size for read in plan.compared for file in read.files)
+    is_little = size <= _LITTLE_BYTES
+    frames = [_read(spark, plan, read, whole_files=is_little) for read in plan.compared]
     rows = reduce(DataFrame.unionByName, frames)
-    if sum(file.size for read in plan.compared for file in read.files) <= _LITTLE_BYTES:
+    if is_little:
         # One task compares its own rows: no shuffle is planned, scheduled or written.
         rows = rows.coalesce(1)
     columns = plan.schema.names
@@ -135,12 +137,14 @@ def _compared_by_ids(rows: DataFrame, plan: SnapshotDiff) -> DataFrame:
     marked = paired.withColumn(group, F.when(single, F.lit("")).otherwise(kind))
     summed = uncancelled_rows(marked, columns, within=[group])
     shown = F.when(column(group) == "", kind).otherwise(column(group))
-    return summed.withColumn(CHANGE_TYPE, shown)
+    return selected(summed, [*map(Named, columns), Given(shown, CHANGE_TYPE)])
 
 
-def _read(spark: SparkSession, plan: SnapshotDiff, read: DiffRead) -> DataFrame:
+def _read(
+    spark: SparkSession, plan: SnapshotDiff, read: DiffRead, *, whole_files: bool = False
+) -> DataFrame:
     """Return the rows of a read, with their change type and the columns that give their ids."""
-    frame = scan_frame(spark, _scan(plan, read), row_ids=plan.has_row_ids)
+    frame = scan_frame(spark, _scan(plan, read), row_ids=plan.has_row_ids, whole_files=whole_files)
     if plan.is_reversed:
         opposite = F.when(is_after(), DELETE).otherwise(INSERT)
         frame = frame.withColumn(CHANGE_TYPE, opposite)

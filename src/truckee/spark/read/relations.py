@@ -54,11 +54,14 @@ _FEED_FIELDS = (
 )
 
 
-def scan_frame(spark: SparkSession, scan: Scan, *, row_ids: bool = False) -> DataFrame:
+def scan_frame(
+    spark: SparkSession, scan: Scan, *, row_ids: bool = False, whole_files: bool = False
+) -> DataFrame:
     """Return the rows of a scan.
 
-    With `row_ids`, two columns more say where each row is: `FILE`, a number that
-    `scan.registry.file` turns into a ScanFile, and `ROW`, its position in that file.
+    With `whole_files`, a file is not split into tasks, so it is opened once. With `row_ids`, two
+    columns more say where each row is: `FILE`, a number that `scan.registry.file` turns into a
+    ScanFile, and `ROW`, its position in that file.
     """
     partitions = _physical_partitions(scan)
     constants = [
@@ -78,6 +81,7 @@ def scan_frame(spark: SparkSession, scan: Scan, *, row_ids: bool = False) -> Dat
         is_feed=scan.is_feed,
         files=_listing(spark, scan),
         session_conf=by_id if scan.mapping_mode == "id" else {},
+        options={**_READ_OPTIONS, "wholeFiles": str(whole_files).lower()},
     )
     return selected(relation_frame(spark, relation), _columns(scan, row_ids=row_ids))
 
@@ -190,6 +194,7 @@ class Relation(NamedTuple):
     is_feed: bool
     files: Listing
     session_conf: Mapping[str, str]
+    options: Mapping[str, str]
 
 
 def relation_frame(spark: SparkSession, relation: Relation) -> DataFrame:
@@ -206,7 +211,7 @@ def relation_frame(spark: SparkSession, relation: Relation) -> DataFrame:
         relation.data_schema.json(),
         relation.size_in_bytes,
         relation.is_feed,
-        _READ_OPTIONS,
+        dict(relation.options),
         Callback(_Answer(spark, relation)),
     )
     return DataFrame(rows, spark)

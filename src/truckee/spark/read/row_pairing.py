@@ -39,8 +39,9 @@ from truckee.changes.columns import (
 )
 from truckee.changes.row_identity import not_unique_error
 from truckee.errors.diff import KeysNotUniqueError
+from truckee.spark.jvm.bridge import compiled
 from truckee.spark.jvm.jvm_errors import install_translation, translate_with
-from truckee.spark.jvm.projection import Named, Sql, column, quoted, selected
+from truckee.spark.jvm.projection import Named, Sql, column, grouped, quoted
 
 _SUM = "__truckee_sum"
 _KEY = "__truckee_key_"
@@ -64,6 +65,7 @@ def uncancelled_rows(
 
     Copies cancel one for one. Rows are compared only if they are equal in the columns `within`,
     such as the version. The result has `columns`, `_change_type` (insert or delete) and `within`.
+    If `changes` are in one task by `coalesce(1)`, that task compares them, without a shuffle.
     """
     types = {field.name: field.dataType for field in changes.schema.fields}
     plain = [name for name in columns if is_plain(types[name])]
@@ -73,18 +75,20 @@ def uncancelled_rows(
         for place, name in enumerate(others)
     }
     keyed = changes.withColumns(keys) if keys else changes
-    # Text, since each Column that is built in Python takes a dozen calls of the JVM.
-    summed = (
-        keyed.groupBy(*map(quoted, (*within, *plain, *keys)))
-        .agg(
-            F.expr(f"sum(if({_IS_AFTER}, 1, -1)) AS {_SUM}"),
-            *(F.first(column(name)).alias(name) for name in others),
-        )
-        .where(f"{_SUM} <> 0")
-    )
     kind = f"if({_SUM} > 0, '{INSERT}', '{DELETE}')"
     copies = Sql(f"explode(array_repeat({kind}, CAST(abs({_SUM}) AS INT)))", CHANGE_TYPE)
-    return selected(summed, [*map(Named, columns), copies, *map(Named, within)])
+    spark = changes.sparkSession
+    compiled(spark, "TruckeePlanner").install(spark._jsparkSession)
+    return grouped(
+        keyed,
+        map(Named, (*within, *plain, *keys)),
+        [
+            Sql(f"sum(if({_IS_AFTER}, 1, -1))", _SUM),
+            *(Sql(f"first({quoted(name)})", name) for name in others),
+        ],
+        having=f"{_SUM} <> 0",
+        items=[*map(Named, columns), copies, *map(Named, within)],
+    )
 
 
 def paired_rows(

@@ -1,0 +1,128 @@
+package truckee;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.ExperimentalMethods;
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.GreaterThan;
+import org.apache.spark.sql.catalyst.expressions.If;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
+import org.apache.spark.sql.catalyst.expressions.aggregate.Sum;
+import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers$;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.Generate;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.Repartition;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.CoalesceExec;
+import org.apache.spark.sql.execution.ProjectExec;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.SparkStrategy;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.unsafe.types.UTF8String;
+import scala.Option;
+import scala.collection.immutable.Nil$;
+import scala.collection.immutable.Seq;
+
+/**
+ * Plans the comparison of few rows. `uncancelled_rows` in Python describes it by an aggregation, which
+ * Spark could run too, in three times the time: a sum for each row, minus one for a deleted and one for
+ * an inserted copy, and a generator that repeats the rows whose sum is not 0.
+ */
+public class TruckeePlanner extends SparkStrategy {
+  private static final String SUM = "__truckee_sum";
+  private static final Seq NONE = (Seq) Nil$.MODULE$;
+
+  public Seq apply(LogicalPlan plan) {
+    if (!(plan instanceof Generate)) return NONE;
+    Generate copies = (Generate) plan;
+    LogicalPlan below = copies.child();
+    while (below instanceof Filter || below instanceof Project) {
+      if (below instanceof Filter && !onlySum(((Filter) below).condition())) return NONE;
+      if (below instanceof Project && !areAttributes(((Project) below).projectList())) return NONE;
+      below = (LogicalPlan) below.children().head();
+    }
+    if (!(below instanceof Aggregate) || !onlySum((Expression) copies.generator())) return NONE;
+    Aggregate summed = (Aggregate) below;
+    Expression sign = sign(summed);
+    if (sign == null || !isOneTask(summed.child())) return NONE;
+    LogicalPlan rows = (LogicalPlan) summed.child().children().head();
+    SparkPlan left = new TruckeeUncancelled(new CoalesceExec(1, new ProjectExec(
+        columns(summed, sign, (Attribute) copies.generatorOutput().head()), planLater(rows))));
+    boolean isSame = left.output().equals(copies.output());
+    return TruckeeFiles.seq(new Object[] {isSame ? left : new ProjectExec(copies.output(), left)});
+  }
+
+  private static boolean isOneTask(LogicalPlan plan) {
+    return plan instanceof Repartition && ((Repartition) plan).numPartitions() == 1
+        && !((Repartition) plan).shuffle();
+  }
+
+  private static boolean onlySum(Expression expression) {
+    Seq read = expression.references().toSeq();
+    return read.size() == 1 && SUM.equals(((NamedExpression) read.head()).name());
+  }
+
+  private static boolean areAttributes(Seq items) {
+    for (int i = 0; i < items.size(); i++) {
+      if (!(items.apply(i) instanceof Attribute)) return false;
+    }
+    return true;
+  }
+
+  /** What is summed for each row, null if this is a different aggregation. */
+  private static Expression sign(Aggregate summed) {
+    if (!areAttributes(summed.groupingExpressions())) return null;
+    Expression sign = null;
+    for (int i = 0; i < summed.aggregateExpressions().size(); i++) {
+      Object item = summed.aggregateExpressions().apply(i);
+      if (item instanceof Attribute) continue;
+      if (!(item instanceof Alias) || !SUM.equals(((Alias) item).name())) return null;
+      Expression total = ((Alias) item).child();
+      if (!(total instanceof AggregateExpression)) return null;
+      Expression function = (Expression) ((AggregateExpression) total).aggregateFunction();
+      if (!(function instanceof Sum)) return null;
+      sign = ((Sum) function).child();
+    }
+    return sign == null || !DataTypes.IntegerType.equals(sign.dataType()) ? null : sign;
+  }
+
+  /** The columns that are compared, then the type of a row. */
+  private static Seq columns(Aggregate summed, Expression sign, Attribute type) {
+    List columns = new ArrayList();
+    for (int i = 0; i < summed.groupingExpressions().size(); i++) {
+      Attribute column = (Attribute) summed.groupingExpressions().apply(i);
+      Expression same = NormalizeFloatingNumbers$.MODULE$.normalize(column);
+      columns.add(same == column ? column : named(same, column));
+    }
+    Expression isInsert = new GreaterThan(sign, new Literal(Integer.valueOf(0), DataTypes.IntegerType));
+    columns.add(named(new If(isInsert, text("insert"), text("delete")), type));
+    return TruckeeFiles.seq(columns.toArray());
+  }
+
+  private static Expression text(String value) {
+    return new Literal(UTF8String.fromString(value), DataTypes.StringType);
+  }
+
+  private static Alias named(Expression value, Attribute as) {
+    return new Alias(value, as.name(), as.exprId(), NONE, Option.apply(null), NONE);
+  }
+
+  public static class Maker {
+    /** Let a session plan with this class. */
+    public synchronized void install(SparkSession session) {
+      ExperimentalMethods methods = session.experimental();
+      Seq known = methods.extraStrategies();
+      for (int i = 0; i < known.size(); i++) {
+        if (known.apply(i) instanceof TruckeePlanner) return;
+      }
+      methods.extraStrategies_$eq((Seq) known.appended(new TruckeePlanner()));
+    }
+  }
+}
