@@ -90,7 +90,9 @@ def test_as_many_bytes_are_read_as_the_files_that_differ_have(
     differing = sum(sizes[name] for name in ("7.parquet", "9.parquet", "new.parquet"))
     opened = DeltaTable.forPath(spark, str(made.root))
 
-    read = bytes_read(spark, lambda: opened.diff(0, 1).collect())
+    # Hadoop does not count the bytes that it reads from a disk in several ranges at once.
+    with set_as(spark, {"parquet.hadoop.vectored.io.enabled": "false"}):
+        read = bytes_read(spark, lambda: opened.diff(0, 1).collect())
 
     assert min(sizes.values()) > 90_000
     # Spark reads the footer of a file more than once.

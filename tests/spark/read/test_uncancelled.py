@@ -24,9 +24,7 @@ def memory(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[None
     if request.param == "in memory":
         yield
         return
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None
-    conf = jvm.org.apache.spark.SparkEnv.get().conf()
+    conf = spark.sparkContext._jsc.sc().conf()
     conf.set(SPILL, "100")
     try:
         yield
