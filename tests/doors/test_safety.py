@@ -56,6 +56,20 @@ def test_a_created_table_has_all_that_was_said_of_it(
         enabled.sql(f"INSERT INTO {NAME} (day) VALUES (DATE'2024-02-03')")
 
 
+def test_default_may_stand_beside_a_value_of_a_generated_column(enabled: SparkSession) -> None:
+    enabled.sql(
+        f"CREATE TABLE {NAME} (day DATE, year INT GENERATED ALWAYS AS (year(day)), "
+        "word STRING DEFAULT 'none') USING delta "
+        "TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported')"
+    )
+
+    enabled.sql(f"INSERT INTO {NAME} VALUES (DATE'2024-02-03', 2024, DEFAULT)")
+
+    assert [tuple(row)[1:] for row in enabled.table(NAME).collect()] == [(2024, "none")]
+    with pytest.raises(AnalysisException, match="DEFAULT for the column year"):
+        enabled.sql(f"INSERT INTO {NAME} VALUES (DATE'2024-02-03', DEFAULT, 'x')")
+
+
 def test_a_replaced_table_keeps_its_history(enabled: SparkSession, storage: LocalStorage) -> None:
     enabled.sql(f"CREATE TABLE {NAME} USING delta AS SELECT id FROM range(3)")
 

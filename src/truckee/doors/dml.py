@@ -102,15 +102,17 @@ def merge_rows_of(question: Question) -> Any:
 def default_texts(question: Question) -> Any:
     """Answer with the default, as SQL, of each column for which an INSERT has a value.
 
-    Raises for a column whose values are computed, since it has no default value.
+    Raises if the word DEFAULT stands for a column whose values are computed, since it has none.
     """
     snapshot = load_snapshot(table_storage_of(question))
     names = question.about["columns"] or snapshot.schema.names
+    defaulted = set(question.about["defaulted"])
     found = []
-    for name in names:
+    for index, name in enumerate(names):
         chain = find_column(snapshot.schema, (name,))
         metadata = {} if chain is None else chain.field.metadata
-        if IDENTITY_STEP_KEY in metadata or GENERATION_EXPRESSION_KEY in metadata:
+        is_computed = IDENTITY_STEP_KEY in metadata or GENERATION_EXPRESSION_KEY in metadata
+        if is_computed and str(index) in defaulted:
             raise StatementNotAllowedError(
                 operation=f"DEFAULT for the column {name}, whose values are computed",
                 hint="list the other columns, and leave this one out",

@@ -62,18 +62,23 @@ public class TruckeeWrites extends Rule {
     Map asked = new HashMap(about);
     boolean isInsert = insert.getClass().getSimpleName().equals("InsertIntoStatement");
     asked.put("columns", isInsert ? list((Seq) call(insert, "userSpecifiedCols")) : new ArrayList());
-    List defaults = null;
+    List defaulted = new ArrayList();
+    for (Iterator each = list(table.rows()).iterator(); each.hasNext(); ) {
+      List row = list((Seq) each.next());
+      for (int i = 0; i < row.size(); i++) if (isDefault(row.get(i))) defaulted.add(String.valueOf(i));
+    }
+    if (defaulted.isEmpty()) return query;
+    asked.put("defaulted", defaulted);
+    List defaults = (List) TruckeeAnswers.ask("defaults", asked, new Object[] {session});
     List rows = new ArrayList();
     for (Iterator each = list(table.rows()).iterator(); each.hasNext(); ) {
       List row = list((Seq) each.next());
       for (int i = 0; i < row.size(); i++) {
-        if (!isDefault(row.get(i))) continue;
-        if (defaults == null) defaults = (List) TruckeeAnswers.ask("defaults", asked, new Object[] {session});
-        row.set(i, parsed((String) defaults.get(i)));
+        if (isDefault(row.get(i))) row.set(i, parsed((String) defaults.get(i)));
       }
       rows.add(seq(row));
     }
-    return defaults == null ? query : new UnresolvedInlineTable(table.names(), seq(rows));
+    return new UnresolvedInlineTable(table.names(), seq(rows));
   }
 
   private Object parsed(String text) {
