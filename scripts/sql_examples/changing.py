@@ -176,6 +176,23 @@ CHANGING = (
         error="AMBIGUOUS_REFERENCE",
     ),
     _Change(
+        statement="UPDATE {t} SET name = 'y', name = 'z'",
+        says="two values for one column are refused",
+        error="DELTA_CONFLICT_SET_COLUMN",
+    ),
+    _Change(
+        statement="MERGE INTO {t} AS t USING (SELECT 3L AS id) AS s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET name = 'y', name = 'z'",
+        says="two values for one column are refused",
+        error="DELTA_CONFLICT_SET_COLUMN",
+    ),
+    _Change(
+        statement="MERGE INTO {t} AS t USING (SELECT 4L AS id) AS s ON t.id = s.id "
+        "WHEN NOT MATCHED THEN INSERT (id, id) VALUES (s.id, 5)",
+        says="and so are those of an insert",
+        error="DELTA_DUPLICATE_COLUMNS_ON_INSERT",
+    ),
+    _Change(
         statement="TRUNCATE TABLE {t}",
         says="removes all rows",
         result=(),

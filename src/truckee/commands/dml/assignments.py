@@ -18,6 +18,7 @@ from truckee.commands.schema.evolution import merged_schema
 from truckee.errors.commands.dml import (
     AssignmentTypeError,
     ConflictingAssignmentsError,
+    DuplicateInsertColumnError,
     IdentityUpdateError,
     InvalidExpressionError,
     MissingTargetColumnError,
@@ -98,7 +99,7 @@ def assignments(
         check_assignable(column, name, what=what, inserts=inserts)
         resolved = resolve(value, f"the value of {name} in {what}")
         found.append(Assignment(column, resolved))
-    check_distinct(found, what=what)
+    check_distinct(found, what=what, inserts=inserts)
     for assignment in found:
         check_type(assignment, what=what)
     return found
@@ -130,17 +131,16 @@ def target_column(
     return column
 
 
-def check_distinct(given: Iterable[Assignment], *, what: str) -> None:
+def check_distinct(given: Iterable[Assignment], *, what: str, inserts: bool = False) -> None:
     """Raise if a column gets two values, directly or as part of a struct."""
+    error = DuplicateInsertColumnError if inserts else ConflictingAssignmentsError
     seen: list[Assignment] = []
     for assignment in given:
         path = assignment.column.path
         for other in seen:
             shared = min(len(path), len(other.column.path))
             if path[:shared] == other.column.path[:shared]:
-                raise ConflictingAssignmentsError(
-                    what=what, column=assignment.name, other=other.name
-                )
+                raise error(what=what, column=assignment.name, other=other.name)
         seen.append(assignment)
 
 

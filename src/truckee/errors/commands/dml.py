@@ -14,6 +14,7 @@ DeltaError
 │   ├── UnknownTargetColumnError       there is no such column
 │   │   └── MissingTargetColumnError     in a command that is no MERGE
 │   ├── ConflictingAssignmentsError    two values for one column
+│   │   └── DuplicateInsertColumnError   in an INSERT of MERGE
 │   ├── AssignmentTypeError            a value of another type
 │   └── IdentityUpdateError            an identity column
 ├── GeneratedColumnViewError         through a view of a table with generated columns
@@ -209,6 +210,13 @@ class ConflictingAssignmentsError(AssignmentError):
             f"{self.what} assigns to both {self.other} and {self.column}\n"
             "hint: assign to each column once; a struct is set as a whole or field by field"
         )
+
+
+@dataclass(eq=False, kw_only=True)
+class DuplicateInsertColumnError(ConflictingAssignmentsError):
+    """The same in an INSERT of MERGE, for which Delta has another error class."""
+
+    code: ClassVar[str] = "DELTA_DUPLICATE_COLUMNS_ON_INSERT"
 
 
 @dataclass(eq=False, kw_only=True)

@@ -10,6 +10,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
+from truckee.errors.commands.dml import ConflictingAssignmentsError, DuplicateInsertColumnError
 from truckee.options.text import version_number
 from truckee.spark.jvm.bridge import to_column
 from truckee.spark.jvm.projection import quoted
@@ -128,7 +129,7 @@ def update_condition(spark: SparkSession, plan: Any) -> Column | None:
 
 def update_values(spark: SparkSession, plan: Any, defaults: Mapping[str, str]) -> dict[str, Column]:
     """Return the new values of an UPDATE by column; `defaults` are for the word DEFAULT."""
-    return _values(spark, plan.assignments(), defaults)
+    return _values(spark, plan.assignments(), defaults, what="UPDATE")
 
 
 def merge_condition(spark: SparkSession, plan: Any) -> Column:
@@ -189,13 +190,22 @@ def _clause(spark: SparkSession, action: Any, defaults: Mapping[str, str]) -> Cl
     does = next(verb for verb in (_UPDATES, _DELETES, _INSERTS) if name.startswith(verb))
     if does == _DELETES or "Star" in name:
         return ClauseSpec(does.lower(), condition, None)
-    return ClauseSpec(does.lower(), condition, _values(spark, action.assignments(), defaults))
+    what = f"the {does.upper()} of MERGE"
+    values = _values(spark, action.assignments(), defaults, what=what, inserts=does == _INSERTS)
+    return ClauseSpec(does.lower(), condition, values)
 
 
 def _values(
-    spark: SparkSession, assignments: Any, defaults: Mapping[str, str]
+    spark: SparkSession,
+    assignments: Any,
+    defaults: Mapping[str, str],
+    *,
+    what: str,
+    inserts: bool = False,
 ) -> dict[str, Column]:
-    found = {}
+    """Return values by column; raise if a column of the same name has two of them."""
+    error = DuplicateInsertColumnError if inserts else ConflictingAssignmentsError
+    found: dict[str, Column] = {}
     for each in _each(assignments):
         parts = [str(part) for part in _each(each.key().nameParts())]
         value = each.value()
@@ -204,7 +214,10 @@ def _values(
             column = F.lit(None) if text is None else F.expr(text)
         else:
             column = to_column(spark, value)
-        found[".".join(quoted(part) for part in parts)] = column
+        name = ".".join(quoted(part) for part in parts)
+        if name in found:
+            raise error(what=what, column=name, other=name)
+        found[name] = column
     return found
 
 
