@@ -52,14 +52,14 @@ test-long: export TRUCKEE_ROUNDS = 1000
 test-long: $(READY) ## races, kills, interleavings and broken tables, longer and in full
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
 		scripts/run_pytest.sh $(BIN)/python --durations=12 -m "not interop" \
-		tests/log/test_racing.py tests/log/test_killed.py tests/streaming/test_kill.py \
+		tests/log/commit/test_racing.py tests/log/commit/test_killed.py tests/streaming/test_kill.py \
 		tests/commands/write/test_write_processes.py tests/commands/dml/test_dml_processes.py \
 		tests/commands/dml/test_row_conflicts_serial.py tests/commands/dml/test_dml_model.py \
-		tests/spark/read/test_diff_laws.py tests/arrow/test_diff_corpus.py \
+		tests/spark/read/test_diff_laws.py tests/arrow/compare/test_diff_corpus.py \
 		tests/care/test_killed_care.py tests/commands/care/test_optimize_killed.py \
 		tests/commands/care/test_care_races.py tests/commands/care/test_optimize_races.py \
 		tests/hostile/test_mutations.py tests/cluster \
-		tests/spark/jvm/test_callbacks.py tests/arrow/test_shaped_laws.py
+		tests/spark/jvm/test_callbacks.py tests/arrow/compare/test_changelog_laws.py
 
 test-fast: $(READY) ## the tests that need no JVM
 	@echo "== tests without a JVM" && \
