@@ -19,10 +19,10 @@ from truckee.arrow.compare.changelog_rows import changelog_rows
 from truckee.datasource.read_request import read_request
 from truckee.errors import (
     ChangeDataNotRecordedError,
+    ChangelogNotHereError,
     ColumnNotFoundError,
     IllegalOptionError,
     NonAdditiveSchemaChangeError,
-    ShapedFeedNotHereError,
 )
 from truckee.streaming.table_stream import TableStream
 
@@ -176,5 +176,5 @@ def test_what_a_stream_cannot_do_is_refused(tmp_path: Path) -> None:
         feed_stream(table.storage, schemaMode="latest")
     with pytest.raises(ColumnNotFoundError):
         batches(feed_stream(table.storage, startingVersion=0, changeFeed="auto", keys="no"))
-    with pytest.raises(ShapedFeedNotHereError, match="option changeFeed is not supported"):
+    with pytest.raises(ChangelogNotHereError, match="option changeFeed is not supported"):
         read_request({"path": str(table), "readChangeFeed": True, "changeFeed": "derived"})

@@ -99,10 +99,10 @@ def _rows_of_spark(
     from truckee.changes.columns import CHANGE_TYPE_FIELD
     from truckee.cli.spark import spark_session
     from truckee.protocol.schema import StructType
-    from truckee.spark.read.diff_frames import in_diff_order, planned_diff_frame
+    from truckee.spark.read.diff_frames import in_diff_order, snapshot_diff_frame
 
     with spark_session() as (spark, status):
-        rows = planned_diff_frame(spark, plan)
+        rows = snapshot_diff_frame(spark, plan)
         status.update("comparing rows")
         rows = in_diff_order(rows if where is None else rows.where(where), plan)
         most = limit if as_json else (limit or ROWS_IN_A_TABLE) + 1
@@ -112,12 +112,12 @@ def _rows_of_spark(
 
 def _view_of_spark(plan: SnapshotDiff, where: str | None) -> DiffView:
     from truckee.cli.spark import spark_session
-    from truckee.spark.read.diff_frames import planned_diff_frame, shown_diff
+    from truckee.spark.read.diff_frames import diff_frame_view, snapshot_diff_frame
 
     with spark_session() as (spark, status):
-        rows = planned_diff_frame(spark, plan)
+        rows = snapshot_diff_frame(spark, plan)
         status.update("comparing rows")
-        return shown_diff(rows if where is None else rows.where(where), plan)
+        return diff_frame_view(rows if where is None else rows.where(where), plan)
 
 
 def _write_page(output: Path, page: str) -> None:

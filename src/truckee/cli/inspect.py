@@ -14,7 +14,7 @@ from truckee.cli.render import (
     print_json,
     print_json_array,
     print_table,
-    shown_time,
+    time_text,
     words,
 )
 from truckee.errors.base import printable_json
@@ -65,7 +65,7 @@ def history(
         (
             (
                 entry.version,
-                shown_time(entry.timestamp_ms),
+                time_text(entry.timestamp_ms),
                 entry.operation,
                 commit_summary(entry),
             )
@@ -79,7 +79,7 @@ def _print_commit(entry: HistoryEntry) -> None:
     """Print a commit as a block of lines, without empty fields."""
     record = _history_record(entry)
     print(f"version {record.pop('version')}")
-    record["timestamp"] = shown_time(entry.timestamp_ms)
+    record["timestamp"] = time_text(entry.timestamp_ms)
     for name, value in record.items():
         if value is not None:
             print(f"  {name:<20} {cell(value)}".rstrip())
@@ -143,8 +143,8 @@ def detail(
     if as_json:
         print_json(record)
         return
-    record["createdAt"] = shown_time(found.created_at_ms)
-    record["lastModified"] = shown_time(found.last_modified_ms)
+    record["createdAt"] = time_text(found.created_at_ms)
+    record["lastModified"] = time_text(found.last_modified_ms)
     columns = record.pop("columns")
     for name, value in record.items():
         print(f"{name:<18} {cell(value)}".rstrip())
@@ -213,7 +213,7 @@ def log(path: TablePath, version: Version = None, as_json: AsJson = False) -> No
     if as_json:
         print_json_array(records)
     else:
-        times = (shown_time(entry.modified_ms) for entry in entries)
+        times = (time_text(entry.modified_ms) for entry in entries)
         print_table(
             ("#version", "kind", "name", "#size", "modified"),
             (
@@ -250,7 +250,7 @@ def files(path: TablePath, version: Version = None, as_json: AsJson = False) -> 
             (
                 record["path"],
                 record["size"],
-                shown_time(record["modificationTime"]),
+                time_text(record["modificationTime"]),
                 record["partitionValues"],
                 (record["stats"] or {}).get("numRecords"),
                 (record.get("deletionVector") or {}).get("cardinality"),

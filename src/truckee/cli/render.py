@@ -106,7 +106,7 @@ def moment(timestamp_ms: int | None) -> str | None:
     return None if timestamp_ms is None else utc_text(timestamp_ms)
 
 
-def shown_time(timestamp_ms: int | None) -> str | None:
+def time_text(timestamp_ms: int | None) -> str | None:
     """Return a timestamp as a table shows it: in the local zone, or in UTC with `--utc`."""
     text = moment(timestamp_ms)
     if text is None or not text.endswith("Z") or in_utc.get():

@@ -75,14 +75,14 @@ def _history_of_spark(timelines: RowTimelines, where: str, keys: list[str] | Non
 
 def _print_history(found: pa.Table, count: int) -> None:
     from truckee.arrow.texts import column_texts
-    from truckee.cli.render import shown_time
+    from truckee.cli.render import time_text
 
     names, kind = found.column_names[:count], found["_change_type"].to_pylist()
     values = [column_texts(found[name]) for name in names]
     times = found["_commit_timestamp"].cast("int64").to_pylist()
     told = [
         found["_commit_version"].to_pylist(),
-        [shown_time(None if at is None else at // 1000) for at in times],
+        [time_text(None if at is None else at // 1000) for at in times],
         found["_operation"].to_pylist(),
         found["_user_name"].to_pylist(),
         kind,

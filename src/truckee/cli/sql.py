@@ -27,10 +27,10 @@ def sql(statement: Statement, limit: RowLimit = None, as_json: AsJson = False) -
     """
     from truckee.cli.spark import spark_session
     from truckee.doors.enable import enable
-    from truckee.spark.jvm.jvm_errors import unlogged
+    from truckee.spark.jvm.jvm_errors import quiet_errors
 
     most = limit or ROWS_IN_A_TABLE
-    with spark_session() as (spark, status), unlogged():
+    with spark_session() as (spark, status), quiet_errors():
         enable(spark)
         status.update("running the statement")
         frame = spark.sql(statement)

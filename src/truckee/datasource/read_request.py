@@ -9,7 +9,7 @@ from truckee.arrow.file_columns import TableRead
 from truckee.changes.columns import feed_schema
 from truckee.changes.file_index import matching_files
 from truckee.changes.plan import open_feed
-from truckee.errors.changes import ShapedFeedNotHereError
+from truckee.errors.changes import ChangelogNotHereError
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.stream_schema import SchemaLogOfBatchReadError
 from truckee.log.snapshot import Snapshot, load_snapshot
@@ -109,10 +109,10 @@ def read_request(options: Mapping[str, object]) -> ReadRequest:
 
 
 def _check_no_changelog(options: Options) -> None:
-    """Raise `ShapedFeedNotHereError` for a feed whose rows have to be compared."""
+    """Raise `ChangelogNotHereError` for a feed whose rows have to be compared."""
     if is_feed_read(options) and not feed_shape(options).is_plain:
         option = next(name for name in SHAPE_OPTIONS if name in options)
-        raise ShapedFeedNotHereError(option=option)
+        raise ChangelogNotHereError(option=option)
 
 
 def requested_schema(request: ReadRequest) -> tuple[int, StructType]:

@@ -52,7 +52,7 @@ from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
 from truckee.protocol.schema import StructType as TableSchema
 from truckee.protocol.schema import type_text
 from truckee.scan.scan_file import ScanFile
-from truckee.spark.schema_conversion import from_spark, shown_schema
+from truckee.spark.schema_conversion import from_spark, public_schema
 from truckee.streaming.offset import StreamOffset, parse_offset
 from truckee.streaming.table_stream import StreamRead, TableStream, open_stream
 
@@ -76,7 +76,7 @@ class TruckeeSource(DataSource):
         request = read_request(self.options)
         warn_of_unknown(request.options, READ_OPTIONS, what="a read")
         self._version, schema = requested_schema(request)
-        return shown_schema(schema)
+        return public_schema(schema)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return the reader of a batch read."""
@@ -119,7 +119,7 @@ class DeltaSource(TruckeeSource):
 
 def _check_given(given: StructType, found: TableSchema, *, table: str) -> None:
     """Raise `GivenSchemaError` unless the columns that a user gave are the table's."""
-    if given != shown_schema(found):
+    if given != public_schema(found):
         raise GivenSchemaError(
             table=table, given=type_text(from_spark(given)), found=type_text(found)
         )
@@ -249,7 +249,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             read = ReadSchema(snapshot.version, snapshot.configuration)
             return StreamRead(opened.storage, opened.options, read)
         found = requested_schema(request)[1]
-        if self._version is not None and self._schema != shown_schema(found):
+        if self._version is not None and self._schema != public_schema(found):
             raise MetadataEvolvedError(
                 table=opened.storage.root, version=opened.read.version, schema=type_text(found)
             )

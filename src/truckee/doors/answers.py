@@ -77,7 +77,7 @@ _ANSWERS: Mapping[str, Callable[[Question], Any]] = {
     "drop": _by_path("DROP TABLE"),
     "rename": _by_path("ALTER TABLE ... RENAME TO"),
     "show": show_statements.show,
-    "shown": show_statements.shown,
+    "shown": show_statements.partition_rows,
     "InsertIntoStatement": dml.insert,
     "AppendData": dml.insert,
     "OverwriteByExpression": dml.insert,

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from truckee.doors.dml import partition_field
 from truckee.errors.sql import StatementNotAllowedError, TruncatedPartitionError
 from truckee.log.snapshot import load_snapshot
-from truckee.spark.dml.statements import shown_partition
+from truckee.spark.dml.statements import partition_pattern
 from truckee.spark.jvm.projection import quoted
 from truckee.spark.read.frames import snapshot_frame
 from truckee.spark.schema_conversion import spark_type
@@ -40,12 +40,12 @@ def show(question: Question) -> str:
     return ", ".join(f"`{f.name}` {f.dataType.simpleString()}" for f in rows.schema.fields)
 
 
-def shown(question: Question) -> Any:
+def partition_rows(question: Question) -> Any:
     """Answer with the partitions of a table, one column for each partition column."""
     snapshot = load_snapshot(session_storage(question.spark, question.about["path"]))
     names = [quoted(name) for name in snapshot.partition_columns]
     rows = snapshot_frame(question.spark, snapshot).select(*names).distinct()
-    for name, text in shown_partition(question.objects[0]).items():
+    for name, text in partition_pattern(question.objects[0]).items():
         field = partition_field(snapshot, name)
         rows = rows.where(F.col(quoted(field.name)) == F.lit(text).cast(spark_type(field.type)))
     return java_frame(rows.orderBy(*names))

@@ -18,7 +18,7 @@ from truckee.protocol.features import supported_features
 from truckee.readwriter import load_path
 from truckee.spark.jvm.projection import quoted
 from truckee.spark.read.frames import snapshot_frame
-from truckee.spark.schema_conversion import shown_schema
+from truckee.spark.schema_conversion import public_schema
 from truckee.spark.session.catalog_tables import (
     catalog_table,
     entry_location,
@@ -82,10 +82,10 @@ def load(question: Question) -> Any:
         question.spark,
         name=f"{_CATALOG}{name.replace('`', '').removeprefix(_CATALOG)}",
         path=storage.root,
-        schema=shown_schema(snapshot.schema),
+        schema=public_schema(snapshot.schema),
         partitions=snapshot.partition_columns,
         properties={
-            **shown_properties(snapshot),
+            **property_texts(snapshot),
             **entry_properties(entry),
             "provider": "delta",
             "location": path,
@@ -95,7 +95,7 @@ def load(question: Question) -> Any:
     )
 
 
-def shown_properties(snapshot: Snapshot) -> dict[str, str]:
+def property_texts(snapshot: Snapshot) -> dict[str, str]:
     """Return the properties of a table as SHOW TBLPROPERTIES lists them."""
     protocol = snapshot.protocol
     features = {}

@@ -21,7 +21,7 @@ DeltaError
   EmptyKeysError                     keys without a column
   UpdatesNeedCarryoversDroppedError  computeUpdates, but moved rows are not dropped
   UpdatesNeedIdentityError           computeUpdates, but nothing identifies a row
-  ShapedFeedNotHereError             such a feed in format("truckee")
+  ChangelogNotHereError             such a feed in format("truckee")
 """
 
 from __future__ import annotations
@@ -322,7 +322,7 @@ class UpdatesNeedIdentityError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
-class ShapedFeedNotHereError(DeltaError):
+class ChangelogNotHereError(DeltaError):
     """`format("truckee")` does not compare rows, because each task reads its own files."""
 
     code: ClassVar[str] = "DELTA_FEED_OPTION_NOT_SUPPORTED"

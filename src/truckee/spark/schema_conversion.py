@@ -56,7 +56,7 @@ def file_schema(schema: StructType, mode: str) -> SparkStruct:
     return SparkStruct.fromJson(physical)
 
 
-def shown_schema(schema: StructType) -> SparkStruct:
+def public_schema(schema: StructType) -> SparkStruct:
     """Return the schema that users see: without Delta's own metadata of fields."""
     shown = msgspec.json.decode(schema.to_json())
     _keep_metadata(shown, lambda key: not key.startswith(_INTERNAL_METADATA))

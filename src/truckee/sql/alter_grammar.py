@@ -14,7 +14,7 @@ from truckee.sql.statements import (
 )
 
 
-def altered(parser: StatementParser) -> Statement | None:
+def alter_statement(parser: StatementParser) -> Statement | None:
     """Return the change as a statement, None if Spark's parser knows it."""
     if not parser.took("ALTER", "TABLE") or parser.next.kind not in ("word", "name"):
         return None

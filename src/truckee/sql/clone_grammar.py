@@ -6,7 +6,7 @@ from truckee.sql.parser import StatementParser
 from truckee.sql.statements import LATEST, CloneStatement, TableRef
 
 
-def cloned(parser: StatementParser) -> CloneStatement | None:
+def clone_statement(parser: StatementParser) -> CloneStatement | None:
     """Return the requested clone, None if this statement creates a table in another way.
 
     `DEEP CLONE`, and `CLONE` alone, which means the same, are Databricks' syntax.

@@ -14,7 +14,7 @@ from truckee.sql.statements import TableRef
 from truckee.sql.tables import table_storage
 
 
-def described(spark: SparkSession, table: TableRef) -> DataFrame:
+def detail_rows(spark: SparkSession, table: TableRef) -> DataFrame:
     """Return one row that describes a table; tables of other formats have fewer values."""
     if table.path is not None:
         return _at_path(spark, table.path)

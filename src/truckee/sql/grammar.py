@@ -25,8 +25,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from truckee.sql.alter_grammar import altered
-from truckee.sql.clone_grammar import cloned
+from truckee.sql.alter_grammar import alter_statement
+from truckee.sql.clone_grammar import clone_statement
 from truckee.sql.parser import StatementParser
 from truckee.sql.statements import (
     ConvertStatement,
@@ -208,7 +208,7 @@ _RULES: Mapping[str, Callable[[StatementParser], Statement | None]] = {
     "GENERATE": _generate,
     "CONVERT": _convert,
     "RESTORE": _restore,
-    "CREATE": cloned,
-    "REPLACE": cloned,
-    "ALTER": altered,
+    "CREATE": clone_statement,
+    "REPLACE": clone_statement,
+    "ALTER": alter_statement,
 }

@@ -18,7 +18,7 @@ from truckee.errors.sql import StatementNotAllowedError
 from truckee.log.files.history import history
 from truckee.spark.read.table_description import history_frame
 from truckee.sql.clone import run_clone
-from truckee.sql.detail import described
+from truckee.sql.detail import detail_rows
 from truckee.sql.result_columns import result_columns
 from truckee.sql.statements import (
     AddConstraintStatement,
@@ -57,7 +57,7 @@ def run_statement(spark: SparkSession, statement: Statement) -> DataFrame:
 def _result(spark: SparkSession, statement: Statement) -> DataFrame | None:
     match statement:
         case DetailStatement(table):
-            return described(spark, table)
+            return detail_rows(spark, table)
         case HistoryStatement(table, limit):
             return history_frame(spark, history(table_storage(spark, table), limit))
         case CloneStatement():

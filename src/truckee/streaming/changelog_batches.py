@@ -33,7 +33,7 @@ from truckee.streaming.offset import StreamOffset
 from truckee.streaming.starting_point import starting_version
 
 
-def shown_columns(storage: Storage, options: StreamOptions, read: ReadSchema) -> Changelog:
+def stream_columns(storage: Storage, options: StreamOptions, read: ReadSchema) -> Changelog:
     """Return a feed without rows, with the columns that a stream is loaded with.
 
     Raises `ColumnNotFoundError` for keys that the stream does not have.

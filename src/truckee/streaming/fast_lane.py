@@ -17,7 +17,7 @@ from truckee.spark.read.changelog_frames import as_declared, changelog_frame
 from truckee.spark.read.relations import scan_frame
 from truckee.spark.read.scan import Scan
 from truckee.spark.read.stream_source import StreamSource, streaming_frame, worked_out
-from truckee.spark.schema_conversion import shown_schema
+from truckee.spark.schema_conversion import public_schema
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
 from truckee.streaming.offset import StreamOffset, parse_offset
@@ -37,7 +37,7 @@ class Lane(NamedTuple):
     @property
     def schema(self) -> StructType:
         """The columns of the stream."""
-        return shown_schema(self.read.schema)
+        return public_schema(self.read.schema)
 
     def source(self, spark: SparkSession, checkpoint: str) -> StreamSource:
         """Return one run of a query; `checkpoint` is the folder that belongs to it."""
@@ -72,7 +72,7 @@ class _Source:
     def __init__(self, spark: SparkSession, opened: StreamRead, source_path: str) -> None:
         self._spark = spark
         self._stream = TableStream(opened, source_path)
-        self._schema = shown_schema(opened.schema)
+        self._schema = public_schema(opened.schema)
 
     def latest_offset(self, start: str | None, *, is_limited: bool) -> str | None:
         previous = self._offset(start)

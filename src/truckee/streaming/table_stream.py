@@ -42,7 +42,7 @@ from truckee.streaming.batches import (
     last_version_of,
     offset_at,
 )
-from truckee.streaming.changelog_batches import changelog_batch, shown_columns
+from truckee.streaming.changelog_batches import changelog_batch, stream_columns
 from truckee.streaming.commits import StreamCommits
 from truckee.streaming.entries import (
     VersionEntries,
@@ -75,7 +75,7 @@ class StreamRead:
     def schema(self) -> StructType:
         """The columns of the stream: those of the table, and for a feed its own three."""
         if self.options.is_changelog:
-            return shown_columns(self.storage, self.options, self.read).schema
+            return stream_columns(self.storage, self.options, self.read).schema
         return feed_schema(self.read.schema) if self.options.is_feed else self.read.schema
 
     def schema_log(self, source_path: str = "") -> SchemaLog | None:
@@ -210,7 +210,7 @@ class TableStream:
 
     @cached_property
     def _shown_columns(self) -> Changelog:
-        return shown_columns(self.storage, self.options, self.read)
+        return stream_columns(self.storage, self.options, self.read)
 
     def _is_empty(self, start: StreamOffset, end: StreamOffset) -> bool:
         """Return whether there is nothing between two offsets."""

@@ -46,7 +46,7 @@ from truckee.protocol.properties import validated_properties
 from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 from truckee.spark.result_frame import metrics_frame
 from truckee.spark.session.hadoop_storage import HadoopStorage
-from truckee.spark.session.job_descriptions import described_jobs
+from truckee.spark.session.job_descriptions import job_description
 from truckee.spark.session.python_workers import workers_have_truckee
 from truckee.spark.session.settings import session_storage, session_zone
 from truckee.storage.base import Storage
@@ -269,7 +269,7 @@ def _copying(spark: SparkSession) -> Copy:
             copy_in_threads(source, target, files)
             return
         parts = context.parallelize(files, max(1, -(-len(files) // _FILES_A_TASK)))
-        with described_jobs(spark, "copying files"):
+        with job_description(spark, "copying files"):
             parts.mapPartitions(lambda part: [copy_files(source, target, part)]).collect()
 
     return copy

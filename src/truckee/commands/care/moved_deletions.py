@@ -38,7 +38,7 @@ from truckee.spark.dml.target import Target
 from truckee.spark.jvm.projection import quoted, selected
 from truckee.spark.read.frames import snapshot_scan
 from truckee.spark.read.relations import FILE, ROW, scan_frame
-from truckee.spark.session.job_descriptions import described_jobs
+from truckee.spark.session.job_descriptions import job_description
 
 _VALUES = "__truckee_values"
 _WANTED = "__truckee_wanted"
@@ -129,7 +129,7 @@ def _found_again(
         names = target.stored_schema.names
         chosen = selected(rows.where(those), [target.old_alone(name, name) for name in names])
         counts = _with_values(chosen, names).groupBy(_VALUES).agg(F.count("*").alias(_WANTED))
-        with described_jobs(spark, "reading rows that others deleted"):
+        with job_description(spark, "reading rows that others deleted"):
             wanted = spark.createDataFrame(counts.toArrow())
     scan = changed(
         snapshot_scan(older),

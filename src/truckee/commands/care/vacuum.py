@@ -30,7 +30,7 @@ from truckee.errors.options import IllegalOptionError
 from truckee.log.running_command import running
 from truckee.options.text import Options
 from truckee.spark.session.hadoop_storage import HadoopStorage
-from truckee.spark.session.job_descriptions import described_jobs
+from truckee.spark.session.job_descriptions import job_description
 from truckee.spark.session.python_workers import workers_have_truckee
 from truckee.spark.session.settings import session_settings
 from truckee.storage.base import Storage
@@ -103,7 +103,7 @@ def _rows(inventory: DataFrame) -> Iterator[InventoryRow]:
 
 
 def _read_rows(inventory: DataFrame) -> Iterator[InventoryRow]:
-    with described_jobs(inventory.sparkSession, "reading the inventory"):
+    with job_description(inventory.sparkSession, "reading the inventory"):
         for row in inventory.toLocalIterator():
             yield InventoryRow(row[0], row[1] or 0, bool(row[2]), row[3] or 0)
 
@@ -150,5 +150,5 @@ def _delete_on_spark(
 
 
 def _each_described(spark: SparkSession, parts: RDD[DeletionOutcome]) -> Iterator[DeletionOutcome]:
-    with described_jobs(spark, "deleting files"):
+    with job_description(spark, "deleting files"):
         yield from parts.toLocalIterator()

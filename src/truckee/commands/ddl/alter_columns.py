@@ -160,7 +160,7 @@ def change_column(
     if position is not None:
         schema = moved_column(schema, path, position)
     chain = find_column(schema, path)
-    shown = None if chain is None else shown_field(chain.field)
+    shown = None if chain is None else commit_info_field(chain.field)
     parameters = {"column": shown, "position": _shown_position(position)}
     return commit_schema(snapshot, schema, "CHANGE COLUMN", parameters)
 
@@ -291,7 +291,7 @@ def commit_schema(
 
 
 def _shown(path: ColumnPath, field: StructField, position: str | None) -> dict[str, Any]:
-    column = {**shown_field(field), "name": ".".join(path)}
+    column = {**commit_info_field(field), "name": ".".join(path)}
     shown = _shown_position(position)
     return {"column": column} | ({} if shown is None else {"position": shown})
 
@@ -304,7 +304,7 @@ def _shown_position(position: str | None) -> str | None:
     return f"{word.upper()} {name}" if name else word.upper()
 
 
-def shown_field(field: StructField) -> dict[str, Any]:
+def commit_info_field(field: StructField) -> dict[str, Any]:
     """Return a column as commitInfo shows it."""
     kind = field.type
     return {

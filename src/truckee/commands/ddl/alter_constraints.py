@@ -21,7 +21,7 @@ from truckee.protocol.actions import Metadata
 from truckee.protocol.properties import CONSTRAINT_PREFIX
 from truckee.protocol.schema import PrimitiveType, StructType, type_text
 from truckee.spark.read.frames import snapshot_frame
-from truckee.spark.session.job_descriptions import described_jobs
+from truckee.spark.session.job_descriptions import job_description
 from truckee.spark.write.condition_checks import parse_expression
 from truckee.spark.write.session_copy import COLUMN_SETTINGS, on_session
 from truckee.spark.write.table_sql import check_rule
@@ -45,7 +45,7 @@ def add_constraint(spark: SparkSession, storage: Storage, name: str, expression:
     table.check("ADD CONSTRAINT")
 
     rows = on_session(snapshot_frame(spark, snapshot), COLUMN_SETTINGS)
-    with running("ADD CONSTRAINT", storage.root), described_jobs(spark, "checking rows"):
+    with running("ADD CONSTRAINT", storage.root), job_description(spark, "checking rows"):
         broken = rows.where(~sf.coalesce(sf.expr(expression), sf.lit(False))).count()
     if broken:
         raise ConstraintAlreadyViolatedError(name=name, expression=expression, rows=broken)

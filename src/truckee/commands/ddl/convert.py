@@ -32,7 +32,7 @@ from truckee.spark.session.catalog import (
     drop_entry,
     named_table,
 )
-from truckee.spark.session.job_descriptions import described_jobs
+from truckee.spark.session.job_descriptions import job_description
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import FileInfo, Storage
 
@@ -136,7 +136,7 @@ def _path_match(identifier: str) -> re.Match[str] | None:
 
 def _schema(spark: SparkSession, storage: Storage) -> StructType:
     """Return the columns of all files, then those of the folders, as Spark infers them."""
-    with running("CONVERT", storage.root), described_jobs(spark, "reading the columns of files"):
+    with running("CONVERT", storage.root), job_description(spark, "reading the columns of files"):
         found = parquet_folder_schema(spark, storage.root)
     if isinstance(found, str):
         raise ConversionError(

@@ -11,9 +11,9 @@ from truckee.commands.ddl.alter_columns import (
     NewColumn,
     check_independent,
     check_not_in_layout,
+    commit_info_field,
     commit_schema,
     new_field,
-    shown_field,
 )
 from truckee.commands.schema.edits import with_type
 from truckee.errors.commands.alter import ColumnsNotReplaceableError
@@ -34,7 +34,7 @@ def replace_columns(spark: SparkSession, storage: Storage, columns: Sequence[New
         raise ColumnsNotReplaceableError(reason="the table has an identity column")
     fields = tuple(_replaced(spark, snapshot, column) for column in columns)
     _check_dropped(spark, snapshot, fields)
-    shown = [shown_field(field) for field in fields]
+    shown = [commit_info_field(field) for field in fields]
     return commit_schema(snapshot, StructType(fields), "REPLACE COLUMNS", {"columns": shown})
 
 

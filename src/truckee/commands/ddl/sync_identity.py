@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
-from truckee.commands.ddl.alter_columns import shown_field
+from truckee.commands.ddl.alter_columns import commit_info_field
 from truckee.commands.schema.edits import changed_column
 from truckee.commands.table_plan import table_plan
 from truckee.errors.columns import NotAnIdentityColumnError
@@ -46,7 +46,7 @@ def sync_identity(spark: SparkSession, storage: Storage, column: Sequence[str]) 
     assert synced is not None
     transaction = table.transaction()
     transaction.read_whole_table()
-    parameters = {"column": shown_field(synced.field)}
+    parameters = {"column": commit_info_field(synced.field)}
     return transaction.commit("CHANGE COLUMN", parameters=parameters, allow_empty=True)
 
 

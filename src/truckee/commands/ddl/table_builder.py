@@ -28,7 +28,7 @@ from truckee.protocol.column_metadata import (
 )
 from truckee.protocol.property_kinds import parse_column_names
 from truckee.protocol.schema import StructField, StructType
-from truckee.spark.jvm.jvm_errors import unlogged
+from truckee.spark.jvm.jvm_errors import quiet_errors
 from truckee.spark.schema_conversion import from_spark
 from truckee.spark.session.arguments import PathLike, checked_path
 from truckee.spark.write.char_columns import declared_field
@@ -144,7 +144,7 @@ def spark_type_of(given: str | SparkType | None) -> SparkType:
             what="dataType", needs="be a string or a DataType", found=type_name(given)
         )
     try:
-        with unlogged():
+        with quiet_errors():
             return SparkType.fromDDL(given)
     except ParseException:
         raise TypeTextError(argument="dataType", text=given) from None

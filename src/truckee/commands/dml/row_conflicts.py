@@ -61,7 +61,7 @@ from truckee.scan.pruning import prune
 from truckee.spark.dml.target import Target
 from truckee.spark.jvm.projection import quoted
 from truckee.spark.read.relations import FILE
-from truckee.spark.session.job_descriptions import described_jobs
+from truckee.spark.session.job_descriptions import job_description
 from truckee.spark.session.settings import session_zone
 
 
@@ -234,7 +234,7 @@ def _first_match(
     if not new:
         return None
     target = Target(spark, newer)
-    with target.only(new) as rows, described_jobs(spark, "looking for rows in files of others"):
+    with target.only(new) as rows, job_description(spark, "looking for rows in files of others"):
         found = plan.matching(rows).select(FILE).limit(1).collect()
     return decode_path(target.add_files([found[0][0]])[0].path) if found else None
 
@@ -285,7 +285,7 @@ def _sums(rows: DataFrame) -> tuple[object, ...]:
     sums = rows.select(F.xxhash64(text).alias("h"), F.hash(text).alias("g")).agg(
         F.count("*"), F.sum(F.col("h").cast("decimal(38,0)")), F.bit_xor("h"), F.sum("g")
     )
-    with described_jobs(rows.sparkSession, "comparing rows with those of others"):
+    with job_description(rows.sparkSession, "comparing rows with those of others"):
         return tuple(sums.collect()[0])
 
 

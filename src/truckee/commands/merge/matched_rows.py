@@ -36,7 +36,7 @@ from truckee.spark.dml.row_bitmaps import (
 )
 from truckee.spark.dml.target import Target
 from truckee.spark.read.relations import FILE, ROW
-from truckee.spark.session.job_descriptions import described_jobs
+from truckee.spark.session.job_descriptions import job_description
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +189,7 @@ def _multiple_matches(merge: ResolvedMerge, source: Source) -> MultipleMatchesEr
     shown = names or list(target.schema.names)
     values = [F.first(target.old(name)).alias(f"v{i}") for i, name in enumerate(shown)]
     pairs = _pairs(merge, source).groupBy(FILE, ROW).agg(F.count("*").alias("matches"), *values)
-    with described_jobs(target.spark, "finding a row with several matches"):
+    with job_description(target.spark, "finding a row with several matches"):
         example = pairs.where("matches > 1").orderBy(FILE, ROW).limit(1).collect()[0]
     texts = [f"{name}: {example[f'v{index}']}" for index, name in enumerate(shown)]
     return MultipleMatchesError(

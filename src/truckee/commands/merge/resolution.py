@@ -53,7 +53,7 @@ from truckee.spark.dml.expressions import (
     resolved_value,
 )
 from truckee.spark.dml.target import Target
-from truckee.spark.jvm.jvm_errors import unlogged
+from truckee.spark.jvm.jvm_errors import quiet_errors
 from truckee.spark.jvm.projection import quoted
 from truckee.spark.read.relations import FILE, ROW
 from truckee.spark.schema_conversion import from_spark
@@ -167,7 +167,7 @@ class MergeNames:
 
     def _source_column(self, name: str, clause: Clause) -> Column:
         try:
-            with unlogged():
+            with quiet_errors():
                 return self._source[quoted(name)]
         except DeltaError:
             raise

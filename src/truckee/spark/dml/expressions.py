@@ -31,7 +31,7 @@ from truckee.errors.commands.dml import (
 from truckee.errors.options import ArgumentTypeError
 from truckee.protocol.schema import DataType
 from truckee.spark.jvm.bridge import java_class, java_half, to_column
-from truckee.spark.jvm.jvm_errors import unlogged
+from truckee.spark.jvm.jvm_errors import quiet_errors
 from truckee.spark.schema_conversion import from_spark
 
 _CATALYST = "org.apache.spark.sql.catalyst"
@@ -131,7 +131,7 @@ def _analyzed(
     hidden: Iterable[str],
 ) -> Any:
     try:
-        with unlogged():
+        with quiet_errors():
             return rows.where(condition)._jdf.queryExecution().analyzed()
     except DeltaError:  # about a table that the condition names; it says more than Spark's message
         raise

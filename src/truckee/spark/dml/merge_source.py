@@ -20,7 +20,7 @@ from pyspark.sql.types import StructType
 
 from truckee.spark.jvm.bridge import to_column
 from truckee.spark.schema_conversion import to_java
-from truckee.spark.session.job_descriptions import described_jobs
+from truckee.spark.session.job_descriptions import job_description
 
 NUMBER = "__truckee_source_row"
 """The column with the number of each row of a source that is kept."""
@@ -84,7 +84,7 @@ def merge_source(
         rows = numbered.localCheckpoint(eager=False)
     pairs = _equal_keys(source, target, on)
     bounds = [f(pair.compared) for pair in pairs for f in (F.min, F.max)]
-    with described_jobs(source.sparkSession, "reading the source"):
+    with job_description(source.sparkSession, "reading the source"):
         found = rows.agg(F.count("*"), *bounds).collect()[0]
     keys = [
         pair.between(found[1 + 2 * index], found[2 + 2 * index]) for index, pair in enumerate(pairs)

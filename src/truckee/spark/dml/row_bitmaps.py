@@ -28,7 +28,7 @@ from truckee.spark.jvm.bridge import compiled, java_half
 from truckee.spark.jvm.projection import Given, Named, selected
 from truckee.spark.read.relations import FILE, ROW
 from truckee.spark.read.scan import vector_text
-from truckee.spark.session.job_descriptions import described_jobs
+from truckee.spark.session.job_descriptions import job_description
 
 FileRows = Mapping[int, RowBitmap]
 """Rows by the id of their file."""
@@ -73,7 +73,7 @@ def found_rows(rows: DataFrame, root: str) -> dict[int, RowBitmap | StoredRows]:
     """Return the same for rows that are there once each; vectors may be written below `root`."""
     places = selected(rows, [Named(FILE), Named(ROW)])
     spark = rows.sparkSession
-    with described_jobs(spark, "finding rows"):
+    with job_description(spark, "finding rows"):
         records = bytes(compiled(spark, "TruckeeRows").stored(places._jdf, root, MOST_SENT))
     sent: dict[int, list[RowBitmap]] = defaultdict(list)
     stored: dict[int, list[DeletionVectorDescriptor]] = defaultdict(list)
@@ -102,7 +102,7 @@ def united_vectors(
     if not texts:
         return []
     session = spark._jsparkSession
-    with described_jobs(spark, "writing deletion vectors"):
+    with job_description(spark, "writing deletion vectors"):
         records = bytes(compiled(spark, "TruckeeRows").united(session, root, "\n\n".join(texts)))
     written = {number: vector for number, _, [vector] in _records(records, 1)}
     found = [written[number] for number in range(len(sets))]
@@ -142,7 +142,7 @@ def _collected(
     marked = [Given(mark, f"{_MARK}{index}") for index, mark in enumerate(marks)]
     places = selected(rows, [Named(FILE), Named(ROW), *marked])
     spark = rows.sparkSession
-    with described_jobs(spark, "finding rows"):
+    with job_description(spark, "finding rows"):
         records = bytes(compiled(spark, "TruckeeRows").bitmaps(places._jdf, len(marks)))
     parts: list[dict[int, list[RowBitmap]]] = [defaultdict(list) for _ in range(len(marks) + 1)]
     num_seen: dict[int, int] = defaultdict(int)

@@ -108,7 +108,7 @@ def _optional(found: Any) -> int | None:
     return int(found.get()) if found.isPresent() else None
 
 
-def shown_partition(plan: Any) -> dict[str, str]:
+def partition_pattern(plan: Any) -> dict[str, str]:
     """Return the partition that SHOW PARTITIONS asks for, a text for each of its columns."""
     pattern = plan.pattern()
     if not pattern.isDefined():

@@ -58,7 +58,7 @@ def error_mark(error: BaseException) -> str:
 
 
 @contextmanager
-def unlogged() -> Iterator[None]:
+def quiet_errors() -> Iterator[None]:
     """Keep PySpark from logging errors of this block: they are caught and become ours."""
     before = getattr(_thread, "is_quiet", False)
     _thread.is_quiet = True

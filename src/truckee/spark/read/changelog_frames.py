@@ -45,7 +45,7 @@ from truckee.spark.read.frames import feed_frame, feed_scan
 from truckee.spark.read.net_rows import IS_COMPARED, ROW_VERSION, net_by_identity, net_by_rows
 from truckee.spark.read.relations import ROW, scan_frame
 from truckee.spark.read.row_pairing import is_after, paired_rows, uncancelled_rows
-from truckee.spark.schema_conversion import bare, shown_schema, spark_type
+from truckee.spark.schema_conversion import bare, public_schema, spark_type
 from truckee.storage.base import Storage
 
 _TOLD_AS = "__truckee_told_as"
@@ -280,7 +280,7 @@ class _Frames:
         """Return the columns that are shown, of rows with the columns of all eras."""
         feed = self._feed
         last = feed.history.eras[-1]
-        fields = shown_schema(feed.table_schema).fields
+        fields = public_schema(feed.table_schema).fields
         columns: list[Column] = []
         for followed, field, own in zip(
             feed.columns, fields, feed.table_schema.fields, strict=True

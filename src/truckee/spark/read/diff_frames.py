@@ -31,7 +31,7 @@ from truckee.spark.jvm.projection import Given, Item, Named, column, selected
 from truckee.spark.read.relations import ROW, scan_frame
 from truckee.spark.read.row_pairing import is_after, paired_rows, uncancelled_rows
 from truckee.spark.read.scan import Scan
-from truckee.spark.schema_conversion import shown_schema
+from truckee.spark.schema_conversion import public_schema
 from truckee.spark.session.settings import session_zone
 from truckee.storage.base import Storage
 
@@ -48,7 +48,7 @@ class DiffFrame(ClassicDataFrame):
     plan: SnapshotDiff
 
     def _repr_html_(self) -> str | None:
-        return diff_fragment(self.plan, shown_diff(self, self.plan))
+        return diff_fragment(self.plan, diff_frame_view(self, self.plan))
 
 
 def diff_frame(
@@ -61,10 +61,10 @@ def diff_frame(
     """Return the rows that differ between two versions; see `requested_diff`."""
     zone = session_zone(spark)
     plan = requested_diff(storage, *versions, keys, other=other, time_zone=zone)
-    return planned_diff_frame(spark, plan)
+    return snapshot_diff_frame(spark, plan)
 
 
-def planned_diff_frame(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
+def snapshot_diff_frame(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
     """Return the rows that differ: the columns of the diff, and `_change_type`."""
     frame = _differing_rows(spark, plan)
     shown = DiffFrame(frame._jdf, spark)
@@ -72,7 +72,9 @@ def planned_diff_frame(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
     return shown
 
 
-def shown_diff(frame: DataFrame, plan: SnapshotDiff, *, most: int = MOST_ROWS_SHOWN) -> DiffView:
+def diff_frame_view(
+    frame: DataFrame, plan: SnapshotDiff, *, most: int = MOST_ROWS_SHOWN
+) -> DiffView:
     """Return what a page shows of a diff that Spark reads; only the rows shown are collected."""
     partitions = [name for name in plan.after.partition_columns if name in frame.columns]
     by = [CHANGE_TYPE, *partitions]
@@ -99,7 +101,7 @@ def _differing_rows(spark: SparkSession, plan: SnapshotDiff) -> DataFrame:
     if plan.compared:
         frames.append(_compared(spark, plan))
     if not frames:
-        shown = shown_schema(StructType((*plan.schema.fields, CHANGE_TYPE_FIELD)))
+        shown = public_schema(StructType((*plan.schema.fields, CHANGE_TYPE_FIELD)))
         return spark.createDataFrame([], shown)
     return reduce(DataFrame.unionAll, frames)
 

@@ -34,7 +34,7 @@ from truckee.spark.jvm.projection import column
 from truckee.spark.read.diff_frames import pruned_files
 from truckee.spark.read.relations import ROW, scan_frame
 from truckee.spark.read.scan import Scan
-from truckee.spark.schema_conversion import shown_schema
+from truckee.spark.schema_conversion import public_schema
 from truckee.spark.session.settings import session_zone
 from truckee.storage.base import Storage
 
@@ -77,7 +77,7 @@ def history_of_rows(
 
 
 def _shown(spark: SparkSession, timelines: RowTimelines, events: pa.Table) -> DataFrame:
-    schema = shown_schema(history_schema(timelines))
+    schema = public_schema(history_schema(timelines))
     # PySpark cannot make a DataFrame of a table that has no batch.
     return spark.createDataFrame(events if events.num_rows else [], schema)
 

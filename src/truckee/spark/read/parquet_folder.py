@@ -9,7 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from truckee.protocol.schema import StructType
-from truckee.spark.jvm.jvm_errors import unlogged
+from truckee.spark.jvm.jvm_errors import quiet_errors
 from truckee.spark.schema_conversion import from_spark
 
 _CLASS_OF_ERROR = re.compile(r"^[\w.$]+Exception: ")
@@ -21,7 +21,7 @@ def parquet_folder_schema(spark: SparkSession, path: str) -> StructType | str:
     Every footer is read, since files may differ in their columns.
     """
     try:
-        with unlogged():
+        with quiet_errors():
             frame = spark.read.option("mergeSchema", "true").parquet(path)
     except PySparkException as error:
         return str(error).splitlines()[0]

@@ -42,7 +42,7 @@ from truckee.spark.jvm.projection import Item, Named, selected
 from truckee.spark.read.catalyst_predicates import predicate_of
 from truckee.spark.read.read_errors import explain_failures_of
 from truckee.spark.read.scan import FileRead, Scan, file_reads, file_url
-from truckee.spark.schema_conversion import file_schema, shown_schema, to_spark
+from truckee.spark.schema_conversion import file_schema, public_schema, to_spark
 from truckee.spark.session.settings import packed_settings, session_zone
 
 FILE = "__truckee_file"
@@ -131,7 +131,7 @@ def _physical_partitions(scan: Scan) -> dict[str, StructField]:
 
 
 def _columns(scan: Scan, *, row_ids: bool) -> list[Item]:
-    logical = shown_schema(scan.schema)
+    logical = public_schema(scan.schema)
     physical = file_schema(scan.schema, scan.mapping_mode)
     columns: list[Item] = [
         _renamed(there, here) for there, here in zip(physical.fields, logical.fields, strict=True)

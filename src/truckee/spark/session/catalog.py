@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from truckee.errors.commands.create import InvalidTableNameError, NotATruckeeTableError
 from truckee.protocol.paths import is_absolute
 from truckee.spark.jvm.bridge import compiled, gateway, java_array
-from truckee.spark.jvm.jvm_errors import unlogged
+from truckee.spark.jvm.jvm_errors import quiet_errors
 from truckee.spark.jvm.projection import quoted
 
 DELTA_PROVIDERS = frozenset({"delta", "truckee"})
@@ -132,7 +132,7 @@ def table_name_parts(spark: SparkSession, name: str) -> list[str]:
     """
     session = spark._jsparkSession.sessionState()
     try:
-        with unlogged():
+        with quiet_errors():
             parts = session.sqlParser().parseMultipartIdentifier(name)
     except ParseException:
         raise InvalidTableNameError(table=name) from None

@@ -13,7 +13,7 @@ _DESCRIPTION = "spark.job.description"
 
 
 @contextmanager
-def described_jobs(spark: SparkSession, step: str) -> Iterator[None]:
+def job_description(spark: SparkSession, step: str) -> Iterator[None]:
     """Describe the jobs that the body starts by the running command and `step`.
 
     Afterwards the previous description is restored, which may be the user's own.

@@ -9,7 +9,7 @@ from operator import is_not
 
 from pyspark.sql import SparkSession
 
-from truckee.spark.session.job_descriptions import described_jobs
+from truckee.spark.session.job_descriptions import job_description
 
 _log = logging.getLogger(__name__)
 _known: dict[str, bool] = {}
@@ -20,7 +20,7 @@ def workers_have_truckee(spark: SparkSession) -> bool:
     context = spark.sparkContext
     application = str(context.applicationId)
     if application not in _known:
-        with described_jobs(spark, "asking whether workers have truckee"):
+        with job_description(spark, "asking whether workers have truckee"):
             # Functions of Python's standard library, which every worker has.
             found = context.parallelize(["truckee"], 1).map(find_spec).map(partial(is_not, None))
             _known[application] = bool(found.collect()[0])

@@ -18,7 +18,7 @@ from truckee.errors.base import DeltaError
 from truckee.errors.commands.write import InvalidConditionError
 from truckee.protocol.schema import DataType, PrimitiveType, StructType, type_text
 from truckee.spark.jvm.bridge import gateway
-from truckee.spark.jvm.jvm_errors import unlogged
+from truckee.spark.jvm.jvm_errors import quiet_errors
 from truckee.spark.schema_conversion import bare_schema, from_spark, to_java, to_spark
 from truckee.spark.write.session_copy import COLUMN_SETTINGS, on_session
 
@@ -54,7 +54,7 @@ def parse_expression(spark: SparkSession, sql: str, schema: StructType) -> Parse
     """
     rows = on_session(_no_rows(spark, to_spark(bare_schema(schema))), COLUMN_SETTINGS)
     try:
-        with unlogged():
+        with quiet_errors():
             found = rows.select(sf.expr(sql).alias("value"))
             plan = found._jdf.queryExecution().analyzed()
     except DeltaError:  # about a table that the expression names; it says more than Spark's message

@@ -25,7 +25,7 @@ from pyspark.sql.internal import InternalFunction
 from truckee.protocol.schema import DataType, DecimalType, PrimitiveType
 from truckee.spark.jvm.projection import binary_search
 from truckee.spark.read.relations import FILE, ROW
-from truckee.spark.session.job_descriptions import described_jobs
+from truckee.spark.session.job_descriptions import job_description
 
 SAMPLED_ROWS = 100_000
 _SAMPLED_ROWS_PER_FILE = 100
@@ -94,7 +94,7 @@ def _sample(
 ) -> pa.Table:
     wanted = max(SAMPLED_ROWS, _SAMPLED_ROWS_PER_FILE * num_files)
     chosen = rows.select(*(value.alias(f"c{index}") for index, value in enumerate(values)))
-    with described_jobs(rows.sparkSession, "sampling rows for the curve"):
+    with job_description(rows.sparkSession, "sampling rows for the curve"):
         if num_rows is None:
             num_rows = rows.count()
         if num_rows > wanted:

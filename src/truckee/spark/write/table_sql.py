@@ -31,7 +31,7 @@ from truckee.errors.sql import (
 from truckee.protocol.column_metadata import CURRENT_DEFAULT_KEY, GENERATION_EXPRESSION_KEY
 from truckee.protocol.schema import StructField
 from truckee.spark.jvm.bridge import compiled
-from truckee.spark.jvm.jvm_errors import unlogged
+from truckee.spark.jvm.jvm_errors import quiet_errors
 from truckee.spark.schema_conversion import spark_type
 
 ALLOW_ANY_FUNCTION = "spark.truckee.tableSql.allowAnyFunction"
@@ -94,7 +94,7 @@ def _refused(sql: str) -> str | None:
     """Return the first thing in an expression that a table may not use, None if there is none."""
     spark = SparkSession.active()
     try:
-        with unlogged():
+        with quiet_errors():
             called = compiled(spark, "TruckeeFunctions").called(spark._jsparkSession, sql)
     except ParseException:
         return None  # it cannot be run at all, and Spark says so when it is used
@@ -108,5 +108,5 @@ def _refused(sql: str) -> str | None:
 @lru_cache(maxsize=10_000)
 def _is_constant(sql: str) -> bool:
     spark = SparkSession.active()
-    with unlogged():
+    with quiet_errors():
         return bool(compiled(spark, "TruckeeFunctions").isConstant(spark._jsparkSession, sql))

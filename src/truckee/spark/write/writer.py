@@ -38,7 +38,7 @@ from truckee.scan.footer_statistics import (
 )
 from truckee.spark.jvm.jvm_errors import translate_with
 from truckee.spark.jvm.projection import column
-from truckee.spark.session.job_descriptions import described_jobs
+from truckee.spark.session.job_descriptions import job_description
 from truckee.spark.session.settings import session_settings
 from truckee.spark.write.char_columns import text_length_rules, with_declared_lengths
 from truckee.spark.write.constraints import Rule, guarded, table_rules, violation
@@ -231,7 +231,7 @@ def _write(
     }
     try:
         writer = rows.df.write.options(**{**options.as_spark(), **_NO_MARKERS, **asked})
-        with described_jobs(rows.df.sparkSession, "writing files"):
+        with job_description(rows.df.sparkSession, "writing files"):
             writer.partitionBy(*rows.folders).mode("error").format(TRUCKEE_FORMAT).save(folder)
     finally:
         if not is_stopped(rows.df.sparkSession):
