@@ -11,7 +11,7 @@ from itertools import islice
 
 from truckee.errors.changes import ChangeDataFileNotFoundError
 from truckee.scan.scan_file import ScanFile
-from truckee.storage.base import Storage
+from truckee.storage.base import Storage, file_exists
 
 _THREADS = 16
 _AT_ONCE = 256
@@ -29,7 +29,7 @@ def missing_file_error(
     looked_for = _newest_first(files)
     with ThreadPoolExecutor(_THREADS) as pool:
         while batch := list(islice(looked_for, _AT_ONCE)):
-            found = pool.map(lambda item: _exists(storage, item[1]), batch)
+            found = pool.map(lambda item: file_exists(storage, item[1]), batch)
             for (version, path), is_there in zip(batch, found, strict=True):
                 if not is_there:
                     return ChangeDataFileNotFoundError(
@@ -47,7 +47,7 @@ def missing_paths(storage: Storage, files: Iterable[ScanFile]) -> Iterator[str]:
     looked_for = _newest_first(files)
     with ThreadPoolExecutor(_THREADS) as pool:
         while batch := list(islice(looked_for, _AT_ONCE)):
-            found = pool.map(lambda item: _exists(storage, item[1]), batch)
+            found = pool.map(lambda item: file_exists(storage, item[1]), batch)
             for (_, path), is_there in zip(batch, found, strict=True):
                 if not is_there:
                     yield path
@@ -68,11 +68,3 @@ def _paths(file: ScanFile) -> Iterator[str]:
     for vector in (file.rows.within, file.rows.without):
         if vector is not None and vector.is_on_disk:
             yield vector.file_path
-
-
-def _exists(storage: Storage, path: str) -> bool:
-    try:
-        storage.read_range(path, 0, 1)
-    except FileNotFoundError:
-        return False
-    return True

@@ -81,9 +81,12 @@ def _tokens(condition: str) -> Iterator[Token]:
 
 
 def _unescaped(literal: str) -> str:
-    quote, inner = literal[0], literal[1:-1].replace(literal[0] * 2, literal[0])
-    del quote
-    return _ESCAPE.sub(_resolved, inner)
+    return without_escapes(literal[1:-1].replace(literal[0] * 2, literal[0]))
+
+
+def without_escapes(text: str) -> str:
+    """Return the text that Spark reads in a literal with these characters between its quotes."""
+    return _ESCAPE.sub(_resolved, text) if "\\" in text else text
 
 
 def _resolved(match: re.Match[str]) -> str:

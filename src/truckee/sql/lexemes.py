@@ -18,6 +18,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from truckee.conditions.tokens import without_escapes
+
 _LEXEME = re.compile(
     r"""
     (?P<skipped>\s+|--[^\r\n]*|/\*.*?\*/)
@@ -30,8 +32,6 @@ _LEXEME = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.IGNORECASE | re.ASCII,
 )
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", re.DOTALL)
-_ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
 
 class Lexeme(Struct, frozen=True):
@@ -67,25 +67,10 @@ def _lexemes(statement: str) -> Iterator[Lexeme]:
         if kind == "raw":
             yield Lexeme("text", found[2:-1], position, match.end(), found)
         elif kind == "text":
-            yield Lexeme(kind, _unescaped(found[1:-1]), position, match.end(), found)
+            yield Lexeme(kind, without_escapes(found[1:-1]), position, match.end(), found)
         elif kind == "name":
             value = found[1:-1].replace("``", "`")
             yield Lexeme(kind, value, position, match.end(), found)
         elif kind != "skipped":
             yield Lexeme(kind, found, position, match.end(), found)
         position = match.end()
-
-
-def _unescaped(inner: str) -> str:
-    return _ESCAPE.sub(_resolved, inner) if "\\" in inner else inner
-
-
-def _resolved(match: re.Match[str]) -> str:
-    code = match[1]
-    if code[0] in "uU" and len(code) > 1:
-        return chr(int(code[1:], 16))
-    if len(code) == 3:
-        return chr(int(code, 8))
-    if code in "%_":
-        return match[0]
-    return _ESCAPED.get(code, code)

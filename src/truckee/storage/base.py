@@ -75,3 +75,12 @@ class Storage(Protocol):
         only files below the root may be deleted.
         """
         ...
+
+
+def file_exists(storage: Storage, path: str) -> bool:
+    """Return whether there is a file at a path, by reading one byte of it."""
+    try:
+        storage.read_range(path, 0, 1)
+    except FileNotFoundError:
+        return False
+    return True

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from truckee.care.table_root import TableRoot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.paths import decode_path
-from truckee.storage.base import Storage
+from truckee.storage.base import Storage, file_exists
 
 _MANY = 1000
 _THREADS = 16
@@ -39,13 +39,5 @@ def absent(storage: Storage, paths: Iterable[str]) -> list[str]:
         there = {file.path for file in storage.list_tree("")}
         wanted = [path for path in wanted if root.below(path) not in there]
     with ThreadPoolExecutor(_THREADS) as pool:
-        found = pool.map(lambda path: _exists(storage, path), wanted)
+        found = pool.map(lambda path: file_exists(storage, path), wanted)
         return [path for path, is_there in zip(wanted, found, strict=True) if not is_there]
-
-
-def _exists(storage: Storage, path: str) -> bool:
-    try:
-        storage.read_range(path, 0, 1)
-    except FileNotFoundError:
-        return False
-    return True
