@@ -5,8 +5,10 @@ import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.function.BiFunction;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
@@ -25,6 +27,10 @@ import org.apache.spark.sql.catalyst.expressions.In;
 import org.apache.spark.sql.catalyst.expressions.InSet;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.FileIndex;
@@ -39,6 +45,7 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import org.roaringbitmap.longlong.Roaring64NavigableMap;
 import scala.Function1;
+import scala.Option;
 import scala.collection.immutable.ArraySeq;
 import scala.collection.immutable.Map;
 import scala.collection.immutable.Map$;
@@ -274,11 +281,22 @@ public class TruckeeFiles implements FileIndex {
      */
     public Dataset grouped(Dataset rows, String keys, String sums, String having, String items)
         throws IOException {
-      Column[] values = columns(sums, null);
-      Column[] others = new Column[values.length - 1];
-      System.arraycopy(values, 1, others, 0, others.length);
-      Dataset summed = (Dataset) rows.groupBy(columns(keys, null)).agg(values[0], others);
-      return select((Dataset) summed.where(having), items, null);
+      SparkSession session = rows.sparkSession();
+      Object[] by = expressions(session, keys);
+      List values = new ArrayList(Arrays.asList(by));
+      values.addAll(Arrays.asList(expressions(session, sums)));
+      LogicalPlan summed =
+          new Aggregate(seq(by), seq(values.toArray()), rows.logicalPlan(), Option.empty());
+      LogicalPlan kept = new Filter(session.expression(functions.expr(having)), summed);
+      // One plan, so that Spark analyses it once.
+      return Dataset.ofRows(session, new Project(seq(expressions(session, items)), kept));
+    }
+
+    private static Object[] expressions(SparkSession session, String items) throws IOException {
+      Column[] columns = columns(items, null);
+      Object[] found = new Object[columns.length];
+      for (int i = 0; i < found.length; i++) found[i] = session.expression(columns[i]);
+      return found;
     }
 
     private static Column[] columns(String items, Column[] given) throws IOException {

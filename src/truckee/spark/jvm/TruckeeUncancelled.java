@@ -30,12 +30,12 @@ import scala.runtime.AbstractFunction1;
  * The rows of a task that are left after equal deleted and inserted ones have cancelled. The last column
  * of a row is its type, `insert` or `delete`; rows are equal if their other columns are.
  *
- *     all rows, kept in order, and a set of their hashes
- *       -> no row of the other type has the hash: the row is left
+ *     all rows, kept in order, and a filter of their hashes
+ *       -> no row of the other type has such a hash: the row is left
  *       -> some row may be equal: sorted by hash, so that equal rows are neighbours; then compared
  *
- * Usually no row is compared. Spark's sorter keeps the rows, in memory that Spark manages; it spills what
- * does not fit. If there are too many hashes for a set, all rows are sorted.
+ * Usually few rows are compared. Spark's sorter keeps the rows, in memory that Spark manages; it spills
+ * what does not fit. The more rows, the more of them pass the filter and are sorted, in the end all.
  *
  * Spark writes the type after everything else in a row, as 8 bytes. So what comes before it is the same
  * for equal rows, byte for byte: Spark's own aggregation compares rows in this way.
@@ -119,45 +119,19 @@ public class TruckeeUncancelled extends SparkPlan {
     public int compare(Object one, Object other) { return 0; }
   }
 
-  /** Which hashes deleted and inserted rows have. The last two bits of an entry say which of the two. */
+  /** Two bits for each of 8 million kinds of hashes: whether deleted, and whether inserted rows have it. */
   private static class Hashes {
-    private static final int MOST = 1 << 20;
-    private long[] slots = new long[1 << 16];
-    private int count = 0;
-    private boolean anyShared = false;
-    private boolean isFull = false;
+    private static final int KINDS = 1 << 23;
+    private final long[] bits = new long[KINDS / 32];
 
     private void add(long hash, boolean isInserted) {
-      if (isFull) return;
-      int at = place(hash);
-      if (slots[at] == 0) {
-        count++;
-        slots[at] = hash & ~3L;
-      }
-      slots[at] |= isInserted ? 2 : 1;
-      anyShared = anyShared || (slots[at] & 3) == 3;
-      if (count > slots.length / 4 * 3) grow();
+      bits[place(hash)] |= (isInserted ? 2L : 1L) << 2 * (hash & 31);
     }
 
     /** Whether rows of both types may have the hash. */
-    private boolean isShared(long hash) {
-      return isFull || anyShared && (slots[place(hash)] & 3) == 3;
-    }
+    private boolean isShared(long hash) { return (bits[place(hash)] >>> 2 * (hash & 31) & 3) == 3; }
 
-    private int place(long hash) {
-      int at = (int) (hash >>> 32) & slots.length - 1;
-      while (slots[at] != 0 && ((slots[at] ^ hash) & ~3L) != 0) at = at + 1 & slots.length - 1;
-      return at;
-    }
-
-    private void grow() {
-      long[] old = slots;
-      isFull = old.length >= MOST;
-      slots = new long[isFull ? 0 : 4 * old.length];
-      for (int i = 0; !isFull && i < old.length; i++) {
-        if (old[i] != 0) slots[place(old[i])] = old[i];
-      }
-    }
+    private int place(long hash) { return (int) (hash >>> 32) & bits.length - 1; }
   }
 
   /** The rows that are left: first those whose hash the other type does not have. */

@@ -27,7 +27,7 @@ from truckee.protocol.table_configuration import TableConfiguration
 from truckee.report.diff_page import MOST_ROWS_SHOWN, DiffView, diff_fragment
 from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.scan_file import ScanFile
-from truckee.spark.jvm.projection import Given, Item, Named, column, selected
+from truckee.spark.jvm.projection import Given, Named, column, selected
 from truckee.spark.read.relations import ROW, scan_frame
 from truckee.spark.read.row_pairing import is_after, paired_rows, uncancelled_rows
 from truckee.spark.read.scan import Scan
@@ -145,17 +145,17 @@ def _compared_by_ids(rows: DataFrame, plan: SnapshotDiff) -> DataFrame:
 def _read(
     spark: SparkSession, plan: SnapshotDiff, read: DiffRead, *, whole_files: bool = False
 ) -> DataFrame:
-    """Return the rows of a read, with their change type and the columns that give their ids."""
+    """Return the rows of a read, with their change type and, where rows have ids, these."""
     frame = scan_frame(spark, _scan(plan, read), row_ids=plan.has_row_ids, whole_files=whole_files)
     if plan.is_reversed:
         opposite = F.when(is_after(), DELETE).otherwise(INSERT)
         frame = frame.withColumn(CHANGE_TYPE, opposite)
-    items: list[Item] = [Named(name) for name in (*plan.schema.names, CHANGE_TYPE)]
-    if plan.has_row_ids:
-        assert read.columns.row_id is not None
-        counted = column(BASE_ROW_ID) + column(ROW)
-        items.append(Given(F.coalesce(column(read.columns.row_id), counted), ROW_ID))
-    return selected(frame, items)
+    if not plan.has_row_ids:
+        return frame
+    assert read.columns.row_id is not None
+    counted = column(BASE_ROW_ID) + column(ROW)
+    row_id = Given(F.coalesce(column(read.columns.row_id), counted), ROW_ID)
+    return selected(frame, [*map(Named, (*plan.schema.names, CHANGE_TYPE)), row_id])
 
 
 def _scan(plan: SnapshotDiff, read: DiffRead) -> Scan:
