@@ -42,6 +42,7 @@ from truckee.errors import (
     RowIdsNotUniqueError,
     UpdatesNeedCarryoversDroppedError,
 )
+from truckee.protocol.actions import AddFile, CommitInfo
 from truckee.protocol.schema import PrimitiveType, StructField, StructType
 from truckee.storage.local import LocalStorage
 from truckee.table import DeltaTable
@@ -231,6 +232,36 @@ def test_updates_of_a_recorded_feed_are_paired_although_nothing_is_dropped(
     paired = "I 1:Alice@1, U- 1:Alice@2, U+ 1:Robert@2"
     assert in_versions(kept) == Counter(e[:4] for e in events(paired + ", U- 2:Bob@2, U+ 2:Bob@2"))
     assert in_versions(dropped) == Counter(e[:4] for e in events(paired))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("mode", ["dropCarryovers", "netChanges"])
+def test_rows_that_got_new_ids_when_they_were_moved_are_no_changes(
+    engine: str, spark: SparkSession, tmp_path: Path, mode: str
+) -> None:
+    """A writer that does not say that it kept the ids of rows may have given them new ones."""
+    table = DataTable(tmp_path / "t", "id long", "name string", properties=TRACKED)
+    old = replace(named_rows(table, "old", {1: "a", 2: "b", 3: "c"}), base_row_id=0)
+    table.commit(PRESERVED, old)
+    new = replace(named_rows(table, "new", {1: "a", 2: "B"}), base_row_id=100)
+    table.commit(CommitInfo(operation="TEST"), removed(old), new)
+
+    rows = rows_of(
+        engine,
+        spark,
+        table.path,
+        2,
+        2,
+        changeFeed="derived",
+        deduplicationMode=mode,
+        computeUpdates=True,
+    )
+
+    assert in_versions(rows) == Counter(e[:4] for e in events("D 2:b@2, I 2:B@2, D 3:c@2"))
+
+
+def named_rows(table: DataTable, name: str, rows: dict[int, str]) -> AddFile:
+    return table.file(f"{name}.parquet", pa.table({"id": list(rows), "name": list(rows.values())}))
 
 
 def in_versions(rows: list[dict[str, Any]]) -> Seen:
