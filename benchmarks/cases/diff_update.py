@@ -13,10 +13,10 @@ from typing import Any
 
 TITLE = "what 1 % of 20 M rows, updated by vector, differ in"
 SPARK = True
-# A short query gets faster for its first dozen runs, while the JVM compiles it.
-WARMUP = 12
+# A short query gets faster for its first thirty runs, while the JVM compiles it.
+WARMUP = 40
 REPETITIONS = 9
-ROUNDS = {"diff, feed off": (2, 5), "exceptAll both ways": (0, 2)}
+ROUNDS = {"diff, feed off": (3, 5), "exceptAll both ways": (0, 2)}
 VARIANTS = {
     "diff": {"how": "diff", "table": "on"},
     "diff by keys": {"how": "keys", "table": "on"},
