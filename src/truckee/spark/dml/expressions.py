@@ -222,4 +222,5 @@ def are_of(rows: DataFrame, values: Sequence[Column], *, beside: DataFrame) -> b
 
 def true_only(condition: Column) -> Column:
     """Return whether a condition is true; null counts as false."""
-    return condition.eqNullSafe(F.lit(True))
+    # Not a comparison with true: Spark warns of one if the condition is just `true`.
+    return F.coalesce(condition, F.lit(False))
