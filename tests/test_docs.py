@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import runpy
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,17 @@ def test_links_between_pages_lead_somewhere() -> None:
     ]
 
     assert broken == []
+
+
+def test_what_the_python_reference_describes_is_there() -> None:
+    """The site collects it when it is built, which these tests do not do."""
+    page = (ROOT / "docs" / "reference" / "python.md").read_text()
+    described = re.findall(r"^::: (\S+)$", page, re.MULTILINE)
+
+    assert len(described) > 20
+    for place in described:
+        module, _, name = place.rpartition(".")
+        assert hasattr(import_module(module), name), place
 
 
 def test_every_page_is_in_the_navigation() -> None:
