@@ -4,8 +4,8 @@ import pytest
 
 from truckee.errors.options import (
     BothTimeTravelOptionsError,
-    IllegalOptionError,
     InvalidTimestampError,
+    TimeTravelVersionError,
 )
 from truckee.options.feed import Bound
 from truckee.options.text import Options
@@ -29,13 +29,13 @@ def test_a_version_and_a_time_at_once_are_refused() -> None:
         time_travel(Options({"versionAsOf": 1, "timestampAsOf": "2024-01-01"}), time_zone="UTC")
 
 
-def test_a_version_below_zero_is_refused() -> None:
-    with pytest.raises(IllegalOptionError) as raised:
-        time_travel(Options({"versionAsOf": -1}), time_zone="UTC")
+def test_a_version_that_is_no_number_is_refused() -> None:
+    with pytest.raises(TimeTravelVersionError) as raised:
+        time_travel(Options({"versionAsOf": "x"}), time_zone="UTC")
 
-    assert raised.value.sentence() == (
-        "option versionAsOf is '-1', but needs to be a version, from 0 on\n"
-        "hint: set versionAsOf to such a value, or leave it out"
+    assert str(raised.value) == (
+        "[DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE] versionAsOf is 'x', which is not a version\n"
+        "hint: give an integer such as 0 or 42"
     )
 
 

@@ -2,6 +2,12 @@
 
 DeltaError
   NotADeltaTableError            no commit and no checkpoint where a table was expected
+    TablePathError                 to read a path that does not exist
+    NoTableAtPathError             to read a path that exists
+    StreamedPathError              to stream a path
+    NoHistoryError                 to describe the history of a path
+    ReorgPathError                 to REORG a path
+    NamedPathError                 the path that the catalog has for a name
   LogFileNotFoundError           a file that the log names is gone
   CorruptLogFileError            a log file that cannot be read
   TruncatedLogError              the first commits are gone, and no checkpoint replaces them
@@ -39,9 +45,44 @@ class NotADeltaTableError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class TablePathError(NotADeltaTableError):
-    """A statement names a table by a path at which there is nothing at all."""
+    """Rows were to be read or changed at a path at which there is nothing at all."""
 
     code: ClassVar[str] = "PATH_NOT_FOUND"
+
+
+@dataclass(eq=False, kw_only=True)
+class NoTableAtPathError(NotADeltaTableError):
+    """Rows were to be read or changed at a path that exists, but has no table."""
+
+    code: ClassVar[str] = "DELTA_TABLE_NOT_FOUND"
+
+
+@dataclass(eq=False, kw_only=True)
+class StreamedPathError(NotADeltaTableError):
+    """A path without a table was to be read as a stream."""
+
+    code: ClassVar[str] = "DELTA_SCHEMA_NOT_SET"
+
+
+@dataclass(eq=False, kw_only=True)
+class NoHistoryError(NotADeltaTableError):
+    """A statement about a table names a path without one; only some statements say it so."""
+
+    code: ClassVar[str] = "DELTA_TABLE_ONLY_OPERATION"
+
+
+@dataclass(eq=False, kw_only=True)
+class ReorgPathError(NotADeltaTableError):
+    """REORG names a path without a table."""
+
+    code: ClassVar[str] = "DELTA_ONLY_OPERATION"
+
+
+@dataclass(eq=False, kw_only=True)
+class NamedPathError(NotADeltaTableError):
+    """The catalog knows a name, but the path that it has for it has no table any more."""
+
+    code: ClassVar[str] = "DELTA_PATH_DOES_NOT_EXIST"
 
 
 @dataclass(eq=False, kw_only=True)

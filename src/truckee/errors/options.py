@@ -4,9 +4,11 @@ DeltaError
   IllegalOptionError         an option with a value that is not allowed
   UnsupportedOptionError     an unsupported option that would change the result
   InvalidVersionError        a version that is not an integer
+    TimeTravelVersionError     in versionAsOf
   InvalidTimestampError      a timestamp that cannot be parsed
   TimeTravelWithFeedError    versionAsOf or timestampAsOf beside readChangeFeed
   BothTimeTravelOptionsError versionAsOf beside timestampAsOf
+  TwoTimeTravelsError        one of these beside a version in the path
 
 Arguments that are refused at the call, as TypeError or ValueError as usual in Python.
 
@@ -72,6 +74,13 @@ class InvalidVersionError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class TimeTravelVersionError(InvalidVersionError):
+    """The version to read is not a 64-bit integer."""
+
+    code: ClassVar[str] = "DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE"
+
+
+@dataclass(eq=False, kw_only=True)
 class InvalidTimestampError(DeltaError):
     """A timestamp that Spark cannot cast to TIMESTAMP."""
 
@@ -111,6 +120,20 @@ class BothTimeTravelOptionsError(DeltaError):
         return (
             "a read names both a version and a timestamp, expected one of them\n"
             "hint: leave out versionAsOf or timestampAsOf"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class TwoTimeTravelsError(DeltaError):
+    """The path names a version or a time, and so does the read."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_TIME_TRAVEL_MULTIPLE_FORMATS"
+    path: str
+
+    def __str__(self) -> str:
+        return (
+            f"the read names a version or a time, and so does the path {self.path}\n"
+            "hint: leave out one of them"
         )
 
 

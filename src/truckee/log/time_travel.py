@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from truckee.errors.options import TwoTimeTravelsError
 from truckee.log.files.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import Bound
@@ -18,12 +19,16 @@ def path_and_time(
 ) -> tuple[str, Bound | None]:
     """Return the path of a table, and the version or time that options or the path ask for.
 
-    A path that ends in `@v7` is version 7 of a table, unless a table has exactly this path.
+    A path that ends in `@v7` is version 7 of a table, unless a table has exactly this path. Raises
+    TwoTimeTravelsError if both the options and the path name a version or a time.
     """
     at = time_travel(options, time_zone=time_zone)
-    if at is None and "@" in path and not has_log(open_storage(path)):
-        return split_path(path, time_zone=time_zone)
-    return path, at
+    if "@" not in path or has_log(open_storage(path)):
+        return path, at
+    root, in_path = split_path(path, time_zone=time_zone)
+    if at is not None and in_path is not None:
+        raise TwoTimeTravelsError(path=path)
+    return root, at or in_path
 
 
 def root_and_partition(

@@ -183,7 +183,7 @@ def _schema_as_of(options: Options, allowed: bool, time_zone: str) -> Bound | No
         return None
     if not allowed:
         raise TimeTravelWithFeedError(option=given[0])
-    version = options.version("versionAsOf")
+    version = options.version_as_of()
     if version is not None:
         return Bound(version=version)
     name = "timestampAsOf"

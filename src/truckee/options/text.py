@@ -7,7 +7,11 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 
-from truckee.errors.options import IllegalOptionError, InvalidVersionError
+from truckee.errors.options import (
+    IllegalOptionError,
+    InvalidVersionError,
+    TimeTravelVersionError,
+)
 
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 
@@ -55,6 +59,13 @@ class Options(Mapping[str, str]):
     def version(self, name: str) -> int | None:
         """Return a version, None if it is not set; InvalidVersionError if it is not an integer."""
         return version_number(name, self[name]) if name in self else None
+
+    def version_as_of(self) -> int | None:
+        """Return the version to read, if any; TimeTravelVersionError if it is not an integer."""
+        try:
+            return self.version("versionAsOf")
+        except InvalidVersionError as error:
+            raise TimeTravelVersionError(option=error.option, value=error.value) from None
 
 
 def boolean(name: str, text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from truckee.errors.options import BothTimeTravelOptionsError, IllegalOptionError
+from truckee.errors.options import BothTimeTravelOptionsError
 from truckee.options.feed import Bound
 from truckee.options.text import Options
 from truckee.options.timestamps import timestamp_ms
@@ -15,15 +15,11 @@ _AT_TIMESTAMP = re.compile(r"^(?P<path>.*)@(?P<digits>\d{17})$")
 
 def time_travel(options: Options, *, time_zone: str) -> Bound | None:
     """Return the version or the time that `versionAsOf` or `timestampAsOf` names, if any."""
-    version = options.version("versionAsOf")
+    version = options.version_as_of()
     has_timestamp = "timestampAsOf" in options
     if version is not None and has_timestamp:
         raise BothTimeTravelOptionsError
     if version is not None:
-        if version < 0:
-            raise IllegalOptionError(
-                option="versionAsOf", value=str(version), needs="a version, from 0 on"
-            )
         return Bound(version=version)
     if not has_timestamp:
         return None
