@@ -144,7 +144,7 @@ def test_a_star_brings_what_it_always_brought(installed: SparkSession) -> None:
 def test_a_session_that_is_made_of_a_context_is_enabled(installed: SparkSession) -> None:
     made = SparkSession(installed.sparkContext)
 
-    with pytest.raises(AnalysisException, match="DELTA_MISSING_DELTA_TABLE"):
+    with pytest.raises(AnalysisException, match="DELTA_TABLE_ONLY_OPERATION"):
         made.sql("DESCRIBE HISTORY delta.`/no/such/table`")
 
 

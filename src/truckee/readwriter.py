@@ -13,7 +13,9 @@ from msgspec.structs import replace
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.catalog import delta_location
-from truckee.errors.log import NotADeltaTableError
+from truckee.errors.commands.create import FeedOfOtherTableError, NotATruckeeTableError
+from truckee.errors.log import NoTableAtPathError, NotADeltaTableError
+from truckee.log.files.absent_table import unreadable_path
 from truckee.log.time_travel import path_and_time, root_and_partition, snapshot_at
 from truckee.options.arguments import check_format, checked_argument
 from truckee.options.feed import BATCH_READ_OPTIONS, bound, feed_options, is_feed_read
@@ -112,6 +114,15 @@ def load_path(
     is_catalog_table: bool = False,
 ) -> DataFrame:
     """Return the rows or changes of a path, read with these options."""
+    try:
+        return _loaded(spark, path, options, is_catalog_table=is_catalog_table)
+    except NotADeltaTableError as error:
+        raise unreadable_path(error) from None
+
+
+def _loaded(
+    spark: SparkSession, path: str, options: dict[str, Any], *, is_catalog_table: bool
+) -> DataFrame:
     text = Options(options)
     warn_of_unknown(text, BATCH_READ_OPTIONS, what="a read")
     zone = session_zone(spark)
@@ -173,6 +184,15 @@ def changes_between(
         name: bound(value, name=name, time_zone=zone)
         for name, value in zip(("start", "end"), bounds, strict=False)
     }
-    path = table if is_path else delta_location(spark, table)
     given = replace(parsed, **bounds_by_name)
-    return changes_frame(spark, session_storage(spark, path, text), given)
+    if is_path:
+        return changes_frame(spark, session_storage(spark, table, text), given)
+    try:
+        path = delta_location(spark, table)
+        return changes_frame(spark, session_storage(spark, path, text), given)
+    except NotADeltaTableError as error:
+        if "/" in table:
+            raise unreadable_path(error) from None
+        raise NoTableAtPathError(table=error.table, found=error.found) from None
+    except NotATruckeeTableError as error:
+        raise FeedOfOtherTableError(table=error.table, provider=error.provider) from None

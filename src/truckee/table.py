@@ -17,7 +17,7 @@ from truckee.commands.care.generate import generate
 from truckee.commands.care.optimize_builder import DeltaOptimizeBuilder
 from truckee.commands.care.restore import restore
 from truckee.commands.care.vacuum import vacuum
-from truckee.commands.catalog import delta_location
+from truckee.commands.catalog import location_of_table
 from truckee.commands.ddl.alter_columns import (
     NewColumn,
     add_columns,
@@ -88,10 +88,10 @@ class DeltaTable:
 
     @classmethod
     def forName(cls, sparkSession: SparkSession, tableOrViewName: str) -> DeltaTable:
-        """Return the table of a name in Spark's catalog."""
+        """Return the table of a name in Spark's catalog; NotADeltaTableError if there is none."""
         checked_session(sparkSession)
         name = checked_argument(tableOrViewName, str, what="tableOrViewName")
-        return cls.forPath(sparkSession, delta_location(sparkSession, name))
+        return cls.forPath(sparkSession, location_of_table(sparkSession, name))
 
     @classmethod
     def convertToDelta(

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from truckee import DeltaTable
 from truckee.doors.enable import enable
 from truckee.errors.commands.create import NotATruckeeTableError
+from truckee.errors.log import NotADeltaTableError
 from truckee.writer import write
 from writing import last_version
 
@@ -140,9 +141,9 @@ def test_a_table_of_another_catalog_is_said_to_be_no_delta_table(
         "hint: name a table that was created USING delta"
     )
 
-    with pytest.raises(NotATruckeeTableError) as caught:
+    with pytest.raises(NotADeltaTableError) as missing:
         DeltaTable.forName(shop, "shop.sales.items")
-    assert caught.value.sentence() == sentence.format("shop.sales.items")
+    assert missing.value.found == "it is a shop catalog table"
     with pytest.raises(NotATruckeeTableError) as caught:
         write(shop.table(NAME)).mode("append").saveAsTable("shop.sales.items")
     assert caught.value.sentence() == sentence.format("shop.sales.items")

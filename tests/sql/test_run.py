@@ -250,9 +250,9 @@ def test_detail_knows_tables_of_other_formats(spark: SparkSession, tmp_path: Pat
 def test_bad_input_is_an_error_that_spark_users_catch(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(ParseException, match="PARSE_SYNTAX_ERROR"):
         run(spark, "VACUUM")
-    with pytest.raises(AnalysisException, match="DELTA_TABLE_NOT_FOUND"):
+    with pytest.raises(AnalysisException, match="TABLE_OR_VIEW_NOT_FOUND"):
         run(spark, "OPTIMIZE no_such_table")
-    with pytest.raises(AnalysisException, match="DELTA_MISSING_DELTA_TABLE"):
+    with pytest.raises(AnalysisException, match="DELTA_TABLE_ONLY_OPERATION"):
         run(spark, f"DESCRIBE HISTORY delta.`{tmp_path}`")
     with pytest.raises(StatementNotAllowedError):
         run(spark, "REORG TABLE t APPLY (UPGRADE UNIFORM (ICEBERG_COMPAT_VERSION = 2))")

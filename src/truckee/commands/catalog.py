@@ -8,10 +8,16 @@ from typing import Any
 import msgspec
 from pyspark.sql import SparkSession
 
-from truckee.errors.commands.create import NotATruckeeTableError, TableNotFoundError
+from truckee.errors.commands.create import (
+    NotATruckeeTableError,
+    TableNotFoundError,
+    ViewNamedError,
+)
+from truckee.errors.log import NotADeltaTableError
 from truckee.protocol.actions import Metadata
 from truckee.spark.session.catalog import (
     DELTA_PROVIDERS,
+    is_temporary_view,
     named_table,
     path_in_name,
     register_table,
@@ -24,20 +30,36 @@ _NULL = msgspec.Raw(b"null")
 def delta_location(spark: SparkSession, name: str) -> str:
     """Return the location of the table of a name; for ``delta.`/data/t` `` it is that path.
 
-    Raises TableNotFoundError if there is none, and NotATruckeeTableError if it is not a Delta
-    table.
+    Raises TableNotFoundError if there is none, ViewNamedError if it is a view, and
+    NotATruckeeTableError if it is another table that is not a Delta table.
     """
     path = path_in_name(spark, name)
     if path is not None:
         return path
     found = named_table(spark, name)
     if found is None:
+        if is_temporary_view(spark, name):
+            raise ViewNamedError(table=name)
         raise TableNotFoundError(
             table=name, hint="create it with DeltaTable.create or truckee.write(df).saveAsTable"
         )
+    if found.is_view:
+        raise ViewNamedError(table=name)
     if found.provider not in DELTA_PROVIDERS or found.location is None:
         raise NotATruckeeTableError(table=name, provider=found.provider)
     return found.location
+
+
+def location_of_table(spark: SparkSession, name: str) -> str:
+    """Return the location of the table of a name; NotADeltaTableError unless it is one."""
+    try:
+        return delta_location(spark, name)
+    except TableNotFoundError:
+        raise NotADeltaTableError(table=name, found="the catalog has no such name") from None
+    except ViewNamedError:
+        raise NotADeltaTableError(table=name, found="it is a view") from None
+    except NotATruckeeTableError as error:
+        raise NotADeltaTableError(table=name, found=f"it is a {error.provider} table") from None
 
 
 _ready: list[Callable[[SparkSession], object]] = []

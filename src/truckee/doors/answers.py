@@ -14,7 +14,9 @@ from truckee.doors import (
     source,
     tables,
 )
+from truckee.errors.log import NoTableAtPathError, NotADeltaTableError
 from truckee.errors.sql import StatementNotAllowedError, ViewNotAllowedError
+from truckee.log.files.absent_table import unreadable_path
 from truckee.spark.session.catalog_tables import java_frame
 from truckee.spark.session.doors import Question
 from truckee.sql.grammar import parsed_statement
@@ -26,7 +28,18 @@ _VIEW = "changing rows of a view"
 
 def answer(question: Question) -> Any:
     """Return the answer to a question from Spark."""
-    return _ANSWERS[question.kind](question)
+    try:
+        return _ANSWERS[question.kind](question)
+    except NotADeltaTableError as error:
+        if question.kind == "load" or question.kind in _CHANGING_ROWS:
+            raise _unreadable(question, error) from None
+        raise
+
+
+def _unreadable(question: Question, error: NotADeltaTableError) -> NotADeltaTableError:
+    if "path" in question.about:
+        return unreadable_path(error)
+    return NoTableAtPathError(table=error.table, found=error.found)
 
 
 def _parse(question: Question) -> str | None:
@@ -60,7 +73,17 @@ def _refuse(question: Question) -> Any:
     )
 
 
+_CHANGING_ROWS: Mapping[str, Callable[[Question], Any]] = {
+    "InsertIntoStatement": dml.insert,
+    "AppendData": dml.insert,
+    "OverwriteByExpression": dml.insert,
+    "OverwritePartitionsDynamic": dml.insert,
+    "DeleteFromTable": dml.delete_rows_of,
+    "UpdateTable": dml.update_rows_of,
+    "MergeIntoTable": dml.merge_rows_of,
+}
 _ANSWERS: Mapping[str, Callable[[Question], Any]] = {
+    **_CHANGING_ROWS,
     "parse": _parse,
     "statement": _run,
     "exists": tables.exists,
@@ -78,13 +101,6 @@ _ANSWERS: Mapping[str, Callable[[Question], Any]] = {
     "rename": _by_path("ALTER TABLE ... RENAME TO"),
     "show": show_statements.show,
     "shown": show_statements.partition_rows,
-    "InsertIntoStatement": dml.insert,
-    "AppendData": dml.insert,
-    "OverwriteByExpression": dml.insert,
-    "OverwritePartitionsDynamic": dml.insert,
-    "DeleteFromTable": dml.delete_rows_of,
-    "UpdateTable": dml.update_rows_of,
-    "MergeIntoTable": dml.merge_rows_of,
     "truncate": dml.truncate,
     "read": source.read_by_path,
     "write": source.write_by_path,

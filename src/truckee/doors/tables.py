@@ -8,8 +8,9 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.catalog import delta_location
-from truckee.errors.log import NotADeltaTableError, TablePathError
-from truckee.log.files.absent_table import NO_PATH
+from truckee.errors.log import NotADeltaTableError
+from truckee.errors.options import TwoTimeTravelsError
+from truckee.log.files.absent_table import unreadable_path
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.time_travel import has_log, path_and_time, snapshot_at
 from truckee.options.feed import Bound, is_feed_read
@@ -53,16 +54,14 @@ def exists(question: Question) -> bool:
 
 
 def check_path(question: Question) -> None:
-    """Raise NotADeltaTableError if there is no table at a path, of its own kind if nothing is."""
+    """Raise NotADeltaTableError, as for reads, if there is no table at a path."""
     storage, _ = _at_path(question)
     if has_log(storage):
         return
     try:
         load_snapshot(storage)
     except NotADeltaTableError as error:
-        if error.found == NO_PATH:
-            raise TablePathError(table=error.table, found=error.found) from None
-        raise
+        raise unreadable_path(error) from None
 
 
 def load(question: Question) -> Any:
@@ -71,6 +70,8 @@ def load(question: Question) -> Any:
     at = _asked_version(about)
     if entry is None:
         storage, in_path = _at_path(question)
+        if at is not None and in_path is not None:
+            raise TwoTimeTravelsError(path=about["path"])
         at = at or in_path
         path = storage.root
     else:
@@ -137,5 +138,5 @@ def _asked_version(about: Mapping[str, Any]) -> Bound | None:
     if "timestamp_us" in about:
         return Bound(timestamp_ms=about["timestamp_us"] // 1000)
     if "version" in about:
-        return Bound(version=Options({"versionAsOf": about["version"]}).version("versionAsOf"))
+        return Bound(version=Options({"versionAsOf": about["version"]}).version_as_of())
     return None

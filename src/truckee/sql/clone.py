@@ -8,7 +8,7 @@ from truckee.commands.care.clone import CloneRequest, clone
 from truckee.commands.catalog import delta_location, enter_table
 from truckee.commands.table_plan import existing_table
 from truckee.errors.commands.clone import CloneSourceError, CloneTargetError
-from truckee.errors.commands.create import TableAlreadyExistsError, TableNotFoundError
+from truckee.errors.commands.create import CloneTargetExistsError, CloneTargetNotFoundError
 from truckee.spark.session.catalog import (
     DELTA_PROVIDERS,
     default_location,
@@ -55,7 +55,7 @@ def _by_name(spark: SparkSession, statement: CloneStatement) -> DataFrame | None
         if statement.if_not_exists:
             return None
         if not statement.replaces:
-            raise TableAlreadyExistsError(table=name)
+            raise CloneTargetExistsError(table=name)
         return _cloned(spark, statement, delta_location(spark, name))
     if not statement.creates:
         raise _not_found(name)
@@ -65,8 +65,8 @@ def _by_name(spark: SparkSession, statement: CloneStatement) -> DataFrame | None
     return done
 
 
-def _not_found(name: str) -> TableNotFoundError:
-    return TableNotFoundError(table=name, hint="write CREATE OR REPLACE TABLE to create it")
+def _not_found(name: str) -> CloneTargetNotFoundError:
+    return CloneTargetNotFoundError(table=name, hint="write CREATE OR REPLACE TABLE to create it")
 
 
 def _cloned(spark: SparkSession, statement: CloneStatement, target: str) -> DataFrame:

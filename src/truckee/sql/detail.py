@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.table_plan import existing_table
+from truckee.errors.commands.create import ViewNamedError
 from truckee.errors.log import NotADeltaTableError
 from truckee.log.snapshot import load_snapshot
 from truckee.spark.read.table_description import detail_frame, foreign_detail_frame
@@ -21,6 +22,8 @@ def detail_rows(spark: SparkSession, table: TableRef) -> DataFrame:
     found = named_table(spark, str(table))
     if found is None:
         return detail_frame(spark, load_snapshot(table_storage(spark, table)))
+    if found.is_view:
+        raise ViewNamedError(table=str(table))
     if found.provider in DELTA_PROVIDERS:
         storage = table_storage(spark, table)
         return detail_frame(spark, load_snapshot(storage), name=found.name)

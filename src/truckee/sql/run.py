@@ -14,11 +14,14 @@ from truckee.commands.ddl.alter_protocol import drop_feature
 from truckee.commands.ddl.cluster_by import cluster_by
 from truckee.commands.ddl.convert import convert_to_delta
 from truckee.commands.ddl.sync_identity import sync_identity
+from truckee.errors.commands.create import NotATruckeeTableError
+from truckee.errors.log import NotADeltaTableError
 from truckee.errors.sql import StatementNotAllowedError
 from truckee.log.files.history import history
 from truckee.spark.read.table_description import history_frame
 from truckee.sql.clone import run_clone
 from truckee.sql.detail import detail_rows
+from truckee.sql.refusals import refusal_of_name, refusal_of_path
 from truckee.sql.result_columns import result_columns
 from truckee.sql.statements import (
     AddConstraintStatement,
@@ -47,7 +50,12 @@ def run_statement(spark: SparkSession, statement: Statement) -> DataFrame:
 
     The columns are those of `result_columns`; statements that return nothing have none.
     """
-    found = _result(spark, statement)
+    try:
+        found = _result(spark, statement)
+    except NotADeltaTableError as error:
+        raise refusal_of_path(statement, error) from None
+    except NotATruckeeTableError as error:
+        raise refusal_of_name(statement, error) from None
     if found is not None:
         return found
     columns = result_columns(statement)

@@ -10,6 +10,7 @@ from pyspark.sql.types import StructType
 
 from truckee.changes.missing_files import missing_file_error
 from truckee.errors.base import DeltaError
+from truckee.errors.log import NotADeltaTableError, StreamedPathError
 from truckee.options.stream import STREAM_OPTIONS, stream_options
 from truckee.options.text import Options, warn_of_unknown
 from truckee.scan.scan_file import ScanFile
@@ -63,7 +64,10 @@ def open_lane(spark: SparkSession, path: str, options: Mapping[str, object]) -> 
     def open_storage(url: str) -> Storage:
         return session_storage(spark, url, text)
 
-    return Lane(open_stream(open_storage(path), parsed, open_storage))
+    try:
+        return Lane(open_stream(open_storage(path), parsed, open_storage))
+    except NotADeltaTableError as error:
+        raise StreamedPathError(table=error.table, found=error.found) from None
 
 
 class _Source:

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from truckee import DeltaTable
 from truckee.commands.ddl.convert import convert_to_delta
-from truckee.errors.commands.create import ConversionError
+from truckee.errors.commands.create import ConversionError, TableNotFoundError
 from truckee.log.snapshot import load_snapshot
 from truckee.storage import LocalStorage
 from truckee.writer import write
@@ -155,12 +155,11 @@ def test_folders_that_cannot_become_tables(spark: SparkSession, tmp_path: Path) 
     (tmp_path / "a.txt").write_text("no parquet")
     with pytest.raises(ConversionError, match=r"FAILED_READ_FILE.*a\.txt"):
         convert_to_delta(spark, identifier(tmp_path))
-    with pytest.raises(ConversionError) as caught:
+    with pytest.raises(TableNotFoundError) as absent:
         convert_to_delta(spark, "no_such_table")
-    assert caught.value.sentence() == (
-        "the files in no_such_table cannot be converted: that is neither a path nor a Parquet "
-        "table of the catalog\n"
-        "hint: write the path as parquet.`/data/t`"
+    assert absent.value.sentence() == (
+        "the table no_such_table cannot be found\n"
+        "hint: name a Parquet table of the catalog, or write the path as parquet.`/data/t`"
     )
     assert last_version(tmp_path) == -1
 

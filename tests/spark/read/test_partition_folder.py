@@ -47,7 +47,7 @@ def test_a_folder_that_is_no_partition_of_the_table_is_refused(
         truckee.read(spark).load(f"{table}/id=1")
 
     assert str(refused.value) == (
-        f"[DELTA_MISSING_DELTA_TABLE] {table}/id=1 is not a Delta table: it is no partition of the "
+        f"[DELTA_TABLE_NOT_FOUND] {table}/id=1 is not a Delta table: it is no partition of the "
         f"table at {table}\nhint: give the folder that holds _delta_log"
     )
 

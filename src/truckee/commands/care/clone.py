@@ -21,7 +21,7 @@ from truckee.commands.care.restore import write_checkpoint_after
 from truckee.commands.schema.clustering import no_clustering
 from truckee.commands.table_plan import existing_table
 from truckee.errors.commands.clone import ClonePathError, NonEmptyCloneError
-from truckee.errors.commands.create import TableAlreadyExistsError
+from truckee.errors.commands.create import CloneTargetExistsError
 from truckee.errors.commands.write import NonEmptyFolderError
 from truckee.errors.options import ArgumentValueError
 from truckee.errors.spark import DataFileNotFoundError
@@ -170,7 +170,7 @@ def _check_existing(existing: Snapshot | None, target: Storage, request: CloneRe
     if existing.num_files:
         raise NonEmptyCloneError(table=target.root, files=existing.num_files)
     if not request.replace:
-        raise TableAlreadyExistsError(table=target.root)
+        raise CloneTargetExistsError(table=target.root)
 
 
 def _check_source(source: Snapshot) -> None:

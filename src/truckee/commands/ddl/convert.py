@@ -19,8 +19,19 @@ from truckee.commands.schema.evolution import stored_schema
 from truckee.commands.schema.row_tracking import with_row_tracking
 from truckee.commands.table_plan import existing_table, new_metadata, table_plan
 from truckee.commands.write.options import default_properties
-from truckee.errors.commands.create import ConversionError
+from truckee.errors.base import DeltaError
+from truckee.errors.commands.create import (
+    ConversionError,
+    EmptyFolderError,
+    NoFormatError,
+    NotParquetError,
+    PartitionCountError,
+    PartitionNameError,
+    TableNotFoundError,
+    ViewConversionError,
+)
 from truckee.log.running_command import running
+from truckee.protocol.paths import is_absolute
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType
 from truckee.spark.read.parquet_folder import parquet_folder_schema
@@ -31,6 +42,7 @@ from truckee.spark.session.catalog import (
     NamedTable,
     drop_entry,
     named_table,
+    table_name_parts,
 )
 from truckee.spark.session.job_descriptions import job_description
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
@@ -64,7 +76,7 @@ def convert_to_delta(
         return storage
     files = visible_files(storage)
     if not files:
-        raise ConversionError(
+        raise EmptyFolderError(
             path=path, reason="there are none", hint="name a folder with Parquet files"
         )
     schema = _schema(spark, storage)
@@ -116,13 +128,25 @@ def _named_table(spark: SparkSession, identifier: PathLike) -> NamedTable | None
     if not isinstance(identifier, str) or _path_match(identifier) is not None:
         return None
     found = named_table(spark, identifier)
-    if found is None or found.provider not in _PROVIDERS or found.location is None:
-        raise ConversionError(
-            path=identifier,
-            reason="that is neither a path nor a Parquet table of the catalog",
-            hint="write the path as parquet.`/data/t`",
-        )
+    hint = "name a Parquet table of the catalog, or write the path as parquet.`/data/t`"
+    if found is None:
+        raise _absent(spark, identifier, hint)
+    if found.is_view:
+        raise ViewConversionError(path=identifier, reason="that is a view", hint=hint)
+    if found.provider not in _PROVIDERS or found.location is None:
+        reason = f"that is a {found.provider} table"
+        raise NotParquetError(path=identifier, reason=reason, hint=hint)
     return found
+
+
+def _absent(spark: SparkSession, identifier: str, hint: str) -> DeltaError:
+    """Return the error for a name that the catalog does not have, which may be meant as a path."""
+    *formats, path = table_name_parts(spark, identifier)
+    if not is_absolute(path):
+        return TableNotFoundError(table=identifier, hint=hint)
+    if not formats:
+        return NoFormatError(path=path, reason="their format is not given", hint=hint)
+    return NotParquetError(path=path, reason=f"their format is {formats[0]}", hint=hint)
 
 
 def _path(identifier: PathLike) -> str:
@@ -162,7 +186,8 @@ def _partition_schema(
     assert isinstance(wanted, SparkStruct)
     asked = stored_schema(from_spark(wanted))
     if [n.casefold() for n in asked.names] != [n.casefold() for n in names]:
-        raise ConversionError(
+        kind = PartitionNameError if len(asked.names) == len(names) else PartitionCountError
+        raise kind(
             path=path,
             reason=f"the partition schema names [{', '.join(asked.names)}], but the folders are "
             f"partitioned by [{', '.join(names)}]",

@@ -17,7 +17,11 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from truckee.errors.commands.create import ConversionError
+from truckee.errors.commands.create import (
+    ConversionError,
+    PartitionCountError,
+    PartitionValueError,
+)
 from truckee.errors.protocol import InvalidPartitionValueError
 from truckee.protocol.actions import AddFile
 from truckee.protocol.partition_values import format as format_value
@@ -120,7 +124,7 @@ def _partition_values(
     for field in partition_schema.fields:
         text = texts.get(field.name.casefold())
         if text is None:
-            raise ConversionError(
+            raise PartitionCountError(
                 path=file.path,
                 reason=f"it lies in no folder of partition column {field.name}",
                 hint="name the columns of the folders, in their order, in the partition schema",
@@ -137,7 +141,7 @@ def _partition_value(
     try:
         return format_value(parse(text, data_type, session_zone), data_type)
     except InvalidPartitionValueError as error:
-        raise ConversionError(
+        raise PartitionValueError(
             path=file.path,
             reason=f"the partition value {text!r} is not of type {type_text(data_type)}",
             hint="give another type in the partition schema, such as string",

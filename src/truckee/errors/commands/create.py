@@ -2,8 +2,15 @@
 
 DeltaError
 ├── TableAlreadyExistsError     create, but there is a table
+│   └── CloneTargetExistsError    clone, but there is a table
 ├── TableNotFoundError          replace, or a name, but there is no table
+│   └── CloneTargetNotFoundError  replace by a clone, but there is no table
 ├── NotATruckeeTableError       a name of something that is not a Delta table
+│   ├── ViewNamedError            of a view
+│   ├── FeedOfOtherTableError     in table_changes
+│   ├── ReorgOfOtherTableError    in REORG
+│   ├── RestoreOfOtherTableError  in RESTORE
+│   └── IdentityOfOtherTableError in SYNC IDENTITY
 ├── TableSchemaMismatchError    create with columns that the existing table does not have
 ├── LocationSchemaError         set a location whose table has other columns
 ├── PathLocationError           set the location of a table that is named by its path
@@ -12,6 +19,13 @@ DeltaError
 ├── InvalidTableNameError       a name that Spark's catalog does not allow
 ├── TypeTextError               a type name that is not SQL
 └── ConversionError             a folder that cannot be made a table
+    ├── NotParquetError           of another format
+    ├── NoFormatError             a path without a format
+    ├── ViewConversionError       a view
+    ├── EmptyFolderError          without files
+    ├── PartitionCountError       partitioned by more or fewer columns
+    ├── PartitionNameError        partitioned by other columns
+    └── PartitionValueError       with values of another type
 """
 
 from __future__ import annotations
@@ -26,7 +40,7 @@ from truckee.errors.base import DeltaError
 class TableAlreadyExistsError(DeltaError):
     """The table to create already exists."""
 
-    code: ClassVar[str] = "DELTA_TABLE_ALREADY_EXISTS"
+    code: ClassVar[str] = "TABLE_OR_VIEW_ALREADY_EXISTS"
     table: str
 
     def __str__(self) -> str:
@@ -37,10 +51,17 @@ class TableAlreadyExistsError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class CloneTargetExistsError(TableAlreadyExistsError):
+    """The target of a clone already exists."""
+
+    code: ClassVar[str] = "DELTA_TABLE_ALREADY_EXISTS"
+
+
+@dataclass(eq=False, kw_only=True)
 class TableNotFoundError(DeltaError):
     """The table to replace, or to use by name, does not exist."""
 
-    code: ClassVar[str] = "DELTA_TABLE_NOT_FOUND"
+    code: ClassVar[str] = "TABLE_OR_VIEW_NOT_FOUND"
     table: str
     hint: str
 
@@ -49,10 +70,17 @@ class TableNotFoundError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class CloneTargetNotFoundError(TableNotFoundError):
+    """The table to replace by a clone does not exist."""
+
+    code: ClassVar[str] = "DELTA_CANNOT_REPLACE_MISSING_TABLE"
+
+
+@dataclass(eq=False, kw_only=True)
 class NotATruckeeTableError(DeltaError):
     """A name in Spark's catalog belongs to something other than a Delta table."""
 
-    code: ClassVar[str] = "DELTA_NOT_A_DELTA_TABLE"
+    code: ClassVar[str] = "DELTA_ONLY_OPERATION"
     table: str
     provider: str
 
@@ -61,6 +89,45 @@ class NotATruckeeTableError(DeltaError):
             f"{self.table} is not a Delta table, but a {self.provider} table\n"
             "hint: name a table that was created USING delta"
         )
+
+
+@dataclass(eq=False, kw_only=True)
+class ViewNamedError(NotATruckeeTableError):
+    """A name belongs to a view, where a table is needed."""
+
+    code: ClassVar[str] = "EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE"
+    provider: str = "view"
+
+    def __str__(self) -> str:
+        return f"{self.table} is a view, but a table is expected\nhint: name the table itself"
+
+
+@dataclass(eq=False, kw_only=True)
+class FeedOfOtherTableError(NotATruckeeTableError):
+    """table_changes names something other than a Delta table."""
+
+    code: ClassVar[str] = "DELTA_TABLE_ONLY_OPERATION"
+
+
+@dataclass(eq=False, kw_only=True)
+class ReorgOfOtherTableError(NotATruckeeTableError):
+    """REORG names a table of another format."""
+
+    code: ClassVar[str] = "DELTA_NOT_A_DELTA_TABLE"
+
+
+@dataclass(eq=False, kw_only=True)
+class RestoreOfOtherTableError(NotATruckeeTableError):
+    """RESTORE names a table of another format."""
+
+    code: ClassVar[str] = "TABLE_OR_VIEW_NOT_FOUND"
+
+
+@dataclass(eq=False, kw_only=True)
+class IdentityOfOtherTableError(NotATruckeeTableError):
+    """SYNC IDENTITY names a table of another format."""
+
+    code: ClassVar[str] = "DELTA_IDENTITY_COLUMNS_ALTER_NON_DELTA_FORMAT"
 
 
 @dataclass(eq=False, kw_only=True)
@@ -180,3 +247,52 @@ class ConversionError(DeltaError):
 
     def __str__(self) -> str:
         return f"the files in {self.path} cannot be converted: {self.reason}\nhint: {self.hint}"
+
+
+@dataclass(eq=False, kw_only=True)
+class NotParquetError(ConversionError):
+    """The files to be converted are said to be of another format."""
+
+    code: ClassVar[str] = "DELTA_CONVERT_NON_PARQUET_TABLE"
+
+
+@dataclass(eq=False, kw_only=True)
+class NoFormatError(ConversionError):
+    """The path to be converted is given without its format."""
+
+    code: ClassVar[str] = "DELTA_MISSING_PROVIDER_FOR_CONVERT"
+
+
+@dataclass(eq=False, kw_only=True)
+class ViewConversionError(ConversionError):
+    """A view was to be converted."""
+
+    code: ClassVar[str] = "DELTA_OPERATION_NOT_ALLOWED_DETAIL"
+
+
+@dataclass(eq=False, kw_only=True)
+class EmptyFolderError(ConversionError):
+    """There are no files to be converted."""
+
+    code: ClassVar[str] = "DELTA_EMPTY_DIRECTORY"
+
+
+@dataclass(eq=False, kw_only=True)
+class PartitionCountError(ConversionError):
+    """The folders are partitioned by more or fewer columns than was said."""
+
+    code: ClassVar[str] = "DELTA_UNEXPECTED_NUM_PARTITION_COLUMNS_FROM_FILE_NAME"
+
+
+@dataclass(eq=False, kw_only=True)
+class PartitionNameError(ConversionError):
+    """The folders are partitioned by other columns than was said."""
+
+    code: ClassVar[str] = "DELTA_UNEXPECTED_PARTITION_COLUMN_FROM_FILE_NAME"
+
+
+@dataclass(eq=False, kw_only=True)
+class PartitionValueError(ConversionError):
+    """The name of a folder has a value that is not of the type of its column."""
+
+    code: ClassVar[str] = "DELTA_FAILED_CAST_PARTITION_VALUE"

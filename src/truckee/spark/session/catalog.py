@@ -29,6 +29,7 @@ class NamedTable(NamedTuple):
     provider: str
     location: str | None
     is_managed: bool
+    is_view: bool
 
 
 def named_table(spark: SparkSession, name: str) -> NamedTable | None:
@@ -45,7 +46,13 @@ def named_table(spark: SparkSession, name: str) -> NamedTable | None:
         provider=str(provider.get()).lower() if provider.isDefined() else "view",
         location=_path(spark, location.get()) if location.isDefined() else None,
         is_managed=str(found.tableType().name()) == "MANAGED",
+        is_view=str(found.tableType().name()) == "VIEW",
     )
+
+
+def is_temporary_view(spark: SparkSession, name: str) -> bool:
+    """Return whether a name is that of a temporary view of the session."""
+    return bool(_catalog(spark).isTempView(_identifier(spark, name)))
 
 
 def foreign_table(spark: SparkSession, name: str) -> dict[str, Any]:
