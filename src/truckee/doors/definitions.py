@@ -14,6 +14,7 @@ from truckee.commands.ddl.create import (
     Creation,
     TableDefinition,
     check_creation,
+    checked_partitions,
     create_table,
 )
 from truckee.commands.ddl.create_like import LikeRequest
@@ -141,10 +142,12 @@ def definition_of(question: Question) -> TableDefinition:
     elif given.get("is_managed_location") == "true":
         location = None
     partitions, clusters = _layout(about["layout"])
+    schema = StructType(tuple(_field(column) for column in about["columns"]))
+    checked_partitions(schema, partitions)
     return TableDefinition(
         name=table_name(about),
         location=location,
-        schema=StructType(tuple(_field(column) for column in about["columns"])),
+        schema=schema,
         partition_columns=partitions,
         cluster_by=clusters,
         properties=_properties(given),

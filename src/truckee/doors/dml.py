@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import AtomicType, NumericType
+from pyspark.sql.types import AtomicType, DataType, NullType, NumericType
 
 from truckee.commands.ddl.truncate import truncate_table
 from truckee.commands.dml.delete import delete
@@ -19,9 +19,20 @@ from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
 from truckee.doors.tables import table_storage_of
 from truckee.errors.commands.dml import GeneratedColumnViewError, MissingColumnError
-from truckee.errors.commands.write import ColumnCountError, ExtraColumnsError
+from truckee.errors.commands.write import (
+    ColumnCountError,
+    ExtraColumnsError,
+    TooFewValuesError,
+    TooManyValuesError,
+)
 from truckee.errors.commands.write_rows import ReplaceUsingPositionError
-from truckee.errors.sql import StatementNotAllowedError, TableOperationError
+from truckee.errors.protocol import DuplicateInsertedColumnsError, DuplicateListedColumnsError
+from truckee.errors.sql import (
+    IfNotExistsError,
+    NotAPartitionColumnError,
+    StatementNotAllowedError,
+    TableOperationError,
+)
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.text import Options, warn_of_unknown
 from truckee.protocol.column_metadata import (
@@ -172,7 +183,7 @@ def named_rows(
     Raises ColumnCountError if the number of columns does not match.
     """
     if spec.only_new_partitions:
-        raise StatementNotAllowedError(
+        raise IfNotExistsError(
             operation="INSERT ... IF NOT EXISTS", hint="use MERGE to insert what is missing"
         )
     if spec.replaces_by_match:
@@ -182,7 +193,9 @@ def named_rows(
         )
     static = {name: text for name, text in spec.partition.items() if text is not None}
     fields = {name: partition_field(snapshot, name) for name in spec.partition}
-    if not spec.by_name:
+    if spec.by_name:
+        _check_given(rows)
+    else:
         rows = _by_position(rows, snapshot, spec, static, adds_columns=adds_columns)
     if not adds_columns:
         rows = _assigned(rows, snapshot)
@@ -204,12 +217,22 @@ def _assigned(rows: DataFrame, snapshot: Snapshot) -> DataFrame:
     for given in rows.schema.fields:
         field = found.get(given.name.casefold())
         kind = None if field is None else spark_type(field.type)
+        if kind is not None and _is_of_another_kind(given.dataType, kind):
+            casts[given.name] = F.col(quoted(given.name)).cast(kind)  # Spark's error is the one
+            continue
         is_value = isinstance(kind, AtomicType) and isinstance(given.dataType, AtomicType)
         are_numbers = isinstance(kind, NumericType) and isinstance(given.dataType, NumericType)
         # The writer casts numbers, with Spark's own error for one that does not fit.
         if kind is not None and is_value and not are_numbers and kind != given.dataType:
             casts[given.name] = F.col(quoted(given.name)).cast(kind)
     return on_session(rows, _ASSIGNING).withColumns(casts) if casts else rows
+
+
+def _is_of_another_kind(given: DataType, kind: DataType) -> bool:
+    """Return whether one type is nested and the other not, or not in the same way."""
+    if isinstance(given, NullType) or type(given) is type(kind):
+        return False
+    return not (isinstance(given, AtomicType) and isinstance(kind, AtomicType))
 
 
 def _by_position(
@@ -227,16 +250,32 @@ def _by_position(
     found = tuple(rows.columns)
     extra = found[len(names) :]
     _check_listed(spec.columns, snapshot)
-    if len(found) < len(names) or (extra and spec.columns):
+    if spec.columns and len(found) != len(names):
+        kind = TooManyValuesError if extra else TooFewValuesError
+        raise kind(table=snapshot.storage.root, expected=names, found=found)
+    if len(found) < len(names):
         raise ColumnCountError(table=snapshot.storage.root, expected=names, found=found)
     if extra and not adds_columns:
         raise ExtraColumnsError(table=snapshot.storage.root, expected=names, found=found)
     return rows.toDF(*names, *extra)
 
 
+def _check_given(rows: DataFrame) -> None:
+    """Raise if two columns have one name, where columns go by their names."""
+    given: set[str] = set()
+    for name in rows.columns:
+        if name.casefold() in given:
+            raise DuplicateInsertedColumnsError(column=name)
+        given.add(name.casefold())
+
+
 def _check_listed(names: tuple[str, ...], snapshot: Snapshot) -> None:
-    """Raise if an INSERT lists a column that the table does not have."""
+    """Raise if an INSERT lists a column twice, or one that the table does not have."""
+    listed: set[str] = set()
     for name in names:
+        if name.casefold() in listed:
+            raise DuplicateListedColumnsError(column=name)
+        listed.add(name.casefold())
         if find_column(snapshot.schema, (name,)) is None:
             raise MissingColumnError(
                 what="the list of columns of INSERT",
@@ -251,7 +290,7 @@ def partition_field(snapshot: Snapshot, name: str) -> StructField:
     found = find_column(snapshot.schema, (name,))
     known = {column.casefold() for column in snapshot.partition_columns}
     if found is None or name.casefold() not in known:
-        raise StatementNotAllowedError(
+        raise NotAPartitionColumnError(
             operation=f"PARTITION ({name})",
             hint=f"the table is partitioned by [{', '.join(snapshot.partition_columns)}]",
         )

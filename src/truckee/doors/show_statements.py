@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import functions as F
 
 from truckee.doors.dml import partition_field
-from truckee.errors.sql import StatementNotAllowedError, TruncatedPartitionError
+from truckee.errors.sql import NoPartitionsError, StatementNotAllowedError, TruncatedPartitionError
 from truckee.log.snapshot import load_snapshot
 from truckee.spark.dml.statements import partition_pattern
 from truckee.spark.jvm.projection import quoted
@@ -32,7 +32,7 @@ def show(question: Question) -> str:
         raise kind(operation=refused[0], hint=refused[1])
     snapshot = load_snapshot(session_storage(question.spark, question.about["path"]))
     if not snapshot.partition_columns:
-        raise StatementNotAllowedError(
+        raise NoPartitionsError(
             operation="SHOW PARTITIONS of a table without partitions", hint="leave it out"
         )
     names = [quoted(name) for name in snapshot.partition_columns]

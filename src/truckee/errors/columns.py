@@ -6,8 +6,12 @@ DeltaError
 ├── NoColumnsError                a table without columns
 ├── PartitionColumnNotFoundError  a partition column that is not a column of the table
 ├── PartitionColumnTypeError      a partition column of a type that is not allowed
+│   └── CatalogPartitionTypeError   in a table that is created by the catalog
 ├── AllColumnsPartitionedError    no column is left for the data files
-├── ClusteringColumnError         a column that is missing or has no statistics
+│   └── CatalogPartitionsError      in a table that is created by the catalog
+├── ClusteringColumnError         a column without statistics
+│   ├── ClusteringTypeError         of a type without statistics
+│   └── ClusteringCountError        too many columns
 ├── ClusteringOfPartitionedTableError  a partitioned table cannot be clustered
 ├── NotAnIdentityColumnError      SYNC IDENTITY of a column that is not one
 ├── InvalidIdentityColumnError    a wrong type or step
@@ -97,6 +101,13 @@ class PartitionColumnTypeError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class CatalogPartitionTypeError(PartitionColumnTypeError):
+    """The catalog was to create a table that is partitioned by a column of this type."""
+
+    code: ClassVar[str] = "INVALID_PARTITION_COLUMN_DATA_TYPE"
+
+
+@dataclass(eq=False, kw_only=True)
 class AllColumnsPartitionedError(DeltaError):
     """Every column is a partition column, or one is named twice."""
 
@@ -108,6 +119,13 @@ class AllColumnsPartitionedError(DeltaError):
             f"all columns are partition columns: [{', '.join(self.columns)}]\n"
             "hint: leave at least one column for the data files"
         )
+
+
+@dataclass(eq=False, kw_only=True)
+class CatalogPartitionsError(AllColumnsPartitionedError):
+    """The catalog was to create a table that is partitioned by all its columns."""
+
+    code: ClassVar[str] = "ALL_PARTITION_COLUMNS_NOT_ALLOWED"
 
 
 @dataclass(eq=False, kw_only=True)
@@ -123,6 +141,20 @@ class ClusteringColumnError(DeltaError):
             f"the table cannot be clustered by {self.column}: {self.reason}\n"
             "hint: cluster by at most four columns that have statistics, of an unpartitioned table"
         )
+
+
+@dataclass(eq=False, kw_only=True)
+class ClusteringTypeError(ClusteringColumnError):
+    """A table cannot be clustered by a column of this type."""
+
+    code: ClassVar[str] = "DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED"
+
+
+@dataclass(eq=False, kw_only=True)
+class ClusteringCountError(ClusteringColumnError):
+    """A table cannot be clustered by so many columns."""
+
+    code: ClassVar[str] = "DELTA_CLUSTER_BY_INVALID_NUM_COLUMNS"
 
 
 @dataclass(eq=False, kw_only=True)

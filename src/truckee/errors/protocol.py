@@ -39,6 +39,44 @@ class DuplicateColumnsError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class DuplicateDataColumnsError(DuplicateColumnsError):
+    """Two columns of the data to be written have the same name."""
+
+    code: ClassVar[str] = "DELTA_DUPLICATE_COLUMNS_FOUND.DATA"
+
+
+@dataclass(eq=False, kw_only=True)
+class DuplicateNewColumnsError(DuplicateColumnsError):
+    """Two columns of data whose schema replaces that of the table have the same name."""
+
+    code: ClassVar[str] = "DELTA_DUPLICATE_COLUMNS_FOUND.METADATA_UPDATE"
+
+
+@dataclass(eq=False, kw_only=True)
+class DuplicateInsertedColumnsError(DuplicateColumnsError):
+    """Two columns of a query that INSERT matches by name have the same name."""
+
+    code: ClassVar[str] = "DELTA_DUPLICATE_COLUMNS_FOUND.READ_SCHEMA"
+
+
+@dataclass(eq=False, kw_only=True)
+class DuplicateListedColumnsError(DuplicateColumnsError):
+    """A statement lists a column twice."""
+
+    code: ClassVar[str] = "COLUMN_ALREADY_EXISTS"
+
+
+@dataclass(eq=False, kw_only=True)
+class DuplicateClusteringColumnsError(DuplicateColumnsError):
+    """CLUSTER BY names a column twice."""
+
+    code: ClassVar[str] = "DELTA_DUPLICATE_COLUMNS_FOUND.CLUSTER_BY"
+
+    def __str__(self) -> str:
+        return f"CLUSTER BY names column {self.column} twice\nhint: name each column once"
+
+
+@dataclass(eq=False, kw_only=True)
 class InvalidTablePropertyError(DeltaError):
     """A table property has a value of the wrong kind."""
 

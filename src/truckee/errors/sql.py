@@ -7,6 +7,9 @@ DeltaError
 ├── StatementNotAllowedError   a statement that is not supported
 │   ├── TransformNotAllowedError     partitions by expressions, buckets
 │   ├── TableOperationError          of Spark's grammar, and not of Delta tables
+│   ├── NotAPartitionColumnError     PARTITION (...) of another column
+│   ├── IfNotExistsError             INSERT with IF NOT EXISTS
+│   ├── NoPartitionsError            SHOW PARTITIONS of a table without partitions
 │   ├── ViewNotAllowedError          through a view that is not all of a table
 │   ├── AddedDefaultError            a new column with a default
 │   └── TruncatedPartitionError      TRUNCATE of a partition
@@ -105,6 +108,27 @@ class TableOperationError(StatementNotAllowedError):
     """What Spark's grammar takes, and Delta tables do not."""
 
     code: ClassVar[str] = "UNSUPPORTED_FEATURE.TABLE_OPERATION"
+
+
+@dataclass(eq=False, kw_only=True)
+class NotAPartitionColumnError(StatementNotAllowedError):
+    """PARTITION (...) names a column that the table is not partitioned by."""
+
+    code: ClassVar[str] = "NON_PARTITION_COLUMN"
+
+
+@dataclass(eq=False, kw_only=True)
+class IfNotExistsError(StatementNotAllowedError):
+    """INSERT writes a partition only if it does not exist."""
+
+    code: ClassVar[str] = "UNSUPPORTED_FEATURE.INSERT_PARTITION_SPEC_IF_NOT_EXISTS"
+
+
+@dataclass(eq=False, kw_only=True)
+class NoPartitionsError(StatementNotAllowedError):
+    """The partitions of a table without partitions were to be shown."""
+
+    code: ClassVar[str] = "DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_TABLE"
 
 
 @dataclass(eq=False, kw_only=True)

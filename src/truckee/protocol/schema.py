@@ -364,11 +364,13 @@ def _physical_field(field: StructField, mapped: bool) -> StructField:
     return StructField(field.physical_name, data_type, field.nullable, metadata)
 
 
-def check_distinct_names(schema: StructType) -> None:
-    """Raise DuplicateColumnsError if two columns of one struct are equal ignoring case."""
+def check_distinct_names(
+    schema: StructType, kind: type[DuplicateColumnsError] = DuplicateColumnsError
+) -> None:
+    """Raise DuplicateColumnsError, or `kind`, if two columns of one struct have one name."""
     seen: set[tuple[str, ...]] = set()
     for chain in nested_fields(schema):
         key = tuple(name.casefold() for name in chain.path)
         if key in seen:
-            raise DuplicateColumnsError(column=".".join(chain.path))
+            raise kind(column=".".join(chain.path))
         seen.add(key)

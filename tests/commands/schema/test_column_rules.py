@@ -13,18 +13,22 @@ from truckee.errors.base import DeltaError
 from truckee.errors.columns import (
     AllColumnsPartitionedError,
     ClusteringColumnError,
+    ClusteringCountError,
+    ClusteringTypeError,
     InvalidColumnNamesError,
     NoColumnsError,
     PartitionColumnNotFoundError,
     PartitionColumnTypeError,
     UnsupportedTypesError,
 )
-from truckee.errors.protocol import DuplicateColumnsError
+from truckee.errors.commands.alter import ColumnNotFoundError
+from truckee.errors.protocol import DuplicateClusteringColumnsError, DuplicateColumnsError
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import ArrayType, PrimitiveType, StructField, StructType
 from values import simple_schema
 
 TABLE = simple_schema("id long", "Day date", "name string")
+FLAG = StructField("f", PrimitiveType("boolean"))
 
 
 def refusal(kind: type[DeltaError], schema: StructType, mode: str = "none") -> str:
@@ -140,12 +144,6 @@ def test_clustering_columns_go_by_their_physical_paths() -> None:
     [
         ([("name",)], (), "the table cannot be clustered by name: the column has no statistics"),
         ([("id",)], ("name",), "the table cannot be clustered by id: it is partitioned"),
-        (
-            [("id",), ("Day",)] * 3,
-            (),
-            "the table cannot be clustered by id, Day, id, Day, id, Day: these are more than 4 "
-            "columns",
-        ),
     ],
 )
 def test_columns_that_cannot_be_clustered_by(
@@ -158,3 +156,35 @@ def test_columns_that_cannot_be_clustered_by(
         f"{message}\n"
         "hint: cluster by at most four columns that have statistics, of an unpartitioned table"
     )
+
+
+def test_columns_that_no_table_can_be_clustered_by() -> None:
+    schema = StructType(
+        (
+            *simple_schema(*(f"{name} long" for name in "abcde")).fields,
+            StructField("s", TABLE),
+            FLAG,
+        )
+    )
+
+    def refused(*names: str) -> tuple[type[DeltaError], str]:
+        with pytest.raises(DeltaError) as caught:
+            checked_clustering_columns(
+                schema,
+                [(name,) for name in names],
+                partition_columns=(),
+                properties=TableProperties({}),
+            )
+        return type(caught.value), caught.value.code
+
+    assert refused("nix") == (ColumnNotFoundError, "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA")
+    assert refused("a", "A") == (
+        DuplicateClusteringColumnsError,
+        "DELTA_DUPLICATE_COLUMNS_FOUND.CLUSTER_BY",
+    )
+    for column in "s", "f":
+        assert refused(column) == (
+            ClusteringTypeError,
+            "DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED",
+        )
+    assert refused(*"abcde") == (ClusteringCountError, "DELTA_CLUSTER_BY_INVALID_NUM_COLUMNS")

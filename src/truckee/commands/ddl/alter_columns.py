@@ -30,7 +30,9 @@ from truckee.errors.commands.alter import (
     ColumnMappingRequiredError,
     DependentColumnError,
     DropNeedsColumnMappingError,
+    NotNullColumnError,
 )
+from truckee.errors.commands.dml import InvalidExpressionError
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import Metadata
 from truckee.protocol.column_metadata import (
@@ -84,7 +86,7 @@ def add_columns(storage: Storage, columns: Sequence[NewColumn]) -> int:
     for column in columns:
         path = _path(column.name)
         if not column.nullable:
-            raise ColumnChangeError(
+            raise NotNullColumnError(
                 column=column.name,
                 reason="it is NOT NULL, and rows that are there have no value for it",
                 hint="add it as a column that may be null",
@@ -248,8 +250,8 @@ def check_independent(
 
 
 def _reads(spark: SparkSession, schema: StructType, sql: str, column: str) -> bool:
-    found = parse_expression(spark, sql, schema)
-    if isinstance(found, str):
+    found = parse_expression(spark, sql, schema, what="an expression")
+    if isinstance(found, InvalidExpressionError):
         return column in sql.casefold()
     return column in {name.casefold() for name in found.columns}
 

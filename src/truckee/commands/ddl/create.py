@@ -22,6 +22,12 @@ from truckee.commands.schema.row_tracking import with_row_tracking
 from truckee.commands.table_plan import TablePlan, existing_table, new_metadata, table_plan
 from truckee.commands.write.options import default_properties
 from truckee.commands.write.overwrite import Replacement, every_file
+from truckee.errors.columns import (
+    AllColumnsPartitionedError,
+    CatalogPartitionsError,
+    CatalogPartitionTypeError,
+    PartitionColumnTypeError,
+)
 from truckee.errors.commands.create import (
     NoTableLocationError,
     TableAlreadyExistsError,
@@ -29,10 +35,11 @@ from truckee.errors.commands.create import (
     TableSchemaMismatchError,
 )
 from truckee.errors.commands.write import NonEmptyFolderError
+from truckee.errors.protocol import DuplicateListedColumnsError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import DomainMetadata
 from truckee.protocol.properties import TableProperties, validated_properties
-from truckee.protocol.schema import StructType, type_text
+from truckee.protocol.schema import StructType, check_distinct_names, type_text
 from truckee.spark.session.catalog import default_location, named_table
 from truckee.spark.session.settings import session_settings, session_storage
 from truckee.storage.base import Storage
@@ -181,6 +188,16 @@ def _not_found(table: str) -> TableNotFoundError:
     return TableNotFoundError(table=table, hint="use DeltaTable.createOrReplace to create it")
 
 
+def checked_partitions(schema: StructType, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return partition columns as the schema spells them; raise as Spark's own catalog does."""
+    try:
+        return checked_partition_columns(schema, names)
+    except AllColumnsPartitionedError as error:
+        raise CatalogPartitionsError(columns=error.columns) from None
+    except PartitionColumnTypeError as error:
+        raise CatalogPartitionTypeError(column=error.column, type=error.type) from None
+
+
 def check_empty(storage: Storage) -> None:
     """Raise NonEmptyFolderError if the folder of the new table has files."""
     for file in storage.list_tree(""):
@@ -205,8 +222,9 @@ def _planned(
     settings = default_properties(session_settings(spark))
     configuration = {**settings, **validated_properties(definition.properties, settings)}
     mode = TableProperties.from_configuration(configuration).column_mapping_mode
+    check_distinct_names(definition.schema, DuplicateListedColumnsError)
     check_columns(definition.schema, mapping_mode=mode, table=definition.name or storage.root)
-    partitions = checked_partition_columns(definition.schema, definition.partition_columns)
+    partitions = checked_partitions(definition.schema, definition.partition_columns)
     check_generated_columns(spark, definition.schema, partitions)
     metadata = with_column_mapping(
         new_metadata(

@@ -16,7 +16,7 @@ from truckee.commands.ddl.alter_columns import (
     new_field,
 )
 from truckee.commands.schema.edits import with_type
-from truckee.errors.commands.alter import ColumnsNotReplaceableError
+from truckee.errors.commands.alter import ColumnsNotReplaceableError, TypeChangeError
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.column_metadata import IDENTITY_STEP_KEY
 from truckee.protocol.schema import StructField, StructType
@@ -53,7 +53,10 @@ def _replaced(spark: SparkSession, snapshot: Snapshot, column: NewColumn) -> Str
     if column.comment is not None:
         metadata["comment"] = column.comment
     kept = replace(old, nullable=column.nullable, metadata=metadata)
-    return with_type(kept, new.type, widening=snapshot.properties.enable_type_widening)
+    try:
+        return with_type(kept, new.type, widening=snapshot.properties.enable_type_widening)
+    except TypeChangeError as error:
+        raise ColumnsNotReplaceableError(reason=f"{error.column}: {error.reason}") from None
 
 
 def _check_dropped(spark: SparkSession, snapshot: Snapshot, fields: Sequence[StructField]) -> None:

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Iterator
 from truckee.errors.columns import (
     AllColumnsPartitionedError,
     ClusteringColumnError,
+    ClusteringCountError,
+    ClusteringTypeError,
     InvalidColumnNamesError,
     NoColumnsError,
     PartitionColumnNotFoundError,
     PartitionColumnTypeError,
     UnsupportedTypesError,
 )
-from truckee.errors.protocol import DuplicateColumnsError
+from truckee.errors.commands.alter import ColumnNotFoundError
+from truckee.errors.protocol import DuplicateClusteringColumnsError, DuplicateColumnsError
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import (
     ArrayType,
@@ -100,14 +103,19 @@ def checked_clustering_columns(
         shown = ".".join(path)
         chain = find_column(schema, path)
         if chain is None:
-            raise PartitionColumnNotFoundError(column=shown, columns=schema.names)
+            raise ColumnNotFoundError(column=shown, columns=schema.names)
+        if chain.physical_path in found:
+            raise DuplicateClusteringColumnsError(column=shown)
         if partition_columns:
             raise ClusteringColumnError(column=shown, reason="it is partitioned")
-        if not has_bounds(chain.field.type) or chain.path not in indexed:
+        if not has_bounds(chain.field.type):
+            reason = f"the type {type_text(chain.field.type)} has no statistics"
+            raise ClusteringTypeError(column=shown, reason=reason)
+        if chain.path not in indexed:
             raise ClusteringColumnError(column=shown, reason="the column has no statistics")
         found.append(chain.physical_path)
     if len(found) > _MOST_CLUSTERING_COLUMNS:
-        raise ClusteringColumnError(
+        raise ClusteringCountError(
             column=", ".join(".".join(path) for path in names),
             reason=f"these are more than {_MOST_CLUSTERING_COLUMNS} columns",
         )

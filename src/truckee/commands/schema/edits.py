@@ -11,7 +11,12 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
-from truckee.errors.commands.alter import ColumnChangeError, ColumnExistsError, ColumnNotFoundError
+from truckee.errors.commands.alter import (
+    ColumnChangeError,
+    ColumnExistsError,
+    ColumnNotFoundError,
+    TypeChangeError,
+)
 from truckee.protocol.column_metadata import TYPE_CHANGES_KEY
 from truckee.protocol.schema import (
     ArrayType,
@@ -167,7 +172,7 @@ def with_type(field: StructField, new: DataType, *, widening: bool) -> StructFie
     if _holds_alike(old, new):
         return replace(field, type=new)
     if not widening or not is_wider(old, new):
-        raise ColumnChangeError(
+        raise TypeChangeError(
             column=field.name,
             reason=f"{type_text(old)} cannot become {type_text(new)}",
             hint="set the table property 'delta.enableTypeWidening' to 'true' for a wider type; "

@@ -18,6 +18,7 @@ from truckee.errors.commands.write import (
     ColumnDifference,
     MissingNotNullColumnError,
     SchemaMismatchError,
+    TypeMismatchError,
 )
 from truckee.protocol.column_metadata import (
     CHAR_VARCHAR_KEY,
@@ -41,8 +42,9 @@ from truckee.protocol.schema import (
 from truckee.protocol.schema_compatibility import is_wider
 
 _NUMBERS = frozenset({"byte", "short", "integer", "long", "float", "double"})
-_DATES = frozenset({"date", "timestamp", "timestamp_ntz"})
-_SIMPLE = _NUMBERS | _DATES | {"string", "boolean", "binary"}
+DATES = frozenset({"date", "timestamp", "timestamp_ntz"})
+"""Types of points in time."""
+_SIMPLE = _NUMBERS | DATES | {"string", "boolean", "binary"}
 _INTEGERS = ("byte", "short", "integer", "long")
 _SAME_FAMILY = frozenset(
     {(a, b) for i, a in enumerate(_INTEGERS) for b in _INTEGERS[i + 1 :]} | {("float", "double")}
@@ -107,9 +109,8 @@ def merged_schema(
     merge = _Merge(add_columns, widening=widening and add_columns)
     result = merge.structs(table, data, ())
     if merge.differences:
-        raise SchemaMismatchError(
-            table=name, differences=tuple(merge.differences), hint=merge.hint()
-        )
+        kind = TypeMismatchError if merge.has_other_types() else SchemaMismatchError
+        raise kind(table=name, differences=tuple(merge.differences), hint=merge.hint())
     for field in _missing(table, data):
         if not field.nullable and not _has_own_value(field):
             raise MissingNotNullColumnError(table=name, column=field.name)
@@ -184,10 +185,14 @@ class _Merge:
         difference = ColumnDifference(".".join(path), in_table, type_text(data), problem)
         self.differences.append(difference)
 
+    def has_other_types(self) -> bool:
+        """Return whether a column of the table has another type in the data."""
+        return any(difference.in_table is not None for difference in self.differences)
+
     def hint(self) -> str:
         """Return a hint that would allow the write."""
         hints = []
-        if any(difference.in_table is not None for difference in self.differences):
+        if self.has_other_types():
             hints.append(
                 "cast the columns whose types differ, or replace the table and its schema with "
                 'mode("overwrite") and option("overwriteSchema", "true")'
@@ -213,14 +218,15 @@ def can_store(data: DataType, table: DataType) -> bool:
     source, target = _name(data), _name(table)
     if target == "string":
         return source in _SIMPLE or isinstance(data, DecimalType)
-    if source in _DATES:
-        return target in _DATES
-    return _is_number(data) and _is_number(table)
+    if source in DATES:
+        return target in DATES
+    return is_number(data) and is_number(table)
 
 
 def _name(data_type: DataType) -> str:
     return data_type.name if isinstance(data_type, PrimitiveType) else ""
 
 
-def _is_number(data_type: DataType) -> bool:
+def is_number(data_type: DataType) -> bool:
+    """Return whether a type is that of numbers."""
     return isinstance(data_type, DecimalType) or _name(data_type) in _NUMBERS

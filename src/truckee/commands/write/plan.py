@@ -22,6 +22,7 @@ from truckee.commands.schema.row_tracking import with_row_tracking
 from truckee.commands.table_plan import TablePlan, new_metadata, table_plan
 from truckee.commands.write.options import WriteOptions, default_properties
 from truckee.errors.commands.write import DataChangeWithMetadataError, PartitioningMismatchError
+from truckee.errors.protocol import DuplicateDataColumnsError, DuplicateNewColumnsError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import DomainMetadata, Metadata
 from truckee.protocol.properties import TableProperties
@@ -65,7 +66,10 @@ def table_after(
     `data` are the columns of the rows, and `settings` those of the session. Raises if something is
     wrong with the columns or the requested partitions.
     """
-    check_distinct_names(data)
+    is_new_schema = write.is_overwrite and write.options.overwrite_schema
+    if snapshot is not None and is_new_schema:
+        check_distinct_names(data, DuplicateNewColumnsError)
+    check_distinct_names(data, DuplicateDataColumnsError)
     if snapshot is None or write.replaces:
         configuration = {**default_properties(settings), **write.options.properties}
         metadata = new_metadata(
@@ -75,7 +79,7 @@ def table_after(
             name=None if snapshot is None else snapshot.metadata.name,
         )
         return _created(write, snapshot, metadata, data)
-    if write.is_overwrite and write.options.overwrite_schema:
+    if is_new_schema:
         return _created(write, snapshot, _without_schema(snapshot, write), data)
     _check_partitioning(write, snapshot)
     schema = merged_schema(

@@ -14,6 +14,8 @@ DeltaError
 ├── ColumnExistsError               a column that the table already has
 ├── DependentColumnError            something else depends on the column
 ├── ColumnChangeError               a change that data files do not allow
+│   ├── TypeChangeError               to another type
+│   └── NotNullColumnError            a new column that is NOT NULL
 ├── ColumnsNotReplaceableError      a list of columns that data files do not allow
 ├── HistoryTruncationError          history needs truncation only for reader features
 ├── CheckpointProtectionDropError   history must be truncated to drop this feature
@@ -233,6 +235,23 @@ class ColumnChangeError(DeltaError):
 
     def __str__(self) -> str:
         return f"column {self.column} cannot be changed: {self.reason}\nhint: {self.hint}"
+
+
+@dataclass(eq=False, kw_only=True)
+class TypeChangeError(ColumnChangeError):
+    """A column cannot become one of this type."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP"
+
+
+@dataclass(eq=False, kw_only=True)
+class NotNullColumnError(ColumnChangeError):
+    """A new column cannot be NOT NULL."""
+
+    code: ClassVar[str] = "DELTA_OPERATION_NOT_ALLOWED"
+
+    def __str__(self) -> str:
+        return f"column {self.column} cannot be added: {self.reason}\nhint: {self.hint}"
 
 
 @dataclass(eq=False, kw_only=True)

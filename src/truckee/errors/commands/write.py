@@ -5,7 +5,8 @@ DeltaError
 ├── WriteOptionsError                options that exclude each other, one class for each pair
 ├── TableExistsError                 there is already a table, and the mode forbids that
 ├── NonEmptyFolderError              there are already files that are not a table
-├── SchemaMismatchError              columns that the table does not have, or of other types
+├── SchemaMismatchError              columns that the table does not have
+│   └── TypeMismatchError              columns of other types
 ├── PartitioningMismatchError        partitionBy differs from the table's partitioning
 ├── MissingNotNullColumnError        no values for a NOT NULL column
 ├── IdentityValueGivenError          values for an identity column
@@ -152,7 +153,7 @@ class ColumnDifference(NamedTuple):
 
 @dataclass(eq=False, kw_only=True)
 class SchemaMismatchError(DeltaError):
-    """The data has columns that the table lacks, or of types that the table cannot hold."""
+    """The data has columns that the table lacks."""
 
     code: ClassVar[str] = "DELTA_METADATA_MISMATCH"
     table: str
@@ -165,6 +166,13 @@ class SchemaMismatchError(DeltaError):
             f"the data does not fit the schema of the table {self.table}\n\n"
             f"{_aligned(rows)}\n\nhint: {self.hint}"
         )
+
+
+@dataclass(eq=False, kw_only=True)
+class TypeMismatchError(SchemaMismatchError):
+    """The data has columns of types that the table cannot hold."""
+
+    code: ClassVar[str] = "DELTA_FAILED_TO_MERGE_FIELDS"
 
 
 def _diff_row(difference: ColumnDifference) -> tuple[str, str, str, str]:
@@ -241,6 +249,20 @@ class ExtraColumnsError(ColumnCountError):
     """There are more of them than the table has."""
 
     code: ClassVar[str] = "DELTA_METADATA_MISMATCH"
+
+
+@dataclass(eq=False, kw_only=True)
+class TooManyValuesError(ColumnCountError):
+    """An INSERT has more values than it lists columns."""
+
+    code: ClassVar[str] = "INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS"
+
+
+@dataclass(eq=False, kw_only=True)
+class TooFewValuesError(ColumnCountError):
+    """An INSERT has fewer values than it lists columns."""
+
+    code: ClassVar[str] = "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS"
 
 
 @dataclass(eq=False, kw_only=True)
