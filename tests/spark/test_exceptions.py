@@ -38,16 +38,26 @@ def _merge(spark: SparkSession, path: str) -> Any:
     return DeltaTable.forPath(spark, path).merge(spark.range(1).toDF("k"), "id = k")
 
 
-MISSING: dict[str, Door] = {
-    "read": lambda s, p: truckee.read(s).load(p + "-none"),
-    "readStream": lambda s, p: truckee.readStream(s).load(p + "-none"),
-    "forPath": lambda s, p: DeltaTable.forPath(s, p + "-none"),
-    "forName": lambda s, _: DeltaTable.forName(s, "no_such_table"),
-    "table": lambda s, _: truckee.read(s).table("no_such_table"),
-    "table_changes": lambda s, p: truckee.table_changes(s, p + "-none", 0),
-    "replace": lambda s, p: (
-        DeltaTable.replace(s).location(p + "-none").addColumn("id", "int").execute()
+MISSING: dict[str, tuple[str, Door]] = {
+    "read": ("PATH_NOT_FOUND", lambda s, p: truckee.read(s).load(p + "-none")),
+    "readStream": ("DELTA_SCHEMA_NOT_SET", lambda s, p: truckee.readStream(s).load(p + "-none")),
+    "forPath": ("DELTA_MISSING_DELTA_TABLE", lambda s, p: DeltaTable.forPath(s, p + "-none")),
+    "forName": ("DELTA_MISSING_DELTA_TABLE", lambda s, _: DeltaTable.forName(s, "no_such_table")),
+    "table": ("TABLE_OR_VIEW_NOT_FOUND", lambda s, _: truckee.read(s).table("no_such_table")),
+    "table_changes": (
+        "DELTA_MISSING_DELTA_TABLE",
+        lambda s, p: truckee.table_changes(s, p + "-none", 0),
     ),
+    "replace": (
+        "TABLE_OR_VIEW_NOT_FOUND",
+        lambda s, p: DeltaTable.replace(s).location(p + "-none").addColumn("id", "int").execute(),
+    ),
+}
+STATES = {
+    "PATH_NOT_FOUND": "42K03",
+    "DELTA_SCHEMA_NOT_SET": "KD008",
+    "DELTA_MISSING_DELTA_TABLE": "42P01",
+    "TABLE_OR_VIEW_NOT_FOUND": "42P01",
 }
 WRONG: dict[str, Door] = {
     "write where a table is": lambda s, p: truckee.write(s.range(1)).save(p),
@@ -73,12 +83,14 @@ WRONG: dict[str, Door] = {
 def test_a_table_that_is_not_there_is_an_analysis_exception(
     spark: SparkSession, table: str, door: str
 ) -> None:
+    expected, fails = MISSING[door]
+
     with pytest.raises(AnalysisException) as caught:
-        MISSING[door](spark, table)
+        fails(spark, table)
 
     assert isinstance(caught.value, DeltaError)
-    assert caught.value.getSqlState() == "42P01"
-    assert str(caught.value).startswith(f"[{caught.value.code}] ")
+    assert (caught.value.getCondition(), caught.value.getSqlState()) == (expected, STATES[expected])
+    assert str(caught.value).startswith(f"[{expected}] ")
 
 
 @pytest.mark.parametrize("case", WRONG)
@@ -109,6 +121,19 @@ def test_an_append_only_table_makes_deletes_unsupported_operations(
 
     with pytest.raises(UnsupportedOperationException):
         DeltaTable.forPath(spark, str(tmp_path / "t")).delete()
+
+
+def test_an_expression_that_spark_refuses_has_sparks_error_class(
+    spark: SparkSession, table: str
+) -> None:
+    with pytest.raises(errors.RefusedBySparkError) as caught:
+        DeltaTable.forPath(spark, table).delete("no_such_function(id)")
+
+    again = pickle.loads(pickle.dumps(caught.value))
+    for error in caught.value, again:
+        assert (error.getCondition(), error.getSqlState()) == ("UNRESOLVED_ROUTINE", "42883")
+        assert error.code == "UNRESOLVED_ROUTINE"
+        assert str(error).startswith("[UNRESOLVED_ROUTINE] the condition of DELETE (no_such_")
 
 
 def test_an_error_is_caught_by_its_own_name_and_by_sparks(spark: SparkSession) -> None:

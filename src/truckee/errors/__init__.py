@@ -12,7 +12,7 @@ One module holds the errors of one part of the path, and opens with its branch o
     commands
       ddl                commands/create  commands/alter
       write              commands/write  commands/write_rows
-      dml, merge         commands/dml
+      dml, merge         commands/dml  commands/expressions
       care               commands/care  commands/clone
     streaming            streaming  stream_schema
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from truckee.errors.commands.clone import *
     from truckee.errors.commands.create import *
     from truckee.errors.commands.dml import *
+    from truckee.errors.commands.expressions import *
     from truckee.errors.commands.write import *
     from truckee.errors.commands.write_rows import *
     from truckee.errors.commit import *
@@ -59,6 +60,7 @@ _MODULES = (
     "commands.clone",
     "commands.create",
     "commands.dml",
+    "commands.expressions",
     "commands.write",
     "commands.write_rows",
     "commit",

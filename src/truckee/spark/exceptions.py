@@ -36,8 +36,9 @@ from pyspark.errors import (
 
 from truckee import errors
 from truckee.errors.base import DeltaError, raise_as
+from truckee.errors.commands.expressions import RefusedBySparkError
 from truckee.errors.spark import NotSupportedByInstallError
-from truckee.errors.sql_states import SQL_STATES
+from truckee.errors.sql_states import sql_state
 
 # An entry also covers the subclasses of its class that have no entry of their own.
 _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
@@ -47,6 +48,7 @@ _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
         errors.InvalidTableNameError,
         errors.StatementSyntaxError,
         errors.TypeTextError,
+        errors.UnparsedExpressionError,
     ),
     AnalysisException: (
         errors.AllColumnsPartitionedError,
@@ -87,7 +89,6 @@ _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
         errors.GivenSchemaError,
         errors.IdentityValueGivenError,
         errors.InvalidColumnNamesError,
-        errors.InvalidConditionError,
         errors.InvalidExpressionError,
         errors.InvalidGeneratedColumnError,
         errors.InvalidTimestampError,
@@ -130,6 +131,7 @@ _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
         errors.TimeTravelWithFeedError,
         errors.TimestampTooEarlyError,
         errors.TimestampTooLateError,
+        errors.TwoTimeTravelsError,
         errors.UnknownSaveModeError,
         errors.UnknownTablePropertyError,
         errors.UnrelatedTablesError,
@@ -161,6 +163,7 @@ _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
         errors.SchemaLogNeedsDataLossCheckError,
         errors.SchemaLogOfBatchReadError,
         errors.StartAfterLatestError,
+        errors.TimeTravelVersionError,
         errors.TooManyRowsError,
         errors.TwoStartsError,
         errors.WriteOptionsError,
@@ -208,8 +211,8 @@ class _AsSparkTells(DeltaError):
         return self.code
 
     def getSqlState(self) -> str | None:
-        """Return the SQLSTATE of the error class, None if it has none."""
-        return SQL_STATES.get(self.code)
+        """Return the SQLSTATE of the error class."""
+        return self.state if isinstance(self, RefusedBySparkError) else sql_state(self.code)
 
     def getMessageParameters(self) -> dict[str, str]:
         """Return the fields of the error as texts."""

@@ -16,7 +16,6 @@ from truckee.commands.dml.update import update
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
 from truckee.errors.base import DeltaError
 from truckee.errors.commands.dml import (
-    AggregateNotSupportedError,
     AmbiguousColumnError,
     AssignmentTypeError,
     ConflictingAssignmentsError,
@@ -34,6 +33,7 @@ from truckee.errors.commands.dml import (
     UnknownTargetColumnError,
     UnresolvedColumnError,
 )
+from truckee.errors.commands.expressions import AggregateRefusedError
 from truckee.errors.options import (
     ArgumentTypeError,
     ArgumentValueError,
@@ -98,7 +98,7 @@ def merge(table: Table, on: Any = "t.id = src.id") -> DeltaMergeBuilder:
         ),
         (
             "max(id) = 1",
-            AggregateNotSupportedError,
+            AggregateRefusedError,
             "the condition of DELETE (max(id) = 1) has an aggregate or window function, but it is "
             "about one row at a time\nhint: compute the value first, and compare with that",
         ),
@@ -194,7 +194,7 @@ def test_a_condition_that_is_no_sql(table: Table) -> None:
         ),
         (
             {"v": "max(v)"},
-            AggregateNotSupportedError,
+            AggregateRefusedError,
             "the value of v in UPDATE (max(v)) has an aggregate or window function, but it is "
             "about one row at a time\nhint: compute the value first, and compare with that",
         ),

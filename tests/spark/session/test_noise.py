@@ -14,9 +14,9 @@ SCRIPT = Path(__file__).with_name("failing_script.py")
 SOURCE = Path(__file__).resolve().parents[3] / "src"
 
 KINDS = {
-    "no such path": "NotADeltaTableError",
+    "no such path": "TablePathError",
     "unknown column": "MissingColumnError",
-    "no SQL": "InvalidExpressionError",
+    "no SQL": "UnparsedExpressionError",
     "no name": "InvalidTableNameError",
     "missing file": "DataFileNotFoundError",
     "missing file, shuffled": "DataFileNotFoundError",

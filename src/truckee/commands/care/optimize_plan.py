@@ -31,7 +31,8 @@ from truckee.errors.commands.care import (
     ZOrderOnPartitionColumnError,
     ZOrderWithoutStatisticsError,
 )
-from truckee.errors.commands.dml import SubqueryNotSupportedError
+from truckee.errors.commands.dml import MissingColumnError, SubqueryNotSupportedError
+from truckee.errors.commands.expressions import PredicateSyntaxError, UnparsedExpressionError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.features import check_writable
@@ -206,6 +207,16 @@ def _considered(
             found = target.condition(condition, what="the condition of OPTIMIZE")
         except SubqueryNotSupportedError:
             raise PartitionSubqueryError(condition=condition) from None
+        except UnparsedExpressionError as error:
+            raise PredicateSyntaxError(
+                what=error.what, expression=condition, reason=error.reason
+            ) from None
+        except MissingColumnError as error:
+            raise NonPartitionColumnError(
+                condition=condition,
+                columns=(error.column,),
+                partition_columns=snapshot.partition_columns,
+            ) from None
         partitions = {name.casefold() for name in snapshot.partition_columns}
         others = sorted(name for name in found.columns if name.casefold() not in partitions)
         if others or not partitions:

@@ -15,6 +15,7 @@ from truckee.errors.commands.alter import (
     ConstraintNotBooleanError,
     ConstraintNotFoundError,
 )
+from truckee.errors.commands.dml import InvalidExpressionError
 from truckee.log.running_command import running
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import Metadata
@@ -55,12 +56,12 @@ def add_constraint(spark: SparkSession, storage: Storage, name: str, expression:
 
 
 def _check_condition(spark: SparkSession, name: str, expression: str, schema: StructType) -> None:
+    found = parse_expression(spark, expression, schema, what=f"constraint {name}")
+    if isinstance(found, InvalidExpressionError):
+        raise found
     check_rule(name, expression)
-    found = parse_expression(spark, expression, schema)
     reason = None
-    if isinstance(found, str):
-        reason = found
-    elif found.type != PrimitiveType("boolean"):
+    if found.type != PrimitiveType("boolean"):
         reason = f"it gives {type_text(found.type)}"
     elif not found.is_deterministic:
         reason = "its result is not the same each time"

@@ -12,6 +12,7 @@ from truckee.commands.ddl.alter_columns import commit_info_field
 from truckee.commands.schema.edits import changed_column
 from truckee.commands.table_plan import table_plan
 from truckee.errors.columns import NotAnIdentityColumnError
+from truckee.errors.commands.dml import MissingColumnError
 from truckee.log.snapshot import load_snapshot
 from truckee.protocol.column_metadata import (
     IDENTITY_HIGH_WATER_MARK_KEY,
@@ -33,7 +34,14 @@ def sync_identity(spark: SparkSession, storage: Storage, column: Sequence[str]) 
     snapshot = load_snapshot(storage)
     path = tuple(column)
     chain = find_column(snapshot.schema, path)
-    if chain is None or len(path) != 1 or IDENTITY_STEP_KEY not in chain.field.metadata:
+    if chain is None:
+        raise MissingColumnError(
+            what="SYNC IDENTITY",
+            expression=".".join(path),
+            column=".".join(path),
+            columns=snapshot.schema.names,
+        )
+    if len(path) != 1 or IDENTITY_STEP_KEY not in chain.field.metadata:
         raise NotAnIdentityColumnError(column=".".join(path))
     farthest = sf.max if int(chain.field.metadata[IDENTITY_STEP_KEY]) > 0 else sf.min
     row = snapshot_frame(spark, snapshot).select(farthest(column_of(chain.field.name))).first()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from truckee.commands.schema.evolution import merged_schema
+from truckee.commands.schema.evolution import DATES, is_number, merged_schema
 from truckee.errors.commands.dml import (
     AssignmentTypeError,
     ConflictingAssignmentsError,
@@ -26,11 +26,18 @@ from truckee.errors.commands.dml import (
     UnknownTargetColumnError,
     is_of_merge,
 )
+from truckee.errors.commands.expressions import (
+    CastNeedsFunctionError,
+    CastRefusedError,
+    MissingTargetFieldError,
+)
 from truckee.errors.commands.write import IdentityValueGivenError, SchemaMismatchError
 from truckee.errors.options import ArgumentTypeError, NoAssignmentsError
 from truckee.options.arguments import type_name
 from truckee.protocol.schema import (
+    DataType,
     FieldChain,
+    PrimitiveType,
     StructField,
     StructType,
     find_column,
@@ -126,7 +133,10 @@ def target_column(
     if column is None and alias is not None and parts[0].casefold() == alias.casefold():
         column = find_column(schema, parts[1:])
     if column is None:
-        kind = UnknownTargetColumnError if is_of_merge(what) else MissingTargetColumnError
+        kind = UnknownTargetColumnError
+        if not is_of_merge(what):
+            is_field = find_column(schema, parts[:1]) is not None
+            kind = MissingTargetFieldError if is_field else MissingTargetColumnError
         raise kind(what=what, column=name, columns=schema.names)
     return column
 
@@ -151,7 +161,7 @@ def check_type(assignment: Assignment, *, what: str) -> None:
     try:
         merged_schema(StructType((field,)), StructType((value,)), add_columns=False, name="")
     except SchemaMismatchError:
-        raise AssignmentTypeError(
+        raise _refused_cast(assignment.value.type, assignment.column.field.type)(
             what=what,
             column=assignment.name,
             found=type_text(assignment.value.type),
@@ -196,6 +206,16 @@ def _new_struct(field: StructField, members: list[Assignment], old: Column, dept
 
 
 EXPRESSION = "be a Spark SQL Column or a string"
+
+
+def _refused_cast(value: DataType, column: DataType) -> type[AssignmentTypeError]:
+    """Return the error that Spark's cast of a value has, or Delta's for fields of structs."""
+    if isinstance(value, StructType) and isinstance(column, StructType):
+        return AssignmentTypeError
+    is_time_and_number = sorted(map(is_number, (value, column))) == [False, True] and any(
+        isinstance(each, PrimitiveType) and each.name in DATES for each in (value, column)
+    )
+    return CastNeedsFunctionError if is_time_and_number else CastRefusedError
 
 
 def check_condition_type(given: object, *, what: str) -> None:

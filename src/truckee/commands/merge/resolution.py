@@ -48,7 +48,6 @@ from truckee.protocol.schema import (
 from truckee.spark.dml.expressions import (
     Expression,
     Value,
-    expression_error,
     resolved_condition,
     resolved_value,
 )
@@ -57,6 +56,7 @@ from truckee.spark.jvm.jvm_errors import quiet_errors
 from truckee.spark.jvm.projection import quoted
 from truckee.spark.read.relations import FILE, ROW
 from truckee.spark.schema_conversion import from_spark
+from truckee.spark.write.expression_errors import expression_error
 from truckee.spark.write.identity import identity_of
 
 _HIDDEN = (FILE, ROW)

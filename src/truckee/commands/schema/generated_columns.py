@@ -6,6 +6,7 @@ from pyspark.sql import SparkSession
 
 from truckee.commands.schema.evolution import can_store
 from truckee.errors.columns import InvalidGeneratedColumnError, InvalidIdentityColumnError
+from truckee.errors.commands.dml import InvalidExpressionError
 from truckee.protocol.column_metadata import (
     CURRENT_DEFAULT_KEY,
     GENERATION_EXPRESSION_KEY,
@@ -49,9 +50,9 @@ def _check_identity(field: StructField, partition_columns: tuple[str, ...]) -> N
 
 def _check_expression(spark: SparkSession, schema: StructType, field: StructField) -> None:
     sql = field.metadata[GENERATION_EXPRESSION_KEY]
-    found = parse_expression(spark, sql, schema)
-    if isinstance(found, str):
-        raise InvalidGeneratedColumnError(column=field.name, expression=sql, reason=found)
+    found = parse_expression(spark, sql, schema, what=f"generated column {field.name}")
+    if isinstance(found, InvalidExpressionError):
+        raise found
     check_generation(field.name, sql)
     reason = None
     if not found.is_deterministic:

@@ -105,12 +105,11 @@ def _check_request(df: DataFrame, write: Write, snapshot: Snapshot | None) -> No
         raise OverwriteOptionError(option=option, mode=write.mode.lower())
     if matching is not None and write.replaces:
         raise ReplaceWhileCreatingError(option=matching)
-    if snapshot is None:
-        return
-    if matching is not None:
-        check_matching(_matched_by(df, write), snapshot, write.options)
     if condition is not None:
-        check_condition(df.sparkSession, condition, snapshot.schema, what="replaceWhere")
+        schema = from_spark(df.schema) if snapshot is None else snapshot.schema
+        check_condition(df.sparkSession, condition, schema, what="replaceWhere")
+    if matching is not None and snapshot is not None:
+        check_matching(_matched_by(df, write), snapshot, write.options)
 
 
 def _is_news(transaction: Transaction, options: WriteOptions) -> bool:

@@ -11,7 +11,6 @@ DeltaError
 ├── MissingNotNullColumnError        no values for a NOT NULL column
 ├── IdentityValueGivenError          values for an identity column
 ├── DataChangeWithMetadataError      dataChange=false, but the schema would change
-├── InvalidConditionError            replaceWhere is not a condition on the table
 └── StreamingFrameError              a streaming DataFrame
 """
 
@@ -291,22 +290,6 @@ class DataChangeWithMetadataError(DeltaError):
             "option dataChange is false, so rows are only rearranged, but the write would change "
             f"the metadata of the table {self.table}\n"
             "hint: change the schema in a write of its own, or leave dataChange out"
-        )
-
-
-@dataclass(eq=False, kw_only=True)
-class InvalidConditionError(DeltaError):
-    """The text is not a condition on the columns of the table."""
-
-    code: ClassVar[str] = "DELTA_CANNOT_EVALUATE_EXPRESSION"
-    what: str
-    condition: str
-    reason: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.what} ({self.condition}) is not a condition on the table: {self.reason}\n"
-            "hint: use columns of the table, in an expression that is true or false"
         )
 
 

@@ -18,24 +18,19 @@ from pyspark.sql.types import StructType as SparkStruct
 
 from truckee.errors.base import DeltaError
 from truckee.errors.commands.dml import (
-    AggregateNotSupportedError,
-    AmbiguousColumnError,
-    ForeignColumnError,
-    InvalidExpressionError,
-    MissingColumnError,
     NonDeterministicError,
     SubqueryNotSupportedError,
-    UnresolvedColumnError,
     is_of_merge,
 )
+from truckee.errors.commands.expressions import NonDeterministicRowError
 from truckee.errors.options import ArgumentTypeError
 from truckee.protocol.schema import DataType
 from truckee.spark.jvm.bridge import java_class, java_half, to_column
 from truckee.spark.jvm.jvm_errors import quiet_errors
 from truckee.spark.schema_conversion import from_spark
+from truckee.spark.write.expression_errors import expression_error
 
 _CATALYST = "org.apache.spark.sql.catalyst"
-_AGGREGATES = ("INVALID_WHERE_CONDITION", "UNSUPPORTED_EXPR_FOR_OPERATOR", "MISSING_AGGREGATION")
 
 
 @dataclass(frozen=True)
@@ -78,7 +73,8 @@ def resolved_condition(
     if _has_subquery(rows, found):
         raise SubqueryNotSupportedError(what=what, expression=as_written(given))
     if not found.deterministic():
-        raise NonDeterministicError(what=what, expression=as_written(given))
+        kind = NonDeterministicError if is_of_merge(what) else NonDeterministicRowError
+        raise kind(what=what, expression=as_written(given))
     return Expression(
         column=to_column(rows.sparkSession, found),
         sql=str(found.sql()),
@@ -150,39 +146,6 @@ def _has_subquery(rows: DataFrame, expression: Any) -> bool:
 def _struct(type_json: str) -> SparkStruct:
     field = f'{{"name":"value","type":{type_json},"nullable":true,"metadata":{{}}}}'
     return SparkStruct.fromJson(json.loads(f'{{"type":"struct","fields":[{field}]}}'))
-
-
-def expression_error(
-    error: AnalysisException, *, what: str, expression: str, columns: tuple[str, ...]
-) -> InvalidExpressionError:
-    """Return Spark's error about an expression as an error of ours."""
-    condition = error.getCondition() or ""
-    words = error.getMessageParameters() or {}
-    if condition == "FIELD_NOT_FOUND":
-        columns = tuple(name.strip("` ") for name in words.get("fields", "").split(","))
-        condition = "UNRESOLVED_COLUMN"
-    if condition.startswith(("UNRESOLVED_COLUMN", "UNRESOLVED_FIELD")):
-        name = words.get("objectName") or words.get("fieldName") or ""
-        kind = UnresolvedColumnError if is_of_merge(what) else MissingColumnError
-        return kind(what=what, expression=expression, column=name, columns=columns)
-    if condition.startswith("AMBIGUOUS_REFERENCE"):
-        return AmbiguousColumnError(
-            what=what,
-            expression=expression,
-            column=words.get("name", ""),
-            candidates=words.get("referenceNames", ""),
-        )
-    if condition.startswith("MISSING_ATTRIBUTES"):
-        name = words.get("missingAttributes", "")
-        return ForeignColumnError(what=what, expression=expression, column=name, columns=columns)
-    if condition.startswith(_AGGREGATES):
-        return AggregateNotSupportedError(what=what, expression=expression)
-    return InvalidExpressionError(what=what, expression=expression, reason=_reason(error))
-
-
-def _reason(error: AnalysisException) -> str:
-    first_line = str(error).strip().splitlines()[0]
-    return first_line.partition(" SQLSTATE:")[0]
 
 
 def pushed_filters(rows: DataFrame) -> list[str]:

@@ -15,27 +15,41 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import StructType as SparkStruct
 
 from truckee.errors.base import DeltaError
-from truckee.errors.commands.write import InvalidConditionError
+from truckee.errors.commands.dml import InvalidExpressionError, SubqueryNotSupportedError
+from truckee.errors.commands.expressions import (
+    AggregateRefusedError,
+    PredicateSyntaxError,
+    RefusedBySparkError,
+    UnparsedExpressionError,
+)
 from truckee.protocol.schema import DataType, PrimitiveType, StructType, type_text
 from truckee.spark.jvm.bridge import gateway
 from truckee.spark.jvm.jvm_errors import quiet_errors
 from truckee.spark.schema_conversion import bare_schema, from_spark, to_java, to_spark
+from truckee.spark.write.expression_errors import expression_error
 from truckee.spark.write.session_copy import COLUMN_SETTINGS, on_session
 
 _POSITION = "__position"
 
 
 def check_condition(spark: SparkSession, sql: str, schema: StructType, *, what: str) -> None:
-    """Raise InvalidConditionError unless a text is a condition on rows with this schema.
+    """Raise InvalidExpressionError unless a text is a condition on rows with this schema.
 
     `what` names it there, as in `replaceWhere`.
     """
-    found = parse_expression(spark, sql, schema)
-    reason = found if isinstance(found, str) else None
-    if isinstance(found, ParsedExpression) and found.type != PrimitiveType("boolean"):
-        reason = f"it gives {type_text(found.type)}"
-    if reason is not None:
-        raise InvalidConditionError(what=what, condition=sql, reason=reason)
+    found = parse_expression(spark, sql, schema, what=what)
+    if isinstance(found, UnparsedExpressionError):
+        raise PredicateSyntaxError(what=what, expression=sql, reason=found.reason)
+    if isinstance(found, InvalidExpressionError):
+        raise found
+    if found.type != PrimitiveType("boolean"):
+        raise RefusedBySparkError(
+            what=what,
+            expression=sql,
+            reason=f"it gives {type_text(found.type)}",
+            spark_class="DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN",
+            state="42K09",
+        )
 
 
 @dataclass(frozen=True)
@@ -47,7 +61,9 @@ class ParsedExpression:
     is_deterministic: bool
 
 
-def parse_expression(spark: SparkSession, sql: str, schema: StructType) -> ParsedExpression | str:
+def parse_expression(
+    spark: SparkSession, sql: str, schema: StructType, *, what: str
+) -> ParsedExpression | InvalidExpressionError:
     """Return the analysis of an expression over rows with this schema, or why it is not valid.
 
     Aggregates, windows and subqueries need more than one row, and are not valid.
@@ -60,19 +76,22 @@ def parse_expression(spark: SparkSession, sql: str, schema: StructType) -> Parse
     except DeltaError:  # about a table that the expression names; it says more than Spark's message
         raise
     except (AnalysisException, ParseException) as error:
-        return _first_line(error)
-    if plan.nodeName() != "Project" or plan.subqueries().nonEmpty():
-        return "it looks at more than one row"
+        return expression_error(error, what=what, expression=sql, columns=schema.names)
+    if plan.subqueries().nonEmpty():
+        return SubqueryNotSupportedError(what=what, expression=sql)
+    if plan.nodeName() != "Project":
+        return AggregateRefusedError(
+            what=what,
+            expression=sql,
+            reason="it looks at more than one row",
+            spark_class="INVALID_WHERE_CONDITION",
+            state="42903",
+        )
     return ParsedExpression(
         from_spark(found.schema).fields[0].type,
         _names(plan.references()),
         bool(plan.deterministic()),
     )
-
-
-def _first_line(error: Exception) -> str:
-    """Return what Spark says is wrong, without the plan that it prints below."""
-    return str(error).splitlines()[0].partition(" SQLSTATE:")[0]
 
 
 def _no_rows(spark: SparkSession, schema: SparkStruct) -> DataFrame:

@@ -1,0 +1,107 @@
+"""Expressions that are refused with an error class of Spark's own, as by delta-spark.
+
+InvalidExpressionError
+├── RefusedBySparkError           Spark's analysis refuses it
+│   ├── UnparsedExpressionError     Spark's parser does
+│   └── AggregateRefusedError       it is about many rows at once
+├── PredicateSyntaxError          Spark's parser does, where Delta has a class of its own
+├── NonDeterministicError
+│   └── NonDeterministicRowError    in a command that is no MERGE
+└── MissingColumnError
+    └── MissingFieldError           a field of a struct
+
+AssignmentTypeError
+├── CastRefusedError              no cast leads to the type of the column
+└── CastNeedsFunctionError        only a function does
+
+MissingTargetColumnError
+└── MissingTargetFieldError       a field of a struct
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from truckee.errors.commands.dml import (
+    AssignmentTypeError,
+    InvalidExpressionError,
+    MissingColumnError,
+    MissingTargetColumnError,
+    NonDeterministicError,
+)
+
+
+@dataclass(eq=False, kw_only=True)
+class RefusedBySparkError(InvalidExpressionError):
+    """Spark refuses an expression; `code` is Spark's error class, and `state` its SQLSTATE."""
+
+    spark_class: str
+    state: str | None
+
+    def __post_init__(self) -> None:
+        # Spark has too many classes of its own for one of ours each.
+        vars(self)["code"] = self.spark_class
+
+
+@dataclass(eq=False, kw_only=True)
+class UnparsedExpressionError(RefusedBySparkError):
+    """Spark cannot parse an expression; `code` is Spark's error class."""
+
+    code: ClassVar[str] = "PARSE_SYNTAX_ERROR"
+
+
+@dataclass(eq=False, kw_only=True)
+class AggregateRefusedError(RefusedBySparkError):
+    """An expression on one row has an aggregate or window function."""
+
+    code: ClassVar[str] = "INVALID_WHERE_CONDITION"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what} ({self.expression}) has an aggregate or window function, but it is about "
+            "one row at a time\n"
+            "hint: compute the value first, and compare with that"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class PredicateSyntaxError(InvalidExpressionError):
+    """The condition of replaceWhere or OPTIMIZE cannot be parsed."""
+
+    code: ClassVar[str] = "DELTA_FAILED_RECOGNIZE_PREDICATE"
+
+
+@dataclass(eq=False, kw_only=True)
+class NonDeterministicRowError(NonDeterministicError):
+    """A condition of DELETE or UPDATE is not deterministic."""
+
+    code: ClassVar[str] = "INVALID_NON_DETERMINISTIC_EXPRESSIONS"
+
+
+@dataclass(eq=False, kw_only=True)
+class MissingFieldError(MissingColumnError):
+    """An expression names a field that a struct does not have."""
+
+    code: ClassVar[str] = "FIELD_NOT_FOUND"
+
+
+@dataclass(eq=False, kw_only=True)
+class CastRefusedError(AssignmentTypeError):
+    """Values of one type cannot be cast to the other."""
+
+    code: ClassVar[str] = "DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION"
+
+
+@dataclass(eq=False, kw_only=True)
+class CastNeedsFunctionError(AssignmentTypeError):
+    """Values of one type become values of the other only by a function."""
+
+    code: ClassVar[str] = "DATATYPE_MISMATCH.CAST_WITH_FUNC_SUGGESTION"
+
+
+@dataclass(eq=False, kw_only=True)
+class MissingTargetFieldError(MissingTargetColumnError):
+    """An assignment to a field that a struct does not have."""
+
+    code: ClassVar[str] = "FIELD_NOT_FOUND"
