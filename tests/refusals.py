@@ -323,6 +323,7 @@ _VALUES = (
         f"""
         {_DATA.format("1 AS id")}.mode("overwrite").option("replaceWhere", "id > ").save(p + "/t")
         {_TABLE}.optimize().where("id = ").executeCompaction()
+        {_DATA.format("1 AS id")}.mode("overwrite").option("replaceWhere", "id >").save(p + "/new")
         """,
         ANALYSIS,
         "DELTA_FAILED_RECOGNIZE_PREDICATE",
@@ -402,15 +403,7 @@ _VALUES = (
         "DELTA_UNSUPPORTED_TIME_TRAVEL_MULTIPLE_FORMATS",
         "42613",
     ),
-    *_each(
-        """
-        CONVERT TO DELTA csv.`{p}/csv`
-        CONVERT TO DELTA refused_csv
-        """,
-        ANALYSIS,
-        "DELTA_CONVERT_NON_PARQUET_TABLE",
-        "0AKDC",
-    ),
+    Refusal("CONVERT TO DELTA refused_csv", ANALYSIS, "DELTA_CONVERT_NON_PARQUET_TABLE", "0AKDC"),
     Refusal(
         "CONVERT TO DELTA refused_view", ANALYSIS, "DELTA_OPERATION_NOT_ALLOWED_DETAIL", "0AKDC"
     ),

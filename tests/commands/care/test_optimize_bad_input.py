@@ -22,7 +22,6 @@ from truckee.errors.commands.care import (
     ZOrderOnPartitionColumnError,
     ZOrderWithoutStatisticsError,
 )
-from truckee.errors.commands.dml import MissingColumnError
 from truckee.errors.options import IllegalOptionError
 from truckee.writer import write
 
@@ -78,11 +77,13 @@ def test_a_condition_on_a_table_without_partitions_is_refused(
 
 
 def test_a_condition_on_an_unknown_column_is_refused(table: Table) -> None:
-    found = refusal(MissingColumnError, table, lambda o: o.where("nope = 1").executeCompaction())
+    found = refusal(
+        NonPartitionColumnError, table, lambda o: o.where("nope = 1").executeCompaction()
+    )
 
     assert found == (
-        "the condition of OPTIMIZE (nope = 1) names `nope`, which is not a column here\n"
-        "hint: use one of [id, v, part, list]"
+        "Predicate references non-partition column 'nope'. Only the partition columns may be "
+        "referenced: [part]"
     )
 
 

@@ -214,7 +214,7 @@ def _considered(
         except MissingColumnError as error:
             raise NonPartitionColumnError(
                 condition=condition,
-                columns=(error.column,),
+                columns=(error.column.replace("`", ""),),
                 partition_columns=snapshot.partition_columns,
             ) from None
         partitions = {name.casefold() for name in snapshot.partition_columns}

@@ -209,8 +209,9 @@ EXPRESSION = "be a Spark SQL Column or a string"
 
 
 def _refused_cast(value: DataType, column: DataType) -> type[AssignmentTypeError]:
-    """Return the error that Spark's cast of a value has, or Delta's for fields of structs."""
-    if isinstance(value, StructType) and isinstance(column, StructType):
+    """Return the error that Spark's cast of a value has, or Delta's where Spark would cast it."""
+    are_structs = isinstance(value, StructType) and isinstance(column, StructType)
+    if are_structs or value == PrimitiveType("string"):
         return AssignmentTypeError
     is_time_and_number = sorted(map(is_number, (value, column))) == [False, True] and any(
         isinstance(each, PrimitiveType) and each.name in DATES for each in (value, column)

@@ -61,6 +61,7 @@ def expression_error(
     if is_aggregate and is_of_merge(what):
         return AggregateNotSupportedError(what=what, expression=expression)
     reason = str(error).strip().splitlines()[0].partition(" SQLSTATE:")[0]
+    reason = reason.removeprefix(f"[{error.getCondition()}] ")  # it is the class of ours
     if not condition:
         return InvalidExpressionError(what=what, expression=expression, reason=reason)
     refused = AggregateRefusedError if is_aggregate else RefusedBySparkError
