@@ -183,7 +183,7 @@ def _parameters(write: Write, table: TablePlan) -> dict[str, Any]:
     options = write.options
     if write.is_managed is not None:
         is_v1 = write.is_overwrite and not write.replaces
-        overwrites = {"isV1SaveAsTableOverwrite": True} if is_v1 else {}
+        overwrites = {"isV1SaveAsTableOverwrite": True, **_allowed(write)} if is_v1 else {}
         return overwrites | creation_parameters(
             table.metadata, cluster_by=write.cluster_by, is_managed=write.is_managed
         )
@@ -193,6 +193,13 @@ def _parameters(write: Write, table: TablePlan) -> dict[str, Any]:
         "predicate": options.replace_where,
         "replaceOnCond": options.replace_on,
         "replaceUsingCols": _listed(options.replace_using),
+        **_allowed(write),
+    }
+
+
+def _allowed(write: Write) -> dict[str, Any]:
+    options = write.options
+    return {
         "isDynamicPartitionOverwrite": True if options.dynamic_overwrite else None,
         "canOverwriteSchema": True if options.overwrite_schema and write.is_overwrite else None,
         "canMergeSchema": True if options.merge_schema else None,

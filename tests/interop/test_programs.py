@@ -1,0 +1,93 @@
+"""Programs of several steps, run by delta-spark and by truckee: the tables must be the same.
+
+Each program is Python that sees `spark`, and leaves a table of the name `made`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from interop.delta_spark import DeltaSpark
+from interop.table_facts import table_facts
+from truckee.doors.enable import enable
+
+pytestmark = pytest.mark.interop
+
+PROGRAMS = {
+    "saveAsTable, replaceWhere": """
+spark.sql("SELECT 1 AS id, 1 AS part UNION ALL SELECT 2, 2").write.format("delta").partitionBy(
+    "part"
+).saveAsTable("made")
+
+def overwrite(text):
+    return spark.sql(text).write.format("delta").mode("overwrite")
+
+overwrite("SELECT 5 AS id, 1 AS part").option("replaceWhere", "part = 1").saveAsTable("made")
+overwrite("SELECT 6 AS id, 1 AS part, 3 AS more").option("replaceWhere", "id = 6").option(
+    "mergeSchema", "true"
+).partitionBy("part").saveAsTable("made")
+overwrite("SELECT 6 AS id, 1 AS part, 4 AS more").option("replaceUsing", "id").saveAsTable("made")
+""",
+    "saveAsTable, replaceWhere, new": """
+spark.sql("SELECT 1 AS id").write.format("delta").mode("overwrite").option(
+    "replaceWhere", "id = 1"
+).saveAsTable("made")
+""",
+    "saveAsTable, overwrite": """
+def overwrite(text):
+    return spark.sql(text).write.format("delta").mode("overwrite")
+
+overwrite("SELECT 1 AS id, 1 AS part").partitionBy("part").saveAsTable("made")
+overwrite("SELECT 2 AS id, 2 AS part").option("partitionOverwriteMode", "dynamic").saveAsTable(
+    "made"
+)
+overwrite("SELECT 3 AS id, 2 AS part, 4 AS more").option("mergeSchema", "true").saveAsTable("made")
+overwrite("SELECT 'x' AS other").option("overwriteSchema", "true").saveAsTable("made")
+""",
+}
+
+_LOOK = """
+found = spark.sql("SELECT * FROM made")
+result = {
+    "columns": found.schema.simpleString(),
+    "rows": sorted([list(row) for row in found.collect()], key=repr),
+    "location": spark.sql("DESCRIBE DETAIL made").first()["location"].removeprefix("file:"),
+}
+"""
+
+
+@pytest.fixture
+def session(spark: SparkSession, delta_spark: DeltaSpark) -> Iterator[SparkSession]:
+    enabled = enable(spark)
+    delta_spark.sql("DROP TABLE IF EXISTS made")
+    enabled.sql("DROP TABLE IF EXISTS made")
+    yield enabled
+    enabled.sql("DROP TABLE IF EXISTS made")
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_a_program_makes_the_same_table_in_both_engines(
+    session: SparkSession, delta_spark: DeltaSpark, program: str
+) -> None:
+    names: dict[str, Any] = {"spark": session}
+    exec(program + _LOOK, names)
+    ours = names["result"]
+    theirs = delta_spark.run(program + _LOOK)
+
+    assert _comparable(ours) == _comparable(theirs)
+
+
+def _comparable(found: dict[str, Any]) -> dict[str, Any]:
+    location = found["location"]
+    told = json.dumps({**found, **table_facts(location)}, default=str, sort_keys=True)
+    # Ids and physical names are drawn anew each time.
+    plain: dict[str, Any] = json.loads(
+        re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "", told.replace(location, ""))
+    )
+    return plain
