@@ -79,6 +79,7 @@ _ANSWERS: Mapping[str, Callable[[Question], Any]] = {
     "show": show_statements.show,
     "shown": show_statements.partition_rows,
     "InsertIntoStatement": dml.insert,
+    "check insert": dml.check_insert,
     "AppendData": dml.insert,
     "OverwriteByExpression": dml.insert,
     "OverwritePartitionsDynamic": dml.insert,
