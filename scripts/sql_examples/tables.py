@@ -31,6 +31,26 @@ TABLES = (
         parameters={"clusterBy": '["id"]'},
     ),
     _Make(
+        statement="ALTER TABLE {o} ADD COLUMNS (id BIGINT)",
+        before=("CREATE TABLE {o} USING delta",),
+        says="`CREATE TABLE` without columns makes a table that gets them later, also by "
+        "`mergeSchema`",
+        columns=("id",),
+        operation="ADD COLUMNS",
+    ),
+    _Table(
+        statement="SELECT * FROM {o}",
+        before=("CREATE TABLE {o} USING delta",),
+        says="until then it cannot be read",
+        error="DELTA_READ_TABLE_WITHOUT_COLUMNS",
+    ),
+    _Table(
+        statement="CREATE OR REPLACE TABLE {t} USING delta",
+        says="and a table is not replaced by one without columns",
+        error="DELTA_SCHEMA_NOT_PROVIDED",
+        ways=(NAME,),
+    ),
+    _Make(
         statement="CREATE TABLE {o} (id BIGINT) USING delta LOCATION '{c}'",
         says="in a folder of its own, which stays when the name is dropped",
         columns=("id",),

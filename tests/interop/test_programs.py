@@ -50,6 +50,30 @@ overwrite("SELECT 2 AS id, 2 AS part").option("partitionOverwriteMode", "dynamic
 overwrite("SELECT 3 AS id, 2 AS part, 4 AS more").option("mergeSchema", "true").saveAsTable("made")
 overwrite("SELECT 'x' AS other").option("overwriteSchema", "true").saveAsTable("made")
 """,
+    "no columns, ADD COLUMNS": """
+spark.sql("CREATE TABLE made USING delta TBLPROPERTIES ('k' = 'v')")
+spark.sql("DELETE FROM made")
+spark.sql("ALTER TABLE made ADD COLUMNS (x INT, y STRING)")
+spark.sql("INSERT INTO made VALUES (1, 'a')")
+""",
+    "no columns, mergeSchema": """
+spark.sql("CREATE TABLE made USING delta TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')")
+spark.range(3).write.format("delta").mode("append").option("mergeSchema", "true").saveAsTable(
+    "made"
+)
+""",
+    "no columns, INSERT WITH SCHEMA EVOLUTION": """
+spark.sql("CREATE TABLE made USING delta")
+spark.sql("INSERT WITH SCHEMA EVOLUTION INTO made SELECT 1 AS x")
+spark.sql("INSERT WITH SCHEMA EVOLUTION INTO made BY NAME SELECT 2 AS x, 3 AS y")
+""",
+    "no columns, MERGE WITH SCHEMA EVOLUTION": """
+spark.sql("CREATE TABLE made USING delta")
+spark.sql(
+    "MERGE WITH SCHEMA EVOLUTION INTO made USING (SELECT 1 AS x) s ON 1 = 1 "
+    "WHEN NOT MATCHED THEN INSERT *"
+)
+""",
 }
 
 _LOOK = """

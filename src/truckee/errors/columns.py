@@ -3,7 +3,8 @@
 DeltaError
 ├── InvalidColumnNamesError       characters that need column mapping
 ├── UnsupportedTypesError         types that a table cannot hold
-├── NoColumnsError                a table without columns
+├── NoColumnsError                a table that is replaced by one without columns
+├── TableWithoutColumnsError      a table that has no columns yet
 ├── PartitionColumnNotFoundError  a partition column that is not a column of the table
 ├── PartitionColumnTypeError      a partition column of a type that is not allowed
 ├── AllColumnsPartitionedError    no column is left for the data files
@@ -54,7 +55,7 @@ class UnsupportedTypesError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class NoColumnsError(DeltaError):
-    """A table cannot be created without columns."""
+    """A table cannot be replaced, or made of data, without columns."""
 
     code: ClassVar[str] = "DELTA_SCHEMA_NOT_PROVIDED"
     table: str
@@ -63,6 +64,20 @@ class NoColumnsError(DeltaError):
         return (
             f"the table {self.table} cannot be created without columns\n"
             "hint: add one with addColumn"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class TableWithoutColumnsError(DeltaError):
+    """A table that was created without columns has none yet, so it cannot be read."""
+
+    code: ClassVar[str] = "DELTA_READ_TABLE_WITHOUT_COLUMNS"
+    table: str
+
+    def __str__(self) -> str:
+        return (
+            f"the table {self.table} has no columns yet, so it cannot be read\n"
+            "hint: add columns with ALTER TABLE ... ADD COLUMNS, or write rows with mergeSchema"
         )
 
 

@@ -123,6 +123,7 @@ _SPARK_CLASSES: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
         errors.StreamingFrameError,
         errors.StreamingSourceError,
         errors.TableAlreadyExistsError,
+        errors.TableWithoutColumnsError,
         errors.TableExistsError,
         errors.TableNotFoundError,
         errors.TableSchemaMismatchError,

@@ -39,9 +39,11 @@ _COLLATIONS_KEY = "__COLLATIONS"
 _MOST_CLUSTERING_COLUMNS = 4
 
 
-def check_columns(schema: StructType, *, mapping_mode: str, table: str) -> None:
+def check_columns(
+    schema: StructType, *, mapping_mode: str, table: str, may_be_empty: bool = False
+) -> None:
     """Raise unless a table can have these columns; with column mapping, any name is allowed."""
-    if not schema.fields:
+    if not schema.fields and not may_be_empty:
         raise NoColumnsError(table=table)
     check_distinct_names(schema)
     unsupported = tuple(_unsupported(schema))
