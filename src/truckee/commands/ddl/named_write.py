@@ -19,6 +19,8 @@ from truckee.log.snapshot import load_snapshot
 from truckee.spark.session.catalog import NamedTable, default_location, named_table
 from truckee.storage.base import Storage
 
+_REPLACES = "CREATE OR REPLACE TABLE AS SELECT"
+
 
 def save_as_table(
     df: DataFrame, name: str, write_to: Callable[[str], Write], *, path: str | None = None
@@ -48,15 +50,15 @@ def _write_new(df: DataFrame, name: str, write: Write, path: str | None) -> None
     if path is None:
         check_empty(write.storage)
     if not _is_partial(write):
-        write = replace(write, operation="CREATE TABLE AS SELECT", is_managed=path is None)
+        operation = _REPLACES if write.is_overwrite else "CREATE TABLE AS SELECT"
+        write = replace(write, operation=operation, is_managed=path is None)
     write_table(df, write)
     enter_table(spark, name, write.storage.root, is_managed=path is None)
 
 
 def _write_known(df: DataFrame, write: Write, found: NamedTable) -> None:
     if write.is_overwrite and not _is_partial(write):
-        operation = "CREATE OR REPLACE TABLE AS SELECT"
-        write = replace(write, operation=operation, is_managed=found.is_managed)
+        write = replace(write, operation=_REPLACES, is_managed=found.is_managed)
     write_table(df, write)
 
 
