@@ -51,6 +51,19 @@ TABLES = (
         ways=(NAME,),
     ),
     _Make(
+        statement="CREATE TABLE {o} USING delta AS SELECT 1L AS id, NULL AS n",
+        says="a column of type `VOID` is null in every row, until a write with `mergeSchema` or "
+        "`ALTER COLUMN` gives it another type",
+        rows=((1, None),),
+        columns=("id", "n"),
+        operation="CREATE TABLE AS SELECT",
+    ),
+    _Table(
+        statement="CREATE TABLE {o} USING delta AS SELECT NULL AS n",
+        says="a table with no other columns takes no rows",
+        error="DELTA_CANNOT_WRITE_EMPTY_SCHEMA.TABLE_ALL_VOID_COLUMNS",
+    ),
+    _Make(
         statement="CREATE TABLE {o} (id BIGINT) USING delta LOCATION '{c}'",
         says="in a folder of its own, which stays when the name is dropped",
         columns=("id",),

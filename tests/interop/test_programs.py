@@ -21,9 +21,9 @@ pytestmark = pytest.mark.interop
 
 PROGRAMS = {
     "saveAsTable, replaceWhere": """
-spark.sql("SELECT 1 AS id, 1 AS part UNION ALL SELECT 2, 2").write.format("delta").partitionBy(
-    "part"
-).saveAsTable("made")
+spark.sql("SELECT 1 AS id, 1 AS part UNION ALL SELECT 2, 2").write.format("delta").saveAsTable(
+    "made"
+)
 
 def overwrite(text):
     return spark.sql(text).write.format("delta").mode("overwrite")
@@ -31,7 +31,7 @@ def overwrite(text):
 overwrite("SELECT 5 AS id, 1 AS part").option("replaceWhere", "part = 1").saveAsTable("made")
 overwrite("SELECT 6 AS id, 1 AS part, 3 AS more").option("replaceWhere", "id = 6").option(
     "mergeSchema", "true"
-).partitionBy("part").saveAsTable("made")
+).saveAsTable("made")
 overwrite("SELECT 6 AS id, 1 AS part, 4 AS more").option("replaceUsing", "id").saveAsTable("made")
 """,
     "saveAsTable, replaceWhere, new": """
@@ -73,6 +73,27 @@ spark.sql(
     "MERGE WITH SCHEMA EVOLUTION INTO made USING (SELECT 1 AS x) s ON 1 = 1 "
     "WHEN NOT MATCHED THEN INSERT *"
 )
+""",
+    "VOID columns": """
+spark.sql("CREATE TABLE made (id INT, n VOID, s STRUCT<a: INT, b: VOID>) USING delta")
+spark.sql("INSERT INTO made VALUES (1, NULL, named_struct('a', 1, 'b', NULL))")
+spark.sql("INSERT INTO made (id) VALUES (2), (3)")
+spark.sql("UPDATE made SET id = 5 WHERE id = 2")
+spark.sql("UPDATE made SET n = NULL")
+spark.sql("DELETE FROM made WHERE id = 1")
+spark.sql("ALTER TABLE made ADD COLUMNS (m VOID)")
+spark.sql("ALTER TABLE made ALTER COLUMN m TYPE INT")
+spark.sql("SELECT 9 AS id, 'x' AS n, NULL AS p").write.format("delta").mode("append").option(
+    "mergeSchema", "true"
+).saveAsTable("made")
+""",
+    "VOID columns, column mapping": """
+spark.sql(
+    "CREATE TABLE made USING delta TBLPROPERTIES ('delta.columnMapping.mode' = 'name') "
+    "AS SELECT 1 AS id, NULL AS n"
+)
+spark.sql("MERGE INTO made t USING (SELECT 7 AS id, NULL AS n) s ON t.id = s.id "
+    "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *")
 """,
 }
 
