@@ -107,6 +107,17 @@ TABLES = (
         operation="CLONE",
     ),
     _Make(
+        statement="CREATE TABLE {o} SHALLOW CLONE parquet.`{f}/more`",
+        before=("INSERT OVERWRITE DIRECTORY '{f}/more' USING parquet SELECT 1L AS id",),
+        says="with the files of a folder of Parquet files, which stays what it is",
+        result=None,
+        varies=True,
+        rows=((1,),),
+        columns=("id",),
+        operation="CLONE",
+        parameters={"sourceVersion": "-1"},
+    ),
+    _Make(
         statement="CONVERT TO DELTA parquet.`{c}`",
         before=("INSERT OVERWRITE DIRECTORY '{c}' USING parquet SELECT 1L AS id",),
         says="makes a Delta table of a folder of Parquet files",
@@ -123,6 +134,18 @@ TABLES = (
         rows=((1,),),
         columns=("id",),
         operation="CONVERT",
+    ),
+    _Make(
+        statement="CONVERT TO DELTA {o}",
+        before=(
+            "CREATE TABLE {o} USING parquet PARTITIONED BY (part) AS SELECT 1L AS id, '07' AS part",
+        ),
+        says="the catalog knows its partitions",
+        ways=(NAME,),
+        rows=((1, "07"),),
+        columns=("id", "part"),
+        operation="CONVERT",
+        parameters={"partitionedBy": "[]"},
     ),
     _Table(
         statement="CREATE TABLE IF NOT EXISTS {t} (other INT) USING delta",

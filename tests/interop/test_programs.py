@@ -95,6 +95,13 @@ spark.sql(
 spark.sql("MERGE INTO made t USING (SELECT 7 AS id, NULL AS n) s ON t.id = s.id "
     "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *")
 """,
+    "clone of a Parquet table": """
+spark.sql("DROP TABLE IF EXISTS files")
+spark.sql("CREATE TABLE files USING parquet PARTITIONED BY (p) AS SELECT 1L AS id, '07' AS p")
+spark.sql("CREATE TABLE made SHALLOW CLONE files TBLPROPERTIES ('k' = 'v')")
+spark.sql("INSERT INTO made VALUES (2, '08')")
+spark.sql("UPDATE made SET id = 3 WHERE id = 1")
+""",
 }
 
 _LOOK = """
