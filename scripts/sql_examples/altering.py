@@ -218,12 +218,16 @@ ALTERING = (
     _Alter(
         statement="ALTER TABLE {t} DROP FEATURE deletionVectors",
         before=(
-            "ALTER TABLE {t} SET TBLPROPERTIES ('delta.feature.deletionVectors' = 'supported')",
+            "ALTER TABLE {t} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')",
+            "DELETE FROM {t} WHERE id = 2",
         ),
-        says="takes a feature away; also with `TRUNCATE HISTORY`",
+        says="takes a feature away, here after the files with vectors were rewritten; "
+        "also with `TRUNCATE HISTORY`",
         differs="delta-spark makes empty commits before it",
         result=(),
+        rows=(ROWS[0], ROWS[2]),
         operation="DROP FEATURE",
+        parameters={"featureName": "deletionVectors", "truncateHistory": "false"},
     ),
     _Alter(
         statement="ALTER TABLE {t} DROP FEATURE nothing",

@@ -80,6 +80,30 @@ INSERTING = (
         parameters={"mode": "Append", "canMergeSchema": "true"},
     ),
     _Insert(
+        statement="FROM {t} INSERT INTO {t} SELECT id + 10, name, part WHERE id < 3 "
+        "INSERT INTO {o} SELECT id, name",
+        before=("CREATE TABLE {o} (id BIGINT, name STRING) USING delta",),
+        says="several inserts of the rows of one query, each a commit of its own; "
+        "all are checked before the first writes",
+        rows=(*ROWS, (11, "a", 1), (12, "b", 1)),
+        parameters=_APPEND,
+    ),
+    _Insert(
+        statement="WITH few AS (SELECT * FROM {t} WHERE id > 1) "
+        "FROM few INSERT OVERWRITE {o} SELECT name INSERT INTO {o} SELECT upper(name)",
+        before=("CREATE TABLE {o} (name STRING) USING delta",),
+        says="also with a CTE, and into one table",
+        makes_other=True,
+        columns=("name",),
+        rows=(("b",), ("c",), ("B",), ("C",)),
+        parameters=_APPEND,
+    ),
+    _Refused(
+        statement="FROM {t} INSERT INTO {t} SELECT id, name, part INSERT INTO {t} SELECT id",
+        says="if one of them is refused, none is run",
+        error="DELTA_INSERT_COLUMN_ARITY_MISMATCH",
+    ),
+    _Insert(
         statement="INSERT OVERWRITE {t} SELECT 9L, 'x', 2",
         says="replaces all rows",
         rows=((9, "x", 2),),

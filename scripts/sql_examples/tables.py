@@ -31,6 +31,39 @@ TABLES = (
         parameters={"clusterBy": '["id"]'},
     ),
     _Make(
+        statement="ALTER TABLE {o} ADD COLUMNS (id BIGINT)",
+        before=("CREATE TABLE {o} USING delta",),
+        says="`CREATE TABLE` without columns makes a table that gets them later, also by "
+        "`mergeSchema`",
+        columns=("id",),
+        operation="ADD COLUMNS",
+    ),
+    _Table(
+        statement="SELECT * FROM {o}",
+        before=("CREATE TABLE {o} USING delta",),
+        says="until then it cannot be read",
+        error="DELTA_READ_TABLE_WITHOUT_COLUMNS",
+    ),
+    _Table(
+        statement="CREATE OR REPLACE TABLE {t} USING delta",
+        says="and a table is not replaced by one without columns",
+        error="DELTA_SCHEMA_NOT_PROVIDED",
+        ways=(NAME,),
+    ),
+    _Make(
+        statement="CREATE TABLE {o} USING delta AS SELECT 1L AS id, NULL AS n",
+        says="a column of type `VOID` is null in every row, until a write with `mergeSchema` or "
+        "`ALTER COLUMN` gives it another type",
+        rows=((1, None),),
+        columns=("id", "n"),
+        operation="CREATE TABLE AS SELECT",
+    ),
+    _Table(
+        statement="CREATE TABLE {o} USING delta AS SELECT NULL AS n",
+        says="a table with no other columns takes no rows",
+        error="DELTA_CANNOT_WRITE_EMPTY_SCHEMA.TABLE_ALL_VOID_COLUMNS",
+    ),
+    _Make(
         statement="CREATE TABLE {o} (id BIGINT) USING delta LOCATION '{c}'",
         says="in a folder of its own, which stays when the name is dropped",
         columns=("id",),
@@ -74,6 +107,17 @@ TABLES = (
         operation="CLONE",
     ),
     _Make(
+        statement="CREATE TABLE {o} SHALLOW CLONE parquet.`{f}/more`",
+        before=("INSERT OVERWRITE DIRECTORY '{f}/more' USING parquet SELECT 1L AS id",),
+        says="with the files of a folder of Parquet files, which stays what it is",
+        result=None,
+        varies=True,
+        rows=((1,),),
+        columns=("id",),
+        operation="CLONE",
+        parameters={"sourceVersion": "-1"},
+    ),
+    _Make(
         statement="CONVERT TO DELTA parquet.`{c}`",
         before=("INSERT OVERWRITE DIRECTORY '{c}' USING parquet SELECT 1L AS id",),
         says="makes a Delta table of a folder of Parquet files",
@@ -90,6 +134,18 @@ TABLES = (
         rows=((1,),),
         columns=("id",),
         operation="CONVERT",
+    ),
+    _Make(
+        statement="CONVERT TO DELTA {o}",
+        before=(
+            "CREATE TABLE {o} USING parquet PARTITIONED BY (part) AS SELECT 1L AS id, '07' AS part",
+        ),
+        says="the catalog knows its partitions",
+        ways=(NAME,),
+        rows=((1, "07"),),
+        columns=("id", "part"),
+        operation="CONVERT",
+        parameters={"partitionedBy": "[]"},
     ),
     _Table(
         statement="CREATE TABLE IF NOT EXISTS {t} (other INT) USING delta",

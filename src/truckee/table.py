@@ -13,6 +13,7 @@ from truckee.care.health.findings import Diagnosis
 from truckee.changes.diff.request import VersionOrTime
 from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.commands.care.clone import CloneRequest, clone
+from truckee.commands.care.drop_feature import drop_feature
 from truckee.commands.care.generate import generate
 from truckee.commands.care.optimize_builder import DeltaOptimizeBuilder
 from truckee.commands.care.restore import restore
@@ -27,7 +28,7 @@ from truckee.commands.ddl.alter_columns import (
 )
 from truckee.commands.ddl.alter_constraints import add_constraint, drop_constraint
 from truckee.commands.ddl.alter_properties import set_properties, unset_properties
-from truckee.commands.ddl.alter_protocol import add_feature, drop_feature, upgrade_protocol
+from truckee.commands.ddl.alter_protocol import add_feature, upgrade_protocol
 from truckee.commands.ddl.convert import convert_to_delta
 from truckee.commands.ddl.create import Creation
 from truckee.commands.ddl.table_builder import DeltaTableBuilder
@@ -101,8 +102,7 @@ class DeltaTable:
         partitionSchema: str | StructType | None = None,
     ) -> DeltaTable:
         """Convert the Parquet files at ``parquet.`path` `` or a Path to a table, in place."""
-        storage = convert_to_delta(sparkSession, identifier, partitionSchema)
-        return cls(sparkSession, storage)
+        return cls(sparkSession, convert_to_delta(sparkSession, identifier, partitionSchema))
 
     @classmethod
     def create(cls, sparkSession: SparkSession | None = None) -> DeltaTableBuilder[DeltaTable]:
@@ -390,11 +390,11 @@ class DeltaTable:
         add_feature(self._storage, featureName)
 
     def dropFeatureSupport(self, featureName: str, truncateHistory: bool | None = None) -> None:
-        """Drop a feature from the table's protocol, if the table no longer uses it."""
+        """Drop a feature that the table no longer uses; files with vectors are rewritten first."""
         checked_feature_name(featureName)
-        if truncateHistory is not None:
-            checked_flag(truncateHistory, what="truncateHistory")
-        drop_feature(self._storage, featureName, truncate_history=bool(truncateHistory))
+        asked = truncateHistory is not None
+        truncates = asked and checked_flag(truncateHistory, what="truncateHistory")
+        drop_feature(self._spark, self._storage, featureName, truncates=truncates)
 
     def _snapshot(self) -> Snapshot:
         return load_snapshot(self._storage)

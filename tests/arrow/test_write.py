@@ -22,7 +22,7 @@ from truckee.errors.commands.write import PartitioningMismatchError, SchemaMisma
 from truckee.errors.commands.write_rows import NotNullViolationError
 from truckee.errors.streaming import NativeWriterNeededError, ValueDoesNotFitError
 from truckee.log.snapshot import load_snapshot
-from truckee.protocol.schema import StructType, parse_schema
+from truckee.protocol.schema import VOID, PrimitiveType, StructField, StructType, parse_schema
 from truckee.protocol.stats import parse_stats
 from truckee.scan.snapshot_scan import scan_files
 from truckee.storage import open_storage
@@ -56,6 +56,7 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     return sorted(found, key=str)
 
 
+LONG = PrimitiveType("long")
 IDS = simple_schema("id long", "name string")
 ROWS = [{"id": 1, "name": "a"}, {"id": 2, "name": None}]
 
@@ -172,6 +173,21 @@ def test_statistics_are_those_of_the_rows(tmp_path: Path) -> None:
         {"id": 7, "name": "a"},
         {"id": 0, "x": 0, "name": 1},
     )
+
+
+def test_columns_without_a_type_are_in_no_file_and_move_no_statistics(tmp_path: Path) -> None:
+    inner = StructType((StructField("a", LONG), StructField("b", VOID)))
+    fields = (StructField("n", VOID), StructField("s", inner), StructField("id", LONG))
+    Table(LocalStorage(str(tmp_path))).commit(PROTOCOL, metadata(*fields))
+
+    write(tmp_path, simple_schema("id long"), [{"id": 7}])
+
+    [add] = load_snapshot(LocalStorage(str(tmp_path))).files()
+    assert pq.read_schema(tmp_path / add.path).names == ["s", "id"]
+    stats = parse_stats(add.stats)
+    assert stats is not None
+    assert (stats.min_values, stats.max_values) == ({"id": 7}, {"id": 7})
+    assert rows_of(tmp_path) == [{"n": None, "s": None, "id": 7}]
 
 
 def test_overwriting_replaces_the_rows(tmp_path: Path) -> None:

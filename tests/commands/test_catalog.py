@@ -25,6 +25,7 @@ from truckee.errors.commands.create import (
 )
 from truckee.errors.commands.write import ColumnCountError, NonEmptyFolderError
 from truckee.errors.commands.write_rows import CheckConstraintViolationError
+from truckee.log.files.history import history
 from truckee.spark.session.catalog import default_location, named_table
 from truckee.storage import LocalStorage
 from truckee.writer import write
@@ -154,6 +155,33 @@ def test_plain_queries_may_be_anything(spark: SparkSession, rows: DataFrame) -> 
     assert ids(spark, f"select count(*) from {NAME}") == [8]
     assert ids(spark, f"with t as (select max(id) as m from {NAME}) select m from t") == [9]
     assert spark.table(NAME).groupBy("p").count().count() == 3
+
+
+def test_an_overwrite_of_some_rows_is_a_write(spark: SparkSession, rows: DataFrame) -> None:
+    write(rows).partitionBy("p").saveAsTable(NAME)
+    kept = rows.where("p = 1").count()
+
+    write(rows.where("p = 0").limit(1)).mode("overwrite").option("replaceWhere", "p = 0").option(
+        "mergeSchema", "true"
+    ).saveAsTable(NAME)
+    write(rows.where("id = 1")).mode("overwrite").option("replaceUsing", "id").saveAsTable(NAME)
+
+    assert spark.table(NAME).where("p = 1").count() == kept
+    assert spark.table(NAME).where("p = 0").count() == 1
+    storage = LocalStorage(delta_location(spark, NAME))
+    told = [(entry.operation, entry.operation_parameters) for entry in history(storage, 2)]
+    assert told == [
+        ("WRITE", {"mode": "Overwrite", "partitionBy": "[]", "replaceUsingCols": "(id)"}),
+        (
+            "WRITE",
+            {
+                "mode": "Overwrite",
+                "partitionBy": "[]",
+                "predicate": "p = 0",
+                "canMergeSchema": "true",
+            },
+        ),
+    ]
 
 
 def test_queries_see_the_latest_version(spark: SparkSession, rows: DataFrame) -> None:

@@ -19,13 +19,11 @@ from pyspark.sql import SparkSession
 
 from interop.delta_spark import DeltaSpark
 from interop.outcomes import outcome
+from interop.table_facts import table_facts
 from scripts.sql_examples.example import NAME, START, Example, Placed, ways_of
 from scripts.sql_examples.page import EXAMPLES
 from truckee import DeltaTable
 from truckee.doors.enable import enable
-from truckee.log.files.history import history
-from truckee.log.snapshot import load_snapshot
-from truckee.storage import LocalStorage
 
 pytestmark = pytest.mark.interop
 
@@ -85,7 +83,7 @@ def test_a_statement_does_the_same_in_both_engines(
     answers = _side_by_side(engines, requests)
 
     found = {
-        name: _shown(example, answer, _table_facts(answer["location"]), tmp_path / name)
+        name: _shown(example, answer, table_facts(answer["location"]), tmp_path / name)
         for name, answer in answers.items()
     }
     assert found["ours"] == found["theirs"]
@@ -137,58 +135,6 @@ def _location(placed: Placed) -> str | None:
 def _request(**given: Any) -> dict[str, Any]:
     nothing = {"settings": {}, "before": [], "arguments": {}, "after": [], "location": None}
     return {**nothing, **given}
-
-
-def _table_facts(location: str) -> dict[str, Any]:
-    """What the log says of a table, but for ids, times, sizes and the names of files."""
-    storage = LocalStorage(location)
-    snapshot = load_snapshot(storage)
-    metadata = snapshot.metadata
-    protocol = snapshot.protocol
-    return {
-        "history": [
-            (entry.operation, _parameters(entry.operation, entry.operation_parameters))
-            for entry in history(storage, None)
-        ],
-        "schema": json.loads(metadata.schema_string),
-        "partitions": metadata.partition_columns,
-        "configuration": dict(metadata.configuration),
-        "description": metadata.description,
-        "protocol": (
-            protocol.min_reader_version,
-            protocol.min_writer_version,
-            sorted(protocol.reader_features or ()),
-            sorted(protocol.writer_features or ()),
-        ),
-        "domains": {
-            name: domain.configuration for name, domain in snapshot.domain_metadata.items()
-        },
-    }
-
-
-def _parameters(operation: str | None, given: Any) -> dict[str, Any]:
-    """Return parameters of a commit as values: texts that hold JSON are taken apart.
-
-    Of conditions of rows it is compared that there are some: truckee writes them as SQL, and
-    delta-spark as Spark shows expressions.
-    """
-    told = {name: _decoded(value) for name, value in (given or {}).items()}
-    if operation in ("DELETE", "UPDATE", "MERGE"):
-        told = {name: _without_text(value) for name, value in told.items()}
-    return told
-
-
-def _decoded(value: Any) -> Any:
-    if isinstance(value, str) and value.startswith(("[", "{")):
-        return json.loads(value)
-    return value
-
-
-def _without_text(clauses: list[Any]) -> list[Any]:
-    return [
-        {**clause, "predicate": "predicate" in clause} if isinstance(clause, dict) else True
-        for clause in clauses
-    ]
 
 
 def _shown(

@@ -11,8 +11,6 @@ from pyspark.sql import DataFrame, SparkSession
 from interop.delta_spark import DeltaSpark
 from truckee.commands.ddl.alter_columns import NewColumn, add_columns, drop_columns, rename_column
 from truckee.commands.ddl.alter_constraints import add_constraint
-from truckee.commands.ddl.alter_properties import set_properties
-from truckee.commands.ddl.alter_protocol import drop_feature
 from truckee.commands.ddl.convert import convert_to_delta
 from truckee.commands.ddl.create import Creation
 from truckee.commands.ddl.table_builder import DeltaTableBuilder, IdentityGenerator
@@ -21,9 +19,11 @@ from truckee.errors.commands.write_rows import (
     GeneratedColumnViolationError,
     NotNullViolationError,
 )
+from truckee.log.files.history import history
 from truckee.log.snapshot import load_snapshot
 from truckee.spark.read.frames import snapshot_frame
 from truckee.storage import LocalStorage
+from truckee.table import DeltaTable
 from truckee.writer import write
 
 pytestmark = pytest.mark.interop
@@ -258,19 +258,27 @@ def test_overwrites_and_their_feed_are_read_the_same(
     ]
 
 
-def test_a_feature_that_we_dropped_is_gone_for_delta_spark(
+def test_vectors_go_from_a_table_in_the_same_steps(
     spark: SparkSession, delta_spark: DeltaSpark, tmp_path: Path
 ) -> None:
-    storage = LocalStorage(str(tmp_path))
-    write(spark.range(3)).option("delta.enableDeletionVectors", "true").save(str(tmp_path))
-    set_properties(storage, {"delta.enableDeletionVectors": "false"})
+    """But for commits that change nothing, of which delta-spark makes three before the last."""
+    drop = "alter table delta.`{}` drop feature deletionVectors"
+    histories = []
+    for name in ("theirs", "ours"):
+        path = tmp_path / name
+        write(spark.range(3)).option("delta.enableDeletionVectors", "true").save(str(path))
+        DeltaTable.forPath(spark, str(path)).delete("id = 1")
+        text = drop.format(path)
+        delta_spark.sql(text) if name == "theirs" else spark.sql(text)
+        (detail,) = delta_spark.sql(f"describe detail delta.`{path}`")
+        assert "deletionVectors" not in detail["tableFeatures"]
+        told = history(LocalStorage(str(path)), None)
+        steps = [(entry.operation, entry.operation_parameters) for entry in told]
+        histories.append([step for step in steps if step[0] != "Empty Commit"])
 
-    drop_feature(storage, "deletionVectors")
-
-    (detail,) = delta_spark.sql(f"describe detail delta.`{tmp_path}`")
-    assert "deletionVectors" not in detail["tableFeatures"]
-    delta_spark.write(tmp_path, [(3,)], "id long")
-    assert len(ours(spark, tmp_path)) == 4
+    assert histories[1] == histories[0]
+    delta_spark.write(tmp_path / "ours", [(3,)], "id long")
+    assert sorted(row["id"] for row in ours(spark, tmp_path / "ours")) == [0, 2, 3]
 
 
 def test_converted_folders_are_tables_for_both(

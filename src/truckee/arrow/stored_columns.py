@@ -16,7 +16,6 @@ from truckee.errors.commands.write_rows import NotNullViolationError
 from truckee.errors.streaming import ValueDoesNotFitError
 from truckee.protocol.column_metadata import PARQUET_FIELD_ID_KEY
 from truckee.protocol.schema import (
-    VOID,
     ArrayType,
     DataType,
     MapType,
@@ -33,14 +32,14 @@ _ROW_LENGTH = 4000
 def parquet_schema(schema: StructType, partition_columns: tuple[str, ...], mode: str) -> pa.Schema:
     """Return the Arrow schema of a table's data files: physical names, and ids if it has some.
 
-    Partition columns and columns without a type are not in data files.
+    Partition columns are not in data files.
     """
     physical = physical_schema(schema, mode)
     partitions = {name.casefold() for name in partition_columns}
     fields = [
         _file_field(there)
         for here, there in zip(schema.fields, physical.fields, strict=True)
-        if here.name.casefold() not in partitions and here.type != VOID
+        if here.name.casefold() not in partitions
     ]
     return pa.schema(fields)
 

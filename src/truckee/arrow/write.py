@@ -81,7 +81,7 @@ class _Writer:
     def __init__(self, target: WriteTarget) -> None:
         self._target = target
         self._storage = open_storage(target.url, target.store_options)
-        self._layout = _Layout(target.table)
+        self._layout = _Layout(target.table.stored)
         self._open: dict[_Key, _OpenFile] = {}
         self.adds: list[AddFile] = []
 
@@ -152,10 +152,9 @@ class _Layout:
         self, columns: Mapping[str, pa.Array], num_rows: int
     ) -> Iterator[tuple[_Key, pa.RecordBatch]]:
         """Yield the rows of each partition, without their partition columns."""
-        stored = [columns[name] for name in self._data if not pa.types.is_null(columns[name].type)]
         arrays = [
-            with_names(values, field.type)
-            for values, field in zip(stored, self.file_schema, strict=True)
+            with_names(columns[name], field.type)
+            for name, field in zip(self._data, self.file_schema, strict=True)
         ]
         rows = pa.RecordBatch.from_arrays(arrays, schema=self.file_schema)
         if not self._partitions:

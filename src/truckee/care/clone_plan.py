@@ -50,8 +50,12 @@ class ClonedFiles:
 
 def shallow_files(source: Snapshot) -> ClonedFiles:
     """Return the files of a clone that shares them with its source."""
-    root = source.storage.root
-    return ClonedFiles(adds=tuple(_shallow(file, root) for file in source.files()))
+    return shared_files(source.files(), source.storage.root)
+
+
+def shared_files(files: Iterable[AddFile], root: str) -> ClonedFiles:
+    """Return files below a root as files of a table elsewhere."""
+    return ClonedFiles(adds=tuple(_shallow(file, root) for file in files))
 
 
 def _shallow(file: AddFile, root: str) -> AddFile:

@@ -101,6 +101,7 @@ _ANSWERS: Mapping[str, Callable[[Question], Any]] = {
     "rename": _by_path("ALTER TABLE ... RENAME TO"),
     "show": show_statements.show,
     "shown": show_statements.partition_rows,
+    "check insert": dml.check_insert,
     "truncate": dml.truncate,
     "read": source.read_by_path,
     "write": source.write_by_path,

@@ -16,7 +16,7 @@ from truckee.commands.dml.update import update
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
 from truckee.commands.write.options import WRITE_OPTIONS, matching_option, write_options
 from truckee.commands.write.plan import Write
-from truckee.commands.write.write import write_table
+from truckee.commands.write.write import check_write, write_table
 from truckee.doors.tables import table_storage_of
 from truckee.errors.commands.dml import GeneratedColumnViewError, MissingColumnError
 from truckee.errors.commands.write import (
@@ -139,6 +139,15 @@ def truncate(question: Question) -> None:
 
 def insert(question: Question) -> None:
     """Run an INSERT, or a write of a DataFrame to a table by its name."""
+    write_table(*_insertion(question))
+
+
+def check_insert(question: Question) -> None:
+    """Raise what one of several inserts of a statement would raise before it writes."""
+    check_write(*_insertion(question._replace(kind="InsertIntoStatement")))
+
+
+def _insertion(question: Question) -> tuple[DataFrame, Write]:
     spark = question.spark
     spec = insert_spec(spark, question.kind, question.objects[0])
     storage = table_storage_of(question)
@@ -161,8 +170,7 @@ def insert(question: Question) -> None:
             _check_places(parsed.replace_using, given_rows, snapshot)
     rows = named_rows(given_rows, snapshot, spec, adds_columns=parsed.merge_schema)
     mode = "Overwrite" if spec.overwrites else "Append"
-    write = Write(storage=storage, mode=mode, options=parsed, matched_by=matched_by)
-    write_table(rows, write)
+    return rows, Write(storage=storage, mode=mode, options=parsed, matched_by=matched_by)
 
 
 def _check_places(names: tuple[str, ...], rows: DataFrame, snapshot: Snapshot) -> None:

@@ -3,7 +3,11 @@
 DeltaError
 ├── InvalidColumnNamesError       characters that need column mapping
 ├── UnsupportedTypesError         types that a table cannot hold
-├── NoColumnsError                a table without columns
+├── NoColumnsError                a table that is replaced by one without columns
+├── TableWithoutColumnsError      a table that has no columns yet
+├── AllVoidColumnsError           rows for a table whose columns have no type yet
+├── AllVoidFieldsError            the same for a struct
+├── MergedVoidColumnError         a column without a type that MERGE would add
 ├── PartitionColumnNotFoundError  a partition column that is not a column of the table
 ├── PartitionColumnTypeError      a partition column of a type that is not allowed
 │   └── CatalogPartitionTypeError   in a table that is created by the catalog
@@ -58,7 +62,7 @@ class UnsupportedTypesError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class NoColumnsError(DeltaError):
-    """A table cannot be created without columns."""
+    """A table cannot be replaced, or made of data, without columns."""
 
     code: ClassVar[str] = "DELTA_SCHEMA_NOT_PROVIDED"
     table: str
@@ -67,6 +71,61 @@ class NoColumnsError(DeltaError):
         return (
             f"the table {self.table} cannot be created without columns\n"
             "hint: add one with addColumn"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class TableWithoutColumnsError(DeltaError):
+    """A table that was created without columns has none yet, so it cannot be read."""
+
+    code: ClassVar[str] = "DELTA_READ_TABLE_WITHOUT_COLUMNS"
+    table: str
+
+    def __str__(self) -> str:
+        return (
+            f"the table {self.table} has no columns yet, so it cannot be read\n"
+            "hint: add columns with ALTER TABLE ... ADD COLUMNS, or write rows with mergeSchema"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class AllVoidColumnsError(DeltaError):
+    """A data file would have no columns, since all of them are of type VOID."""
+
+    code: ClassVar[str] = "DELTA_CANNOT_WRITE_EMPTY_SCHEMA.TABLE_ALL_VOID_COLUMNS"
+
+    def __str__(self) -> str:
+        return (
+            "rows cannot be written where all columns are of type VOID\n"
+            "hint: give a column another type, with ALTER COLUMN ... TYPE or a cast"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class AllVoidFieldsError(DeltaError):
+    """A struct would have no fields in data files, since all of them are of type VOID."""
+
+    code: ClassVar[str] = "DELTA_CANNOT_WRITE_EMPTY_SCHEMA.STRUCT_ALL_VOID_FIELDS"
+    column: str
+
+    def __str__(self) -> str:
+        return (
+            f"rows cannot be written with the struct {self.column}, all fields of which are of "
+            "type VOID\nhint: give a field another type, or leave the struct out"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class MergedVoidColumnError(DeltaError):
+    """MERGE adds no column whose type nobody has said."""
+
+    code: ClassVar[str] = "DELTA_MERGE_ADD_VOID_COLUMN"
+    column: str
+
+    def __str__(self) -> str:
+        return (
+            f"MERGE does not add the column {self.column}, which is of type VOID\n"
+            "hint: cast it in the source, as in CAST(NULL AS STRING)"
         )
 
 

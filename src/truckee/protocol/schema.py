@@ -290,6 +290,11 @@ def leaf_columns(schema: StructType) -> Iterator[FieldChain]:
             yield chain
 
 
+def void_columns(schema: StructType) -> Iterator[FieldChain]:
+    """Yield the columns of type `void`, also those in structs."""
+    return (chain for chain in leaf_columns(schema) if chain.field.type == VOID)
+
+
 def nested_fields(schema: StructType) -> Iterator[FieldChain]:
     """Yield every column at every depth, parents first, also inside arrays and maps."""
     return _chains((), schema, into_collections=True)

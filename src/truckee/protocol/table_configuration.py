@@ -7,17 +7,18 @@ checks all take this one value.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from msgspec.structs import replace as msgspec_replace
 
+from truckee.errors.columns import AllVoidColumnsError, AllVoidFieldsError
 from truckee.protocol.actions import DomainMetadata, Metadata, Protocol
 from truckee.protocol.features import supported_features
 from truckee.protocol.properties import TableProperties
-from truckee.protocol.schema import StructField, StructType, parse_schema
+from truckee.protocol.schema import VOID, StructField, StructType, parse_schema, void_columns
 
 CLUSTERING_DOMAIN = "delta.clustering"
 ROW_TRACKING_DOMAIN = "delta.rowTracking"
@@ -70,6 +71,24 @@ class TableConfiguration:
         """The features that the protocol lists, or implies by its versions."""
         return supported_features(self.protocol)
 
+    @cached_property
+    def stored(self) -> TableConfiguration:
+        """The table with the columns that its new data files have: all but those of type `void`.
+
+        A column gets this type where nobody has said what it holds, as in `SELECT NULL AS n`. The
+        first write that knows better, with `mergeSchema`, gives it another one. Files from before
+        lack the column, so it is null in them, as any column that was added later.
+
+        Raises if no column would be left, or if a struct would be left without fields.
+        """
+        if not any(void_columns(self.schema)):
+            return self
+        fields = tuple(_stored(self.schema.fields, ()))
+        partitions = {name.casefold() for name in self.partition_columns}
+        if all(column.name.casefold() in partitions for column in fields):
+            raise AllVoidColumnsError
+        return self.with_schema(StructType(fields))
+
     @property
     def tight_bounds(self) -> bool | None:
         """The `tightBounds` of new files' statistics: true with deletion vectors, else left out."""
@@ -105,3 +124,15 @@ class TableConfiguration:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without the parsed values; they are parsed again on first use."""
         return TableConfiguration, (self.metadata, self.protocol, self.domains)
+
+
+def _stored(fields: tuple[StructField, ...], above: tuple[str, ...]) -> Iterator[StructField]:
+    for column in fields:
+        path = (*above, column.name)
+        if isinstance(column.type, StructType):
+            inner = StructType(tuple(_stored(column.type.fields, path)))
+            if column.type.fields and not inner.fields:
+                raise AllVoidFieldsError(column=".".join(path))
+            yield msgspec_replace(column, type=inner)
+        elif column.type != VOID:
+            yield column

@@ -5,37 +5,50 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.care.clone import CloneRequest, clone
+from truckee.commands.care.clone_parquet import clone_parquet
 from truckee.commands.catalog import delta_location, enter_table
 from truckee.commands.table_plan import existing_table
 from truckee.errors.commands.clone import CloneSourceError, CloneTargetError
 from truckee.errors.commands.create import CloneTargetExistsError, CloneTargetNotFoundError
 from truckee.spark.session.catalog import (
     DELTA_PROVIDERS,
+    NamedTable,
     default_location,
     named_table,
     path_in_name,
 )
 from truckee.spark.session.settings import session_storage
-from truckee.sql.statements import CloneStatement, TableRef
+from truckee.sql.statements import LATEST, CloneStatement, TableRef
 from truckee.sql.tables import table_storage
+
+_PARQUET = "parquet"
+_OTHERS = (_PARQUET, "iceberg")
 
 
 def run_clone(spark: SparkSession, statement: CloneStatement) -> DataFrame | None:
     """Clone a table; return delta-spark's row of numbers, None if there was nothing to do."""
-    _check_source(spark, statement.source)
+    _check_source(spark, statement)
     path = path_in_name(spark, str(statement.table))
     if path is not None:
         return _by_path(spark, statement, path)
     return _by_name(spark, statement)
 
 
-def _check_source(spark: SparkSession, source: TableRef) -> None:
+def _check_source(spark: SparkSession, statement: CloneStatement) -> None:
+    source = statement.source
     found = named_table(spark, str(source)) if len(source.parts) < 3 else None
-    if found is not None and found.provider not in DELTA_PROVIDERS:
-        raise CloneSourceError(source=str(source), provider=found.provider)
-    head = source.parts[0].lower() if len(source.parts) == 2 else ""
-    if found is None and head in ("parquet", "iceberg"):
-        raise CloneSourceError(source=str(source), provider=head)
+    head = source.parts[0].lower() if found is None and len(source.parts) == 2 else ""
+    provider = head if found is None else found.provider
+    if provider == _PARQUET and _takes_parquet(statement):
+        return
+    is_other = provider not in DELTA_PROVIDERS if found is not None else head in _OTHERS
+    if is_other:
+        raise CloneSourceError(source=str(source), provider=provider)
+
+
+def _takes_parquet(statement: CloneStatement) -> bool:
+    """Return whether the source may be Parquet files, which have one version and no log."""
+    return statement.is_shallow and statement.at == LATEST
 
 
 def _by_path(spark: SparkSession, statement: CloneStatement, path: str) -> DataFrame | None:
@@ -70,18 +83,30 @@ def _not_found(name: str) -> CloneTargetNotFoundError:
 
 
 def _cloned(spark: SparkSession, statement: CloneStatement, target: str) -> DataFrame:
-    found = named_table(spark, str(statement.source))
+    source = statement.source
+    found = named_table(spark, str(source))
     request = CloneRequest(
         is_shallow=statement.is_shallow,
         replace=statement.replaces,
         properties=dict(statement.properties),
         source_name=None if found is None else found.name,
     )
+    folder = _parquet_folder(source, found) if _takes_parquet(statement) else None
+    if folder is not None:
+        return clone_parquet(spark, session_storage(spark, folder), target, request, found)
     return clone(
         spark,
-        table_storage(spark, statement.source),
+        table_storage(spark, source),
         target,
         request,
         version=statement.at.version,
         timestamp=statement.at.timestamp,
     )
+
+
+def _parquet_folder(source: TableRef, found: NamedTable | None) -> str | None:
+    """Return where the Parquet files of a source lie, None if it is a Delta table."""
+    if found is not None:
+        return found.location if found.provider == _PARQUET else None
+    is_path = len(source.parts) == 2 and source.parts[0].lower() == _PARQUET
+    return source.parts[1] if is_path else None

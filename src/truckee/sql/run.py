@@ -5,12 +5,12 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType as SparkStruct
 
+from truckee.commands.care.drop_feature import drop_feature
 from truckee.commands.care.generate import generate
 from truckee.commands.care.optimize import optimize, purge
 from truckee.commands.care.restore import restore
 from truckee.commands.care.vacuum import vacuum
 from truckee.commands.ddl.alter_constraints import add_constraint, drop_constraint
-from truckee.commands.ddl.alter_protocol import drop_feature
 from truckee.commands.ddl.cluster_by import cluster_by
 from truckee.commands.ddl.convert import convert_to_delta
 from truckee.commands.ddl.sync_identity import sync_identity
@@ -127,7 +127,7 @@ def _altered(spark: SparkSession, statement: Statement) -> None:
         case DropConstraintStatement(table, name, if_exists):
             drop_constraint(table_storage(spark, table), name, if_exists=if_exists)
         case DropFeatureStatement(table, feature, truncates):
-            drop_feature(table_storage(spark, table), feature, truncate_history=truncates)
+            drop_feature(spark, table_storage(spark, table), feature, truncates=truncates)
         case ClusterByStatement(table, columns):
             cluster_by(table_storage(spark, table), columns)
         case SyncIdentityStatement(table, column):

@@ -16,7 +16,7 @@ from truckee.commands.ddl.alter_columns import (
 )
 from truckee.commands.ddl.alter_constraints import add_constraint, drop_constraint
 from truckee.commands.ddl.alter_properties import set_properties, unset_properties
-from truckee.commands.ddl.alter_protocol import add_feature, drop_feature, upgrade_protocol
+from truckee.commands.ddl.alter_protocol import add_feature, drop_unused_feature, upgrade_protocol
 from truckee.errors.commands.alter import (
     ColumnChangeError,
     ColumnMappingModeChangeError,
@@ -379,7 +379,7 @@ def test_features_are_added(table: LocalStorage) -> None:
 def test_a_feature_of_writers_is_dropped(spark: SparkSession, table: LocalStorage) -> None:
     add_constraint(spark, table, "c", "id > 0")
     with pytest.raises(FeatureDropError) as caught:
-        drop_feature(table, "checkConstraints")
+        drop_unused_feature(table, "checkConstraints")
     assert caught.value.sentence() == (
         "the feature checkConstraints cannot be dropped: the table uses it: "
         "`delta.constraints.*`\n"
@@ -387,7 +387,7 @@ def test_a_feature_of_writers_is_dropped(spark: SparkSession, table: LocalStorag
     )
 
     drop_constraint(table, "c")
-    version = drop_feature(table, "checkConstraints")
+    version = drop_unused_feature(table, "checkConstraints")
 
     (protocol,) = actions(table.root, version, "protocol")
     assert protocol == {
@@ -404,7 +404,7 @@ def test_a_feature_of_readers_is_dropped_behind_a_checkpoint(
     set_properties(table, {"delta.enableDeletionVectors": "true"})
     set_properties(table, {"delta.enableDeletionVectors": "false"})
 
-    version = drop_feature(table, "deletionVectors")
+    version = drop_unused_feature(table, "deletionVectors")
 
     snapshot = latest(table)
     assert snapshot.protocol.min_reader_version == 1
@@ -434,6 +434,6 @@ def test_features_that_a_table_does_not_have_are_not_dropped(
     table: LocalStorage, name: str, code: str, reason: str
 ) -> None:
     with pytest.raises(FeatureDropError) as caught:
-        drop_feature(table, name)
+        drop_unused_feature(table, name)
 
     assert str(caught.value) == f"[{code}] the feature {name} cannot be dropped: {reason}"

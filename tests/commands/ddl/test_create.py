@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import DateType, LongType, StringType, StructType
 from pyspark.sql.types import StructField as SparkField
 
+import truckee
 from truckee.commands.ddl.create import Creation
 from truckee.commands.ddl.table_builder import DeltaTableBuilder, IdentityGenerator
 from truckee.errors.base import DeltaError
@@ -18,6 +19,7 @@ from truckee.errors.columns import (
     InvalidIdentityColumnError,
     NoColumnsError,
     PartitionColumnNotFoundError,
+    TableWithoutColumnsError,
 )
 from truckee.errors.commands.create import (
     NoTableLocationError,
@@ -26,12 +28,17 @@ from truckee.errors.commands.create import (
     TypeTextError,
 )
 from truckee.errors.commands.dml import InvalidExpressionError
-from truckee.errors.commands.write import IdentityValueGivenError, NonEmptyFolderError
+from truckee.errors.commands.write import (
+    IdentityValueGivenError,
+    NonEmptyFolderError,
+    SchemaMismatchError,
+)
 from truckee.errors.options import ArgumentTypeError
 from truckee.errors.protocol import UnknownTablePropertyError
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.storage import LocalStorage
 from truckee.storage.base import Storage
+from truckee.table import DeltaTable
 from truckee.writer import write
 from writing import actions, commit_info, last_version, rust_rows
 
@@ -252,14 +259,40 @@ def test_a_folder_with_other_files_is_not_made_a_table(spark: SparkSession, tmp_
     )
 
 
-def test_a_table_lies_somewhere_and_has_columns(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_table_lies_somewhere(spark: SparkSession) -> None:
     assert refusal(NoTableLocationError, builder(spark).addColumn("id", "int")) == (
         "the table has neither a name nor a location\nhint: call tableName or location, or both"
     )
-    assert refusal(NoColumnsError, builder(spark).location(str(tmp_path / "t"))).startswith(
+
+
+def test_a_replaced_table_has_columns(spark: SparkSession, tmp_path: Path) -> None:
+    build = builder(spark, Creation.CREATE_OR_REPLACE).location(str(tmp_path / "t"))
+
+    assert refusal(NoColumnsError, build).startswith(
         f"the table {tmp_path / 't'} cannot be created without columns"
     )
     assert not (tmp_path / "t").exists()
+
+
+def test_a_new_table_may_get_its_columns_later(spark: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+    builder(spark).location(path).execute()
+
+    table = DeltaTable.forPath(spark, path)
+    assert table.toDF().schema.fields == []
+    with pytest.raises(TableWithoutColumnsError) as caught:
+        table.toDF().collect()
+    assert caught.value.sentence() == (
+        f"the table {path} has no columns yet, so it cannot be read\n"
+        "hint: add columns with ALTER TABLE ... ADD COLUMNS, or write rows with mergeSchema"
+    )
+    assert truckee.open(path).to_arrow().shape == (0, 0)
+    with pytest.raises(SchemaMismatchError):
+        write(spark.range(1)).mode("append").save(path)
+
+    write(spark.range(1)).mode("append").option("mergeSchema", "true").save(path)
+
+    assert [tuple(row) for row in table.toDF().collect()] == [(0,)]
 
 
 def test_bad_columns_are_refused_before_anything_is_written(

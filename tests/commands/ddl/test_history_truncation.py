@@ -9,7 +9,7 @@ from deltalake import DeltaTable as RustTable
 
 from care.folders import Folder
 from data_tables import metadata, vector
-from truckee.commands.ddl.alter_protocol import drop_feature
+from truckee.commands.ddl.alter_protocol import drop_unused_feature
 from truckee.commands.ddl.history_truncation import last_use
 from truckee.errors.commands.alter import (
     CheckpointProtectionDropError,
@@ -55,7 +55,7 @@ def test_a_feature_goes_with_the_versions_that_needed_it(tmp_path: Path) -> None
     write_checkpoint(load_snapshot(table.storage))
     table.commit(days=1.5)
 
-    version = drop_feature(table.storage, "deletionVectors", truncate_history=True)
+    version = drop_unused_feature(table.storage, "deletionVectors", truncate_history=True)
 
     snapshot = load_snapshot(table.storage)
     assert snapshot.version == version
@@ -77,13 +77,13 @@ def test_versions_that_are_too_young_are_waited_for(tmp_path: Path) -> None:
     table = table_with_past_vectors(tmp_path / "t", days=0.5)
 
     with pytest.raises(FeatureRetentionError) as raised:
-        drop_feature(table.storage, "deletionVectors", truncate_history=True)
+        drop_unused_feature(table.storage, "deletionVectors", truncate_history=True)
 
     assert (raised.value.version, raised.value.hours) == (3, 24)
     assert [entry.operation for entry in history(table.storage, 1)] == ["Empty Commit"]
     assert (table.path / "_delta_log" / f"{4:020d}.checkpoint.parquet").exists()
     with pytest.raises(HistoricalVersionsError):
-        drop_feature(table.storage, "deletionVectors", truncate_history=True)
+        drop_unused_feature(table.storage, "deletionVectors", truncate_history=True)
     assert latest_version(table.storage) == 4
     assert "deletionVectors" in (load_snapshot(table.storage).protocol.writer_features or ())
 
@@ -92,7 +92,7 @@ def test_what_is_still_used_is_not_dropped(tmp_path: Path) -> None:
     table = Folder(tmp_path / "t", **VECTORS)
 
     with pytest.raises(FeatureDropError):
-        drop_feature(table.storage, "deletionVectors", truncate_history=True)
+        drop_unused_feature(table.storage, "deletionVectors", truncate_history=True)
 
     assert latest_version(table.storage) == 0
 
@@ -102,20 +102,20 @@ def test_history_is_truncated_for_features_of_readers_only(tmp_path: Path) -> No
     table.commit(PROTOCOL, days=9)
 
     with pytest.raises(HistoryTruncationError):
-        drop_feature(table.storage, "appendOnly", truncate_history=True)
+        drop_unused_feature(table.storage, "appendOnly", truncate_history=True)
 
 
 def test_protection_goes_once_the_protected_versions_are_gone(tmp_path: Path) -> None:
     table = table_with_past_vectors(tmp_path / "t", days=0.5)
-    drop_feature(table.storage, "deletionVectors")
+    drop_unused_feature(table.storage, "deletionVectors")
 
     with pytest.raises(CheckpointProtectionDropError):
-        drop_feature(table.storage, "checkpointProtection")
+        drop_unused_feature(table.storage, "checkpointProtection")
     with pytest.raises(CheckpointProtectionWaitError):
-        drop_feature(table.storage, "checkpointProtection", truncate_history=True)
+        drop_unused_feature(table.storage, "checkpointProtection", truncate_history=True)
 
     table.age(commit_path(3), days=2)
-    drop_feature(table.storage, "checkpointProtection", truncate_history=True)
+    drop_unused_feature(table.storage, "checkpointProtection", truncate_history=True)
 
     snapshot = load_snapshot(table.storage)
     assert snapshot.protocol.writer_features == ("appendOnly", "invariants")

@@ -62,7 +62,7 @@ def test_types_without_a_place_in_a_table_are_named_with_their_columns() -> None
     )
 
     assert refusal(UnsupportedTypesError, schema) == (
-        "a table cannot store columns of these types: a void, b interval year to month, "
+        "a table cannot store columns of these types: b interval year to month, "
         "d.element void, e string with a collation\n"
         "hint: cast them to another type, or leave them out"
     )

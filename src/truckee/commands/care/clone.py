@@ -143,27 +143,20 @@ def clone_table(
 
 def _cloned(source: Snapshot, target: Storage, request: CloneRequest, copy: Copy) -> dict[str, int]:
     existing = existing_table(target)
-    _check_existing(existing, target, request)
+    check_clone_existing(existing, target, request)
     files = shallow_files(source) if request.is_shallow else deep_files(source)
     transaction = _transaction(source, target, existing, request)
     _check_source(source)
     if existing is None:
-        _check_folder(target, files)
+        check_clone_folder(target, files)
     copied_size = 0 if request.is_shallow else _copy(source, target, files, copy)
-    counts = {
-        "source_table_size": source.size_in_bytes,
-        "source_num_of_files": source.num_files,
-        "num_removed_files": 0,
-        "num_copied_files": len(files.copies),
-        "removed_files_size": 0,
-        "copied_files_size": copied_size,
-    }
-    transaction.stage(*files.adds)
-    _commit(transaction, source, request, counts)
-    return counts
+    name = request.source_name or f"delta.`{place_text(source.storage)}`"
+    parameters = {"source": name, "sourceVersion": source.version}
+    return commit_clone(transaction, files, parameters, copied_size=copied_size)
 
 
-def _check_existing(existing: Snapshot | None, target: Storage, request: CloneRequest) -> None:
+def check_clone_existing(existing: Snapshot | None, target: Storage, request: CloneRequest) -> None:
+    """Raise if the table at the target, if there is one, cannot become a clone."""
     if existing is None:
         return
     check_writable(existing.protocol, existing.metadata, target.root)
@@ -178,7 +171,7 @@ def _check_source(source: Snapshot) -> None:
         raise DataFileNotFoundError(path=path, version=source.version)
 
 
-def _check_folder(target: Storage, files: ClonedFiles) -> None:
+def check_clone_folder(target: Storage, files: ClonedFiles) -> None:
     """Raise NonEmptyFolderError if there are files that do not come from an earlier attempt."""
     mine = {file.target for file in files.copies}
     for found in target.list_tree(""):
@@ -234,16 +227,29 @@ def _copy(source: Snapshot, target: Storage, files: ClonedFiles, copy: Copy) -> 
     return sum(add.size for add in files.adds)
 
 
-def _commit(
-    transaction: Transaction, source: Snapshot, request: CloneRequest, counts: Mapping[str, int]
-) -> None:
-    root = source.storage.root
-    place = root if scheme_of(root) else f"file:{root}"
-    parameters = {
-        "source": request.source_name or f"delta.`{place}`",
-        "sourceVersion": source.version,
+def place_text(storage: Storage) -> str:
+    """Return the root of a source as the history shows it, with a scheme."""
+    return storage.root if scheme_of(storage.root) else f"file:{storage.root}"
+
+
+def commit_clone(
+    transaction: Transaction,
+    files: ClonedFiles,
+    parameters: Mapping[str, object],
+    *,
+    copied_size: int = 0,
+) -> dict[str, int]:
+    """Commit a clone with its files, and return the metrics."""
+    counts = {
+        "source_table_size": sum(add.size for add in files.adds),
+        "source_num_of_files": len(files.adds),
+        "num_removed_files": 0,
+        "num_copied_files": len(files.copies),
+        "removed_files_size": 0,
+        "copied_files_size": copied_size,
     }
     metrics = {wire_name(name): value for name, value in counts.items()}
+    transaction.stage(*files.adds)
     try:
         version = transaction.commit(
             "CLONE", parameters=parameters, metrics=metrics, is_blind_append=False
@@ -253,6 +259,7 @@ def _commit(
             version=transaction.read_version + 1, read_version=transaction.read_version
         ) from error
     write_checkpoint_after(transaction.storage, version)
+    return counts
 
 
 def _copying(spark: SparkSession) -> Copy:

@@ -61,7 +61,7 @@ def add_feature(storage: Storage, name: str) -> int:
     return set_properties(storage, {f"delta.feature.{name}": "supported"})
 
 
-def drop_feature(storage: Storage, name: str, *, truncate_history: bool = False) -> int:
+def drop_unused_feature(storage: Storage, name: str, *, truncate_history: bool = False) -> int:
     """Remove a feature that a table does not use from its protocol; return the version.
 
     Even after a reader feature was dropped, earlier versions can only be read by clients that know

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType as SparkStruct
@@ -31,6 +33,7 @@ from truckee.errors.commands.create import (
     ViewConversionError,
 )
 from truckee.log.running_command import running
+from truckee.protocol.actions import AddFile, Metadata
 from truckee.protocol.paths import is_absolute
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType
@@ -74,41 +77,24 @@ def convert_to_delta(
     storage = session_storage(spark, path)
     if existing_table(storage) is not None:
         return storage
-    files = visible_files(storage)
-    if not files:
-        raise EmptyFolderError(
-            path=path, reason="there are none", hint="name a folder with Parquet files"
-        )
-    schema = _schema(spark, storage)
-    partitions = _partition_schema(schema, files, partition_schema, path)
-    schema = _with_partitions(schema, partitions)
+    found = parquet_table(spark, storage, partition_schema, named)
     configuration = default_properties(session_settings(spark))
-    properties = TableProperties.from_configuration(configuration)
-    check_columns(schema, mapping_mode=properties.column_mapping_mode, table=path)
-    metadata = new_metadata(
-        schema,
-        partition_columns=checked_partition_columns(schema, partitions.names),
-        configuration=configuration,
-    )
+    metadata = found.metadata(configuration)
     mapped = with_column_mapping(metadata, keep_names=True)
     table = table_plan(storage, None, with_row_tracking(mapped))
     table.check("CONVERT")
-    adds = converted_files(
-        storage,
-        files,
-        schema,
-        partitions,
-        properties,
-        collect_stats=collect_stats,
-        session_zone=session_zone(spark),
+    adds = found.adds(
+        table.properties, collect_stats=collect_stats, session_zone=session_zone(spark)
     )
+    # Of a table of the catalog, delta-spark records only what the statement says.
+    is_told = named is None or partition_schema is not None
     transaction = table.transaction()
     transaction.stage(*adds)
     transaction.commit(
         "CONVERT",
         parameters={
             "numFiles": len(adds),
-            "partitionedBy": list(partitions.names),
+            "partitionedBy": list(found.partitions.names) if is_told else [],
             "collectStats": collect_stats,
             **({} if named is None else {"catalogTable": named.quoted_name}),
             "sourceFormat": "parquet",
@@ -121,6 +107,64 @@ def convert_to_delta(
         drop_entry(spark, named.quoted_name)
         enter_table(spark, named.quoted_name, storage.root, is_managed=named.is_managed)
     return storage
+
+
+@dataclass(frozen=True)
+class ParquetTable:
+    """A folder of Parquet files as a table: its columns, the last of which are its partitions'."""
+
+    storage: Storage
+    schema: StructType
+    partitions: StructType
+    files: Sequence[FileInfo]
+
+    def metadata(self, configuration: dict[str, str]) -> Metadata:
+        """Return the metadata of a new table with these columns; raise if it cannot have them."""
+        mode = TableProperties.from_configuration(configuration).column_mapping_mode
+        check_columns(self.schema, mapping_mode=mode, table=self.storage.root)
+        return new_metadata(
+            self.schema,
+            partition_columns=checked_partition_columns(self.schema, self.partitions.names),
+            configuration=configuration,
+        )
+
+    def adds(
+        self, properties: TableProperties, *, collect_stats: bool, session_zone: str
+    ) -> list[AddFile]:
+        """Return the files as files of a table below the same root."""
+        return converted_files(
+            self.storage,
+            self.files,
+            self.schema,
+            self.partitions,
+            properties,
+            collect_stats=collect_stats,
+            session_zone=session_zone,
+        )
+
+
+def parquet_table(
+    spark: SparkSession,
+    storage: Storage,
+    partition_schema: str | SparkStruct | None = None,
+    named: NamedTable | None = None,
+) -> ParquetTable:
+    """Return the Parquet files of a folder as a table; raise ConversionError if they are none.
+
+    `named` is the table of the catalog that they are; it then gives the types of partitions.
+    """
+    files = visible_files(storage)
+    if not files:
+        raise EmptyFolderError(
+            path=storage.root, reason="there are none", hint="name a folder with Parquet files"
+        )
+    schema = _schema(spark, storage)
+    if named is not None and partition_schema is None:
+        names = {name.casefold() for name in folder_partition_names(files)}
+        known = spark.table(named.quoted_name).schema.fields
+        partition_schema = SparkStruct([f for f in known if f.name.casefold() in names])
+    partitions = _partition_schema(schema, files, partition_schema, storage.root)
+    return ParquetTable(storage, _with_partitions(schema, partitions), partitions, files)
 
 
 def _named_table(spark: SparkSession, identifier: PathLike) -> NamedTable | None:

@@ -126,7 +126,7 @@ def create_table(spark: SparkSession, definition: TableDefinition, creation: Cre
         if is_new_name and definition.name is not None and snapshot is not None:
             enter_table(spark, definition.name, storage.root, comment=definition.comment)
         return storage
-    table = _planned(spark, definition, storage, snapshot)
+    table = _planned(spark, definition, storage, snapshot, creation)
     is_managed = _is_managed(spark, definition)
     _commit(table, definition, creation, is_managed=is_managed)
     if is_new_name and definition.name is not None:
@@ -217,13 +217,22 @@ def _check_same_schema(snapshot: Snapshot, definition: TableDefinition) -> None:
 
 
 def _planned(
-    spark: SparkSession, definition: TableDefinition, storage: Storage, snapshot: Snapshot | None
+    spark: SparkSession,
+    definition: TableDefinition,
+    storage: Storage,
+    snapshot: Snapshot | None,
+    creation: Creation,
 ) -> TablePlan:
     settings = default_properties(session_settings(spark))
     configuration = {**settings, **validated_properties(definition.properties, settings)}
     mode = TableProperties.from_configuration(configuration).column_mapping_mode
     check_distinct_names(definition.schema, DuplicateListedColumnsError)
-    check_columns(definition.schema, mapping_mode=mode, table=definition.name or storage.root)
+    check_columns(
+        definition.schema,
+        mapping_mode=mode,
+        table=definition.name or storage.root,
+        may_be_empty=creation in (Creation.CREATE, Creation.CREATE_IF_NOT_EXISTS),
+    )
     partitions = checked_partitions(definition.schema, definition.partition_columns)
     check_generated_columns(spark, definition.schema, partitions)
     metadata = with_column_mapping(

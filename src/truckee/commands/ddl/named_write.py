@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from truckee.commands.catalog import delta_location, enter_table
 from truckee.commands.ddl.create import check_empty
 from truckee.commands.table_plan import existing_table
+from truckee.commands.write.options import matching_option
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
 from truckee.errors.commands.create import TableAlreadyExistsError
@@ -17,6 +18,8 @@ from truckee.errors.commands.write import ColumnCountError
 from truckee.log.snapshot import load_snapshot
 from truckee.spark.session.catalog import NamedTable, default_location, named_table
 from truckee.storage.base import Storage
+
+_REPLACES = "CREATE OR REPLACE TABLE AS SELECT"
 
 
 def save_as_table(
@@ -46,16 +49,22 @@ def _write_new(df: DataFrame, name: str, write: Write, path: str | None) -> None
         return
     if path is None:
         check_empty(write.storage)
-    create = replace(write, operation="CREATE TABLE AS SELECT", is_managed=path is None)
-    write_table(df, create)
+    if not _is_partial(write):
+        operation = _REPLACES if write.is_overwrite else "CREATE TABLE AS SELECT"
+        write = replace(write, operation=operation, is_managed=path is None)
+    write_table(df, write)
     enter_table(spark, name, write.storage.root, is_managed=path is None)
 
 
 def _write_known(df: DataFrame, write: Write, found: NamedTable) -> None:
-    if write.is_overwrite:
-        operation = "CREATE OR REPLACE TABLE AS SELECT"
-        write = replace(write, operation=operation, is_managed=found.is_managed)
+    if write.is_overwrite and not _is_partial(write):
+        write = replace(write, operation=_REPLACES, is_managed=found.is_managed)
     write_table(df, write)
+
+
+def _is_partial(write: Write) -> bool:
+    """Return whether an option says which rows to replace; the history then says WRITE."""
+    return write.options.replace_where is not None or matching_option(write.options) is not None
 
 
 def by_position(df: DataFrame, storage: Storage) -> DataFrame:

@@ -26,8 +26,10 @@ from truckee.commands.merge.resolution import MergeNames, evolved_schema
 from truckee.commands.schema.column_mapping import with_column_mapping
 from truckee.commands.schema.column_rules import check_columns
 from truckee.commands.table_plan import TablePlan, table_plan
+from truckee.errors.columns import MergedVoidColumnError
 from truckee.errors.commands.dml import StreamingSourceError
 from truckee.log.snapshot import Snapshot
+from truckee.protocol.schema import find_column, void_columns
 from truckee.spark.dml.merge_source import Source, merge_source
 from truckee.spark.dml.target import Target
 from truckee.spark.read.row_id_columns import check_row_ids
@@ -129,6 +131,9 @@ def _planned(snapshot: Snapshot, merge: Merge, evolves: bool) -> TablePlan:
     )
     if schema == snapshot.schema:
         return TablePlan(storage, snapshot, snapshot.configuration)
+    for chain in void_columns(schema):
+        if find_column(snapshot.schema, chain.path) is None:
+            raise MergedVoidColumnError(column=".".join(chain.path))
     evolved = with_column_mapping(replace(metadata, schema_string=schema.to_json()))
     table = table_plan(storage, snapshot, evolved)
     check_columns(

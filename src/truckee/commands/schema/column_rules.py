@@ -19,9 +19,11 @@ from truckee.errors.commands.alter import ColumnNotFoundError
 from truckee.errors.protocol import DuplicateClusteringColumnsError, DuplicateColumnsError
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import (
+    VOID,
     ArrayType,
     DataType,
     DecimalType,
+    FieldChain,
     MapType,
     PrimitiveType,
     StructType,
@@ -37,14 +39,17 @@ _HELD = frozenset(
     {"byte", "short", "integer", "long", "float", "double", "string", "boolean", "binary"}
     | {"date", "timestamp", "timestamp_ntz", "variant"}
 )
+_NO_TEXT = ("variant", "void")
 _NOT_IN_NAMES = " ,;{}()\n\t="
 _COLLATIONS_KEY = "__COLLATIONS"
 _MOST_CLUSTERING_COLUMNS = 4
 
 
-def check_columns(schema: StructType, *, mapping_mode: str, table: str) -> None:
+def check_columns(
+    schema: StructType, *, mapping_mode: str, table: str, may_be_empty: bool = False
+) -> None:
     """Raise unless a table can have these columns; with column mapping, any name is allowed."""
-    if not schema.fields:
+    if not schema.fields and not may_be_empty:
         raise NoColumnsError(table=table)
     check_distinct_names(schema)
     unsupported = tuple(_unsupported(schema))
@@ -62,8 +67,14 @@ def _unsupported(schema: StructType) -> Iterator[str]:
         name = ".".join(chain.path)
         if _COLLATIONS_KEY in chain.field.metadata:
             yield f"{name} string with a collation"
-        elif not _is_held(chain.field.type):
+        elif not _is_held(chain.field.type) and not _is_struct_void(chain):
             yield f"{name} {type_text(chain.field.type)}"
+
+
+def _is_struct_void(chain: FieldChain) -> bool:
+    """Return whether a column has no type yet: one of the table, or a field of a struct."""
+    around = (field.type for field in chain.fields[:-1])
+    return chain.field.type == VOID and all(isinstance(kind, StructType) for kind in around)
 
 
 def _is_held(data_type: DataType) -> bool:
@@ -81,7 +92,7 @@ def checked_partition_columns(schema: StructType, names: Iterable[str]) -> tuple
             raise PartitionColumnNotFoundError(column=name, columns=schema.names)
         if field.name in found:
             raise DuplicateColumnsError(column=name)
-        if not isinstance(field.type, PrimitiveType | DecimalType) or field.type.name == "variant":
+        if not isinstance(field.type, PrimitiveType | DecimalType) or field.type.name in _NO_TEXT:
             raise PartitionColumnTypeError(column=field.name, type=type_text(field.type))
         found.append(field.name)
     if found and len(found) == len(schema.fields):

@@ -19,6 +19,7 @@ from truckee.errors.commands.alter import (
 )
 from truckee.protocol.column_metadata import TYPE_CHANGES_KEY
 from truckee.protocol.schema import (
+    VOID,
     ArrayType,
     DataType,
     DecimalType,
@@ -169,7 +170,7 @@ def with_type(field: StructField, new: DataType, *, widening: bool) -> StructFie
     old = field.type
     if new == old:
         return field
-    if _holds_alike(old, new):
+    if old == VOID or _holds_alike(old, new):
         return replace(field, type=new)
     if not widening or not is_wider(old, new):
         raise TypeChangeError(

@@ -55,6 +55,13 @@ def write_table(df: DataFrame, write: Write) -> int | None:
         return _written(df, write)
 
 
+def check_write(df: DataFrame, write: Write) -> None:
+    """Raise what a write would raise before it runs a query; nothing is written."""
+    snapshot = existing_table(write.storage)
+    _check_request(df, write, snapshot)
+    _table_after(df, write, snapshot).check(write.operation, _sample_removes(write, snapshot))
+
+
 def _written(df: DataFrame, write: Write) -> int | None:
     snapshot = existing_table(write.storage)
     if snapshot is not None and write.mode == "Ignore":
@@ -63,8 +70,7 @@ def _written(df: DataFrame, write: Write) -> int | None:
     if matching_option(write.options) is not None and write.matched_by is None:
         # The data is read twice, and must have the same rows both times.
         df = kept_rows(df)
-    settings = session_settings(df.sparkSession)
-    table = table_after(write, from_spark(df.schema), snapshot, settings)
+    table = _table_after(df, write, snapshot)
     transaction = table.transaction()
     if not _is_news(transaction, write.options):
         return None
@@ -90,6 +96,10 @@ def _written(df: DataFrame, write: Write) -> int | None:
     if write.options.data_change:
         rows_committed(df.sparkSession, write.storage, version, table.metadata)
     return version
+
+
+def _table_after(df: DataFrame, write: Write, snapshot: Snapshot | None) -> TablePlan:
+    return table_after(write, from_spark(df.schema), snapshot, session_settings(df.sparkSession))
 
 
 def _check_request(df: DataFrame, write: Write, snapshot: Snapshot | None) -> None:
@@ -182,7 +192,7 @@ def _parameters(write: Write, table: TablePlan) -> dict[str, Any]:
     options = write.options
     if write.is_managed is not None:
         is_v1 = write.is_overwrite and not write.replaces
-        overwrites = {"isV1SaveAsTableOverwrite": True} if is_v1 else {}
+        overwrites = {"isV1SaveAsTableOverwrite": True, **_allowed(write)} if is_v1 else {}
         return overwrites | creation_parameters(
             table.metadata, cluster_by=write.cluster_by, is_managed=write.is_managed
         )
@@ -192,6 +202,13 @@ def _parameters(write: Write, table: TablePlan) -> dict[str, Any]:
         "predicate": options.replace_where,
         "replaceOnCond": options.replace_on,
         "replaceUsingCols": _listed(options.replace_using),
+        **_allowed(write),
+    }
+
+
+def _allowed(write: Write) -> dict[str, Any]:
+    options = write.options
+    return {
         "isDynamicPartitionOverwrite": True if options.dynamic_overwrite else None,
         "canOverwriteSchema": True if options.overwrite_schema and write.is_overwrite else None,
         "canMergeSchema": True if options.merge_schema else None,

@@ -39,11 +39,16 @@ public class TruckeeCommand extends LogicalPlan implements LeafRunnableCommand {
     return new TruckeeCommand(kind, about, Arrays.asList(objects), schema);
   }
 
-  public Seq run(SparkSession session) {
+  /** Asks Python about the statement: to run it, if the question is its own kind. */
+  Object ask(String question, SparkSession session) {
     Object[] all = new Object[objects.size() + 1];
     all[0] = session;
     for (int i = 0; i < objects.size(); i++) all[i + 1] = objects.get(i);
-    Object answer = TruckeeAnswers.ask(kind, new HashMap(about), all);
+    return TruckeeAnswers.ask(question, new HashMap(about), all);
+  }
+
+  public Seq run(SparkSession session) {
+    Object answer = ask(kind, session);
     if (!(answer instanceof Dataset)) return (Seq) Nil$.MODULE$;
     return CollectionConverters.asScala(((Dataset) answer).collectAsList()).toSeq();
   }

@@ -167,6 +167,7 @@ public class TruckeeWrites extends Rule {
         || kind.equals("OverwriteByExpression") || kind.equals("OverwritePartitionsDynamic")) {
       return inserted(kind, plan, definitions);
     }
+    if (kind.equals("Union") && isInsert((LogicalPlan) plan.children().head())) return inserts(plan, definitions);
     if (kind.equals("DeleteFromTable") || kind.equals("UpdateTable")) {
       Map about = changed((LogicalPlan) plan.children().head());
       return about == null ? plan : TruckeeCommand.of(kind, about, new Object[] {plan}, AFFECTED);
@@ -191,6 +192,23 @@ public class TruckeeWrites extends Rule {
       TruckeeAnswers.ask("refuse", about, new Object[] {session});
     }
     return relations(plan);
+  }
+
+  private static boolean isInsert(LogicalPlan plan) {
+    String kind = plan.getClass().getSimpleName();
+    return kind.equals("InsertIntoStatement") || plan instanceof TruckeeCommand;
+  }
+
+  /** FROM ... INSERT ... INSERT ...: each is checked before the first of them writes. */
+  private LogicalPlan inserts(LogicalPlan plan, Seq definitions) {
+    List children = new ArrayList();
+    for (Iterator each = list(plan.children()).iterator(); each.hasNext(); ) {
+      LogicalPlan child = (LogicalPlan) each.next();
+      LogicalPlan other = child instanceof TruckeeCommand ? child : replaced(child, definitions);
+      if (other != child) ((TruckeeCommand) other).ask("check insert", session);
+      children.add(other == child ? relations(child) : other);
+    }
+    return (LogicalPlan) plan.withNewChildren(seq(children));
   }
 
   private LogicalPlan inserted(String kind, LogicalPlan plan, Seq definitions) {

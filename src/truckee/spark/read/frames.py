@@ -13,6 +13,7 @@ from pyspark.sql import functions as sf
 from truckee.changes.missing_files import missing_file_error
 from truckee.changes.plan import ChangeFeed, ChangePlan
 from truckee.errors.base import DeltaError
+from truckee.errors.columns import TableWithoutColumnsError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.paths import commit_path
 from truckee.protocol.predicates import Predicate
@@ -57,13 +58,17 @@ def snapshot_scan(snapshot: Snapshot, zone: Callable[[], str] = lambda: "UTC") -
         storage=snapshot.storage,
         version=snapshot.version,
         table=snapshot.configuration,
-        files=_remembered(
-            lambda predicate, zone: scan_files(snapshot, predicate, session_zone=zone), zone
-        ),
+        files=_remembered(lambda predicate, zone: _scan_files(snapshot, predicate, zone), zone),
         num_files=totals.files,
         num_vectors=totals.vectors,
         size_in_bytes=totals.size_in_bytes,
     )
+
+
+def _scan_files(snapshot: Snapshot, predicate: Predicate, zone: str) -> Sequence[ScanFile]:
+    if not snapshot.schema.fields:
+        raise TableWithoutColumnsError(table=snapshot.storage.root)
+    return scan_files(snapshot, predicate, session_zone=zone)
 
 
 def feed_scan(feed: ChangeFeed) -> Scan:

@@ -29,8 +29,9 @@ from truckee.protocol.schema import (
     StructField,
     StructType,
     physical_schema,
+    void_columns,
 )
-from truckee.spark.jvm.projection import Given, Item, Named, Sql, column, selected
+from truckee.spark.jvm.projection import Given, Item, Named, Sql, column, quoted, selected
 from truckee.spark.schema_conversion import from_spark, spark_type, with_nulls
 
 # Appended to a text that could be mistaken for the folder of nulls.
@@ -79,6 +80,21 @@ def laid_out(
     is_change = Sql(f"{CHANGE_TYPE} IS NOT NULL", marker)
     rows = selected(df, [*columns, Named(CHANGE_TYPE), is_change])
     return LaidOut(rows, (marker, *folders), marker)
+
+
+def without_void(df: DataFrame, schema: StructType) -> DataFrame:
+    """Return rows with a table's columns without those of type `void`, which no file has."""
+    inner: dict[str, list[str]] = {}
+    for chain in void_columns(schema):
+        inner.setdefault(chain.path[0], []).append(".".join(map(quoted, chain.path[1:])))
+    if not inner:
+        return df
+    columns = [
+        Given(column(name).dropFields(*inner[name]), name) if name in inner else Named(name)
+        for name in df.columns
+        if inner.get(name) != [""]
+    ]
+    return selected(df, columns)
 
 
 def _unused_name(name: str, taken: Iterable[str]) -> str:

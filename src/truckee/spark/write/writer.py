@@ -42,7 +42,7 @@ from truckee.spark.session.job_descriptions import job_description
 from truckee.spark.session.settings import session_settings
 from truckee.spark.write.char_columns import text_length_rules, with_declared_lengths
 from truckee.spark.write.constraints import Rule, guarded, table_rules, violation
-from truckee.spark.write.file_layout import LaidOut, laid_out, partition_values
+from truckee.spark.write.file_layout import LaidOut, laid_out, partition_values, without_void
 from truckee.spark.write.identity import Identity
 from truckee.spark.write.job_files import (
     TRUCKEE_COMMIT,
@@ -148,11 +148,13 @@ def write_files(
         *rules,
     ]
     options = options or FileOptions()
-    rows = _laid_out(_checked(df, table, every_rule), table, options)
+    stored = table.stored
+    checked = without_void(_checked(df, table, stored, every_rule), table.schema)
+    rows = _laid_out(checked, stored, options)
     check_folder_writable(storage.root)
     wanted = _WantedColumns(
-        indexed_columns(table),
-        _identity_columns(table, identities or {}),
+        indexed_columns(stored),
+        _identity_columns(stored, identities or {}),
     )
     with _no_leftovers(df.sparkSession, storage, table) as token:
         _write(rows, f"{storage.root}/{token}", wanted.all, options)
@@ -173,12 +175,15 @@ class _WantedColumns(NamedTuple):
         return [*self.indexed, *self.identities]
 
 
-def _checked(df: DataFrame, table: TableConfiguration, rules: list[Rule]) -> DataFrame:
+def _checked(
+    df: DataFrame, table: TableConfiguration, stored: TableConfiguration, rules: list[Rule]
+) -> DataFrame:
     has_changes = CHANGE_TYPE in df.columns and CHANGE_TYPE not in table.schema.names
     if has_changes and not table.properties.enable_change_data_feed:
         df, has_changes = df.where(column(CHANGE_TYPE).isNull()).drop(CHANGE_TYPE), False
     partitions = {name.casefold() for name in table.partition_columns}
-    data = [f.name for f in table.schema.fields if f.name.casefold() not in partitions]
+    # The rules guard a column that is written, or nothing would check them.
+    data = [f.name for f in stored.schema.fields if f.name.casefold() not in partitions]
     is_change = column(CHANGE_TYPE).isNotNull() if has_changes else None
     checked = guarded(df, rules, through=data[0], unless=is_change)
     return with_declared_lengths(checked, table.schema)

@@ -1,0 +1,145 @@
+"""Programs of several steps, run by delta-spark and by truckee: the tables must be the same.
+
+Each program is Python that sees `spark`, and leaves a table of the name `made`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from interop.delta_spark import DeltaSpark
+from interop.table_facts import table_facts
+from truckee.doors.enable import enable
+
+pytestmark = pytest.mark.interop
+
+PROGRAMS = {
+    "saveAsTable, replaceWhere": """
+spark.sql("SELECT 1 AS id, 1 AS part UNION ALL SELECT 2, 2").write.format("delta").saveAsTable(
+    "made"
+)
+
+def overwrite(text):
+    return spark.sql(text).write.format("delta").mode("overwrite")
+
+overwrite("SELECT 5 AS id, 1 AS part").option("replaceWhere", "part = 1").saveAsTable("made")
+overwrite("SELECT 6 AS id, 1 AS part, 3 AS more").option("replaceWhere", "id = 6").option(
+    "mergeSchema", "true"
+).saveAsTable("made")
+overwrite("SELECT 6 AS id, 1 AS part, 4 AS more").option("replaceUsing", "id").saveAsTable("made")
+""",
+    "saveAsTable, replaceWhere, new": """
+spark.sql("SELECT 1 AS id").write.format("delta").mode("overwrite").option(
+    "replaceWhere", "id = 1"
+).saveAsTable("made")
+""",
+    "saveAsTable, overwrite": """
+def overwrite(text):
+    return spark.sql(text).write.format("delta").mode("overwrite")
+
+overwrite("SELECT 1 AS id, 1 AS part").partitionBy("part").saveAsTable("made")
+overwrite("SELECT 2 AS id, 2 AS part").option("partitionOverwriteMode", "dynamic").saveAsTable(
+    "made"
+)
+overwrite("SELECT 3 AS id, 2 AS part, 4 AS more").option("mergeSchema", "true").saveAsTable("made")
+overwrite("SELECT 'x' AS other").option("overwriteSchema", "true").saveAsTable("made")
+""",
+    "no columns, ADD COLUMNS": """
+spark.sql("CREATE TABLE made USING delta TBLPROPERTIES ('k' = 'v')")
+spark.sql("DELETE FROM made")
+spark.sql("ALTER TABLE made ADD COLUMNS (x INT, y STRING)")
+spark.sql("INSERT INTO made VALUES (1, 'a')")
+""",
+    "no columns, mergeSchema": """
+spark.sql("CREATE TABLE made USING delta TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')")
+spark.range(3).write.format("delta").mode("append").option("mergeSchema", "true").saveAsTable(
+    "made"
+)
+""",
+    "no columns, INSERT WITH SCHEMA EVOLUTION": """
+spark.sql("CREATE TABLE made USING delta")
+spark.sql("INSERT WITH SCHEMA EVOLUTION INTO made SELECT 1 AS x")
+spark.sql("INSERT WITH SCHEMA EVOLUTION INTO made BY NAME SELECT 2 AS x, 3 AS y")
+""",
+    "no columns, MERGE WITH SCHEMA EVOLUTION": """
+spark.sql("CREATE TABLE made USING delta")
+spark.sql(
+    "MERGE WITH SCHEMA EVOLUTION INTO made USING (SELECT 1 AS x) s ON 1 = 1 "
+    "WHEN NOT MATCHED THEN INSERT *"
+)
+""",
+    "VOID columns": """
+spark.sql("CREATE TABLE made (id INT, n VOID, s STRUCT<a: INT, b: VOID>) USING delta")
+spark.sql("INSERT INTO made VALUES (1, NULL, named_struct('a', 1, 'b', NULL))")
+spark.sql("INSERT INTO made (id) VALUES (2), (3)")
+spark.sql("UPDATE made SET id = 5 WHERE id = 2")
+spark.sql("UPDATE made SET n = NULL")
+spark.sql("DELETE FROM made WHERE id = 1")
+spark.sql("ALTER TABLE made ADD COLUMNS (m VOID)")
+spark.sql("ALTER TABLE made ALTER COLUMN m TYPE INT")
+spark.sql("SELECT 9 AS id, 'x' AS n, NULL AS p").write.format("delta").mode("append").option(
+    "mergeSchema", "true"
+).saveAsTable("made")
+""",
+    "VOID columns, column mapping": """
+spark.sql(
+    "CREATE TABLE made USING delta TBLPROPERTIES ('delta.columnMapping.mode' = 'name') "
+    "AS SELECT 1 AS id, NULL AS n"
+)
+spark.sql("MERGE INTO made t USING (SELECT 7 AS id, NULL AS n) s ON t.id = s.id "
+    "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *")
+""",
+    "clone of a Parquet table": """
+spark.sql("DROP TABLE IF EXISTS files")
+spark.sql("CREATE TABLE files USING parquet PARTITIONED BY (p) AS SELECT 1L AS id, '07' AS p")
+spark.sql("CREATE TABLE made SHALLOW CLONE files TBLPROPERTIES ('k' = 'v')")
+spark.sql("INSERT INTO made VALUES (2, '08')")
+spark.sql("UPDATE made SET id = 3 WHERE id = 1")
+""",
+}
+
+_LOOK = """
+found = spark.sql("SELECT * FROM made")
+result = {
+    "columns": found.schema.simpleString(),
+    "rows": sorted([list(row) for row in found.collect()], key=repr),
+    "location": spark.sql("DESCRIBE DETAIL made").first()["location"].removeprefix("file:"),
+}
+"""
+
+
+@pytest.fixture
+def session(spark: SparkSession, delta_spark: DeltaSpark) -> Iterator[SparkSession]:
+    enabled = enable(spark)
+    delta_spark.sql("DROP TABLE IF EXISTS made")
+    enabled.sql("DROP TABLE IF EXISTS made")
+    yield enabled
+    enabled.sql("DROP TABLE IF EXISTS made")
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_a_program_makes_the_same_table_in_both_engines(
+    session: SparkSession, delta_spark: DeltaSpark, program: str
+) -> None:
+    names: dict[str, Any] = {"spark": session}
+    exec(program + _LOOK, names)
+    ours = names["result"]
+    theirs = delta_spark.run(program + _LOOK)
+
+    assert _comparable(ours) == _comparable(theirs)
+
+
+def _comparable(found: dict[str, Any]) -> dict[str, Any]:
+    location = found["location"]
+    told = json.dumps({**found, **table_facts(location)}, default=str, sort_keys=True)
+    # Ids and physical names are drawn anew each time.
+    plain: dict[str, Any] = json.loads(
+        re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "", told.replace(location, ""))
+    )
+    return plain
