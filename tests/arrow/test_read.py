@@ -20,11 +20,12 @@ from truckee.arrow.file_columns import TableRead
 from truckee.arrow.parts import FilePart, tasks
 from truckee.arrow.read import read_parts
 from truckee.errors.spark import DataFileNotFoundError, DataFileUnreadableError
-from truckee.protocol.schema import StructType
+from truckee.protocol.schema import PrimitiveType, StructField, StructType
 from truckee.scan.scan_file import Change, RowSelection, ScanFile
 from values import simple_schema
 
 IDS = simple_schema("id long")
+LONG = PrimitiveType("long")
 
 
 def file(path: str = "f", size: int = 100, **fields: Any) -> ScanFile:
@@ -146,6 +147,38 @@ def test_constants_stand_beside_the_rows(tmp_path: Path) -> None:
         ("0", "2024-01-02", "insert", "3", "1970-01-01 00:00:01.500000+00:00"),
         ("1", "2024-01-02", "insert", "3", "1970-01-01 00:00:01.500000+00:00"),
     ]
+
+
+def test_columns_are_looked_up_again_in_a_file_with_another_schema(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"id": [1], "n": [10]}), tmp_path / "a")
+    pq.write_table(pa.table({"id": [2], "n": [20]}), tmp_path / "b")
+    pq.write_table(pa.table({"N": [30], "id": [3]}), tmp_path / "c")
+    pq.write_table(pa.table({"id": [4]}), tmp_path / "d")
+    parts = [whole(file(name)) for name in ("a", "b", "c", "d", "a")]
+
+    found = read(tmp_path, *parts, schema=simple_schema("id long", "n long"))
+
+    rows = [tuple(row.values()) for row in found.to_pylist()]
+    assert sorted(rows) == [(1, 10), (1, 10), (2, 20), (3, 30), (4, None)]
+
+
+def test_files_that_differ_in_the_ids_of_columns_have_other_columns(tmp_path: Path) -> None:
+    mapped = StructType(
+        tuple(
+            StructField(name, LONG, metadata={"delta.columnMapping.id": number})
+            for number, name in enumerate(("id", "n"), 1)
+        )
+    )
+    for name, ids in (("a", (1, 2)), ("b", (2, 1))):
+        fields = [
+            pa.field(column, pa.int64(), metadata={"PARQUET:field_id": str(number)})
+            for column, number in zip("xy", ids, strict=True)
+        ]
+        pq.write_table(pa.table([[5], [7]], schema=pa.schema(fields)), tmp_path / name)
+
+    found = read(tmp_path, whole(file("a")), whole(file("b")), schema=mapped, mapping_mode="id")
+
+    assert found.to_pylist() == [{"id": 5, "n": 7}, {"id": 7, "n": 5}]
 
 
 def test_partition_columns_alone_need_no_column_of_the_file(tmp_path: Path) -> None:

@@ -64,6 +64,57 @@ class TableRead(Struct, frozen=True, kw_only=True):
         return StructType(tuple(field for field in fields if field is not None))
 
 
+class TableColumns:
+    """The requested columns of a table, found in one file after another.
+
+    Most files of a table have the same schema, so what was found in the last one is kept.
+    """
+
+    def __init__(self, read: TableRead, wanted: StructType) -> None:
+        self.read = read
+        self.schema = arrow_schema(wanted)
+        self.output = read.output.names
+        self._wanted = wanted
+        self._partitions = {name.casefold() for name in read.table.partition_columns}
+        self._last: tuple[pa.Schema, list[str | None]] | None = None
+
+    def in_file(self, in_file: pa.Schema, files: Sequence[ScanFile]) -> FileColumns:
+        """Return the columns in one physical file, for the ScanFiles that read rows of it."""
+        # The ids of columns are in the metadata.
+        if self._last is None or not in_file.equals(self._last[0], check_metadata=True):
+            self._last = in_file, [self._place(in_file, field) for field in self._wanted.fields]
+        data: list[tuple[StructField, str]] = []
+        constants: dict[str, RepeatedValue] = {}
+        for field, place in zip(self._wanted.fields, self._last[1], strict=True):
+            if self.read.has_row_index and field.name == ROW_POSITION:
+                continue
+            source = self._source(field, place, files)
+            if isinstance(source, str):
+                data.append((field, source))
+            else:
+                constants[field.name] = RepeatedValue(source)
+        return FileColumns(self, data, constants)
+
+    def _place(self, in_file: pa.Schema, field: StructField) -> str | None:
+        place = column_in_file(in_file, field, self.read.table.column_mapping_mode)
+        return None if place is None else in_file.field(place).name
+
+    def _source(
+        self, field: StructField, place: str | None, files: Sequence[ScanFile]
+    ) -> str | pa.Array:
+        """Return the column's name in the file, or its value in each of the ScanFiles."""
+        if self.read.is_feed and files[0].change is not None and field.name in _FEED:
+            changes = [file.change for file in files if file.change is not None]
+            if field.name == CHANGE_TYPE and changes[0].type is None:
+                return CHANGE_TYPE
+            return _feed_values(field.name, changes)
+        if field.name.casefold() in self._partitions:
+            texts = [file.partition_values.get(field.physical_name) for file in files]
+            typed = typed_column(typed_child(texts, pa.string()), field.type, self.read.zone)
+            return typed.cast(arrow_type(field.type))
+        return pa.nulls(len(files), arrow_type(field.type)) if place is None else place
+
+
 class FileColumns:
     """The requested columns in one physical file.
 
@@ -72,22 +123,16 @@ class FileColumns:
     """
 
     def __init__(
-        self, read: TableRead, wanted: StructType, in_file: pa.Schema, files: Sequence[ScanFile]
+        self,
+        columns: TableColumns,
+        data: Sequence[tuple[StructField, str]],
+        constants: Mapping[str, RepeatedValue],
     ) -> None:
-        self._read = read
-        self._schema = arrow_schema(wanted)
-        self._partitions = {name.casefold() for name in read.table.partition_columns}
-        self._data: list[tuple[StructField, str]] = []
-        self._constants: dict[str, RepeatedValue] = {}
-        self._has_row_index = read.has_row_index and wanted.field(ROW_POSITION) is not None
-        for field in wanted.fields:
-            if read.has_row_index and field.name == ROW_POSITION:
-                continue
-            source = self._source(in_file, files, field)
-            if isinstance(source, str):
-                self._data.append((field, source))
-            else:
-                self._constants[field.name] = RepeatedValue(source)
+        self._schema = columns.schema
+        self._mode = columns.read.table.column_mapping_mode
+        self._has_row_index = columns.read.has_row_index and ROW_POSITION in columns.schema.names
+        self._data = data
+        self._constants = constants
 
     @property
     def names(self) -> list[str]:
@@ -99,8 +144,9 @@ class FileColumns:
 
         The first row of the batch is row `first` of the file.
         """
-        mode = self._read.table.column_mapping_mode
-        columns = [as_type(batch.column(source), field.type, mode) for field, source in self._data]
+        columns = [
+            as_type(batch.column(source), field.type, self._mode) for field, source in self._data
+        ]
         names = [field.name for field, _ in self._data]
         if self._has_row_index:
             columns.append(pc.add(_counted_up(batch.num_rows), typed_child([first], pa.int64())[0]))
@@ -125,25 +171,6 @@ class FileColumns:
         ]
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
-    def _source(
-        self, in_file: pa.Schema, files: Sequence[ScanFile], field: StructField
-    ) -> str | pa.Array:
-        """Return the column's name in the file, or its value in each of the ScanFiles."""
-        if self._read.is_feed and files[0].change is not None and field.name in _FEED:
-            changes = [file.change for file in files if file.change is not None]
-            if field.name == CHANGE_TYPE and changes[0].type is None:
-                return CHANGE_TYPE
-            return _feed_values(field.name, changes)
-        if field.name.casefold() in self._partitions:
-            texts = [file.partition_values.get(field.physical_name) for file in files]
-            typed = typed_column(typed_child(texts, pa.string()), field.type, self._read.zone)
-            return typed.cast(arrow_type(field.type))
-        place = column_in_file(in_file, field, self._read.table.column_mapping_mode)
-        if place is None:
-            return pa.nulls(len(files), arrow_type(field.type))
-        name: str = in_file.field(place).name
-        return name
-
 
 def _feed_values(name: str, changes: Sequence[Change]) -> pa.Array:
     if name == CHANGE_TYPE:
@@ -152,7 +179,7 @@ def _feed_values(name: str, changes: Sequence[Change]) -> pa.Array:
         return typed_child([change.version for change in changes], pa.int64())
     times = (change.timestamp_ms for change in changes)
     times_us = [None if time is None else time * 1000 for time in times]
-    return typed_child(times_us, pa.int64()).cast(pa.timestamp("us", tz="UTC"))
+    return typed_child(times_us, pa.int64()).view(pa.timestamp("us", tz="UTC"))
 
 
 @lru_cache(maxsize=4)
@@ -175,7 +202,6 @@ class RepeatedValue:
             return self._values.take(member)
         # The longest column is kept: batches of one file have about the same length.
         if self._repeats != member or len(self._repeated) < count:
-            zeros = pa.Array.from_buffers(pa.uint8(), count, [None, pa.py_buffer(bytes(count))])
-            self._repeated = self._values.slice(member, 1).take(zeros)
+            self._repeated = pa.repeat(self._values[member], count)
             self._repeats = member
         return self._repeated.slice(0, count)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from truckee.arrow.chosen_rows import ChosenRows
-from truckee.arrow.file_columns import FileColumns, TableRead
+from truckee.arrow.file_columns import FileColumns, TableColumns, TableRead
 from truckee.arrow.parts import FilePart, read_together, row_groups
 from truckee.errors.spark import DataFileNotFoundError, DataFileUnreadableError
 from truckee.protocol.schema import StructType
@@ -66,11 +66,12 @@ def read_parts(
     with_vectors = [part.file for part in parts if not part.file.rows.is_all]
     bitmaps = iter(list(selected_rows(storage, with_vectors)))
     selections = {id(part): None if part.file.rows.is_all else next(bitmaps) for part in parts}
+    columns = TableColumns(read, _wanted(read, where))
     for group in read_together(parts):
         chosen = ChosenRows([(part.file, selections[id(part)]) for part in group])
         file = group[0].file
         try:
-            yield from _read_group(storage, read, group[0], chosen, where, use_threads)
+            yield from _read_group(storage, columns, group[0], chosen, where, use_threads)
         except FileNotFoundError as error:
             raise DataFileNotFoundError(path=file.path, version=file.version) from error
         except (pa.ArrowException, OSError) as error:
@@ -82,25 +83,23 @@ def read_parts(
 
 def _read_group(
     storage: Storage,
-    read: TableRead,
+    table: TableColumns,
     part: FilePart,
     chosen: ChosenRows,
     where: RowFilter | None,
     use_threads: bool,
 ) -> Iterator[pa.RecordBatch]:
-    wanted = _wanted(read, where)
-    output = read.output.names
     with _native_input(storage, part.file.path) as source:
         file = _parquet_file(source)
-        columns = FileColumns(read, wanted, file.schema_arrow, chosen.files)
-        for number, first in _groups_to_read(file, read, part, chosen, where):
+        columns = table.in_file(file.schema_arrow, chosen.files)
+        for number, first in _groups_to_read(file, table.read, part, chosen, where):
             batches = file.iter_batches(
                 _rows_per_batch(file.metadata.row_group(number), columns.names),
                 row_groups=[number],
                 columns=columns.names,
                 use_threads=use_threads,
             )
-            yield from _rows_of(batches, first, columns, chosen, where, output)
+            yield from _rows_of(batches, first, columns, chosen, where, table.output)
 
 
 def _rows_of(
