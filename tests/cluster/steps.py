@@ -24,6 +24,8 @@ import truckee
 from step_scripts import print_outcome
 from truckee import DeltaTable
 from truckee.commands.ddl.alter_constraints import add_constraint
+from truckee.commands.dml import marked_files
+from truckee.spark.dml import row_bitmaps
 from truckee.spark.session.python_workers import workers_have_truckee
 from truckee.spark.session.settings import session_storage
 
@@ -57,6 +59,7 @@ def main(folder: Path, kills: bool) -> None:
         steps.stream,
         steps.retry,
         steps.clone,
+        steps.stored,
         steps.format,
         steps.shipped,
     ):
@@ -140,6 +143,24 @@ class Steps:
         target = f"{self.path}-clone"
         self.table.clone(target, isShallow=False)
         return truckee.read(self.spark).load(target).count()
+
+    def stored(self) -> Any:
+        """Merge where tasks write all rows that they find to vectors."""
+        row_bitmaps.MOST_SENT = marked_files.MOST_SENT = 0
+        path = f"{self.path}-stored"
+        rows = self.spark.range(0, 100, 1, 4).selectExpr("id", "id % 2 AS p", "'a' AS v")
+        truckee.write(rows).options(**PROPERTIES).save(path)
+        source = self.spark.range(90, 110, 1, 4).selectExpr("id", "id % 2 AS p", "'m' AS v")
+        table = DeltaTable.forPath(self.spark, path)
+        merge = table.alias("t").merge(source.alias("s"), "t.id = s.id")
+        merge = merge.whenMatchedDelete("s.id = 99").whenMatchedUpdate(set={"v": "t.v || s.v"})
+        merge.whenNotMatchedInsertAll().whenNotMatchedBySourceDelete("t.id < 5").execute()
+        row_bitmaps.MOST_SENT = marked_files.MOST_SENT = 1024 * 1024
+        kinds = table.changes(startingVersion=1).groupBy("_change_type").count().collect()
+        named = {add.deletion_vector for add in truckee.open(path).snapshot().files()}
+        files = {vector.file_path for vector in named if vector is not None}
+        there = {file.name for file in Path(path).glob("*.bin")}
+        return [{row[0]: row[1] for row in kinds}, table.toDF().count(), sorted(there ^ files)]
 
     def format(self) -> Any:
         truckee.register(self.spark)

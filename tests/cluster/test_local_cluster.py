@@ -24,6 +24,7 @@ NO_TRUCKEE = [
     '[TRUCKEE_NOT_IN_WORKERS] format("truckee") runs in the Python workers of Spark, and their '
     "Python has no module truckee",
 ]
+STORED = {"insert": 10, "delete": 6, "update_preimage": 9, "update_postimage": 9}
 RUNS = ["calm", "kills"] if os.environ.get("TRUCKEE_CLUSTER_KILLS") else ["calm"]
 
 
@@ -81,6 +82,7 @@ def test_the_workers_python_has_no_truckee(tmp_path: Path) -> None:
         ("stream", 143),
         ("retry", [100, 6, []]),
         ("clone", 95),
+        ("stored", [STORED, 104, []]),
         ("format", [NO_TRUCKEE, NO_TRUCKEE, False]),
         ("shipped", [95, 3]),
     ],

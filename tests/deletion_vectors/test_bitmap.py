@@ -12,7 +12,6 @@ from truckee.deletion_vectors.bitmap import (
     LARGEST_ROW_INDEX,
     NO_ROWS,
     RowBitmap,
-    keyed_portable,
 )
 from truckee.errors.deletion_vectors import RowIndexOutOfRangeError
 
@@ -120,23 +119,3 @@ def test_a_row_index_that_no_vector_can_hold_is_refused(row: int) -> None:
 def test_bytes_that_are_no_bitmap_are_refused(data: bytes) -> None:
     with pytest.raises(ValueError):
         RowBitmap.deserialize_portable(data)
-
-
-@pytest.mark.property
-@given(
-    st.dictionaries(
-        st.integers(0, 2**31 - 1), st.sets(st.integers(0, 2**32 - 1), max_size=20), max_size=6
-    )
-)
-def test_keyed_bitmaps_are_one_bitmap_of_file_and_row(files: dict[int, set[int]]) -> None:
-    data = keyed_portable({file_id: RowBitmap(rows) for file_id, rows in files.items()})
-
-    expected = {file_id << 32 | row for file_id, rows in files.items() for row in rows}
-    assert set(BitMap64.deserialize(data)) == expected
-
-
-def test_rows_that_do_not_fit_beside_a_file_id_are_refused() -> None:
-    with pytest.raises(RowIndexOutOfRangeError) as raised:
-        keyed_portable({1: RowBitmap([5]), 2: RowBitmap([2**32])})
-
-    assert raised.value.sentence() == "row index 4294967296 is not between 0 and 4294967295"

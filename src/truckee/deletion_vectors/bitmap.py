@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 from zlib import crc32
 
@@ -41,11 +41,6 @@ from truckee.errors.deletion_vectors import (
 
 LARGEST_ROW_INDEX = 0x7FFFFFFE80000000
 """The largest index that every reader of deletion vectors supports."""
-
-LARGEST_KEYED_ROW_INDEX = 0xFFFFFFFF
-"""The largest index that fits beside a file id in 64 bits."""
-
-_LARGEST_FILE_ID = 0x7FFFFFFF
 
 FILE_VERSION = b"\x01"
 FRAME_SIZE = 8
@@ -161,33 +156,6 @@ class RowBitmap:
 
 
 NO_ROWS = RowBitmap()
-
-
-def keyed_portable(bitmaps: Mapping[int, RowBitmap]) -> bytes:
-    """Return one portable bitmap of the values `file_id << 32 | row_index` of many files.
-
-    In the portable format, a set below 2^32 is one bucket with key 0. So the sets are combined by
-    concatenating their buckets with the file ids as keys, whatever the number of rows:
-
-    | bytes | meaning                                        |
-    |-------|------------------------------------------------|
-    | 8     | number of buckets, little-endian               |
-    | 4     | key of the first bucket: a file id             |
-    | ...   | its 32-bit Roaring bitmap; then the next key   |
-
-    Raises `RowIndexOutOfRangeError` if a row index does not fit into 32 bits.
-    """
-    buckets = []
-    for file_id, bitmap in sorted(bitmaps.items(), key=lambda item: item[0]):
-        assert 0 <= file_id <= _LARGEST_FILE_ID, file_id
-        largest = bitmap.max
-        if largest is None:
-            continue
-        if largest > LARGEST_KEYED_ROW_INDEX:
-            raise RowIndexOutOfRangeError(row_index=largest, largest=LARGEST_KEYED_ROW_INDEX)
-        buckets.append(struct.pack("<I", file_id))
-        buckets.append(bitmap._rows.serialize()[12:])
-    return b"".join([struct.pack("<Q", len(buckets) // 2), *buckets])
 
 
 def _wrap(rows: FrozenBitMap64) -> RowBitmap:

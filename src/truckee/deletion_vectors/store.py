@@ -10,6 +10,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import groupby, islice
 from uuid import uuid4
 
@@ -33,6 +35,7 @@ from truckee.errors.deletion_vectors import (
     InvalidRowIndexError,
     MissingDeletionVectorError,
 )
+from truckee.errors.storage import StorageError
 from truckee.protocol.deletion_vector import (
     EMPTY,
     DeletionVectorDescriptor,
@@ -70,6 +73,46 @@ class StoredRows(Struct, frozen=True):
 
     def __len__(self) -> int:
         return sum(vector.cardinality for vector in self.vectors) + len(self.others)
+
+
+@dataclass(frozen=True)
+class PartFiles:
+    """The files in which the tasks of one command have stored rows, by their paths."""
+
+    storage: Storage
+    paths: set[str] = field(default_factory=set)
+
+
+@contextmanager
+def part_files(storage: Storage) -> Iterator[PartFiles]:
+    """Yield a place for rows that tasks find; the files are deleted if the block raises."""
+    parts = PartFiles(storage)
+    try:
+        yield parts
+    except BaseException:
+        delete_parts(storage, parts.paths)
+        raise
+
+
+def delete_parts(storage: Storage, paths: Iterable[str]) -> None:
+    """Delete files of rows that nothing needs any more; a file that cannot be deleted is left."""
+    paths = sorted(paths)
+    try:
+        for path in paths:
+            storage.delete(path)
+    except StorageError:
+        _log.warning("%d files of rows that were found are left for VACUUM", len(paths))
+
+
+def disjoint_union(parts: Iterable[RowBitmap | StoredRows]) -> RowBitmap | StoredRows:
+    """Return the rows of all parts, of which no two have a row in common."""
+    found = list(parts)
+    if len(found) == 1:
+        return found[0]
+    vectors = [each for part in found if isinstance(part, StoredRows) for each in part.vectors]
+    sent = [part.others if isinstance(part, StoredRows) else part for part in found]
+    others = RowBitmap.union(sent)
+    return StoredRows(tuple(vectors), others) if vectors else others
 
 
 def loaded_rows(storage: Storage, rows: RowBitmap | StoredRows) -> RowBitmap:

@@ -20,7 +20,10 @@ from pyspark.sql import SparkSession
 from dml_model import Append, Command, Delete, Merge, Model, Row, Sql, Update, applied, frame
 from dml_tables import FEED, VECTORS, Table, create_table
 from truckee.commands.care.optimize import optimize, purge
+from truckee.log.files.commits import read_commit
+from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.paths import commit_path
+from truckee.spark.dml import row_bitmaps
 from truckee.storage.local import LocalStorage
 from writing import rust_rows
 
@@ -140,9 +143,15 @@ def check(table: Table, start: int, other: Command) -> None:
     assert applied(START, table.changes(start + 1)) == found
 
 
+@pytest.mark.parametrize("most_sent", [row_bitmaps.MOST_SENT, 0])
 def test_deletions_move_along_with_the_rows_and_nothing_is_written_twice(
-    spark: SparkSession, starts: dict[str, Path], tmp_path: Path
+    spark: SparkSession,
+    starts: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    most_sent: int,
 ) -> None:
+    monkeypatch.setattr(row_bitmaps, "MOST_SENT", most_sent)
     table = Table(spark, shutil.copytree(starts["vectors"], tmp_path / "t"))
     table.append(frame(spark, [START[1], START[1], (None, None, None), (None, None, None)]))
     start, before = table.version, Counter(table.rows())
@@ -155,10 +164,20 @@ def test_deletions_move_along_with_the_rows_and_nothing_is_written_twice(
     [add] = table.snapshot.files()
     assert add.deletion_vector is not None
     assert add.deletion_vector.cardinality == 3
+    named = {vector.file_path for version in range(start + 2) for vector in vectors(table, version)}
+    assert {path for path in table.files_on_disk() if path.endswith(".bin")} == {
+        *named,
+        add.deletion_vector.file_path,
+    }
     assert table.info.operation == "OPTIMIZE"
     assert table.version == start + 2
     assert table.changes(start + 2) == []
     assert len(rust_rows(table.path)) == len(table.rows())
+
+
+def vectors(table: Table, version: int) -> list[DeletionVectorDescriptor]:
+    adds = read_commit(table.storage, version).adds
+    return [add.deletion_vector for add in adds if add.deletion_vector is not None]
 
 
 def test_a_bin_that_was_lost_does_not_keep_others_from_being_committed(
@@ -181,8 +200,6 @@ def test_a_bin_that_was_lost_does_not_keep_others_from_being_committed(
 
 
 def removes(table: Table, version: int) -> list:  # type: ignore[type-arg]
-    from truckee.log.files.commits import read_commit
-
     return list(read_commit(table.storage, version).removes)
 
 

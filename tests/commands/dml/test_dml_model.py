@@ -40,6 +40,8 @@ from dml_model import (
 )
 from dml_tables import FEED, KEEPS_SOURCE, VECTORS, Table, create_table
 from session_settings import set_as
+from truckee.commands.dml import marked_files
+from truckee.spark.dml import row_bitmaps
 from writing import rust_rows
 
 pytestmark = [pytest.mark.property, pytest.mark.slow]
@@ -186,6 +188,7 @@ def sorts() -> list[Any]:
     commands=histories(),
     conf=st.sampled_from(SESSIONS),
     kept=st.sampled_from(["all", "none"]),
+    stored=st.booleans(),
     luck=st.integers(0, 1000),
 )
 def test_a_table_is_what_the_model_says(
@@ -198,6 +201,7 @@ def test_a_table_is_what_the_model_says(
     commands: list[Command],
     conf: Mapping[str, str],
     kept: str,
+    stored: bool,
     luck: int,
 ) -> None:
     # What is tried first is the simplest of all, the same for every sort of table: without luck.
@@ -205,7 +209,14 @@ def test_a_table_is_what_the_model_says(
     properties = {"delta.columnMapping.mode": mapping} if mapping != "none" else {}
     properties |= (VECTORS if vectors else {}) | (FEED if feed else {})
     conf = {**conf, KEEPS_SOURCE: kept}
-    with tempfile.TemporaryDirectory() as folder, set_as(spark, conf):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        set_as(spark, conf),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        if stored:  # as if tasks found too many rows to send them to the driver
+            patch.setattr(row_bitmaps, "MOST_SENT", 0)
+            patch.setattr(marked_files, "MOST_SENT", 0)
         table = create_table(
             spark,
             Path(folder) / "t",

@@ -5,16 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 import truckee
-from dml_tables import FEED, VECTORS, Table, create_table, numbers
+from dml_tables import FEED, KEEPS_SOURCE, VECTORS, Table, create_table, numbers
+from session_settings import set_as
 from truckee.commands.dml import marked_files
 from truckee.commands.dml.command import commit_rows
 from truckee.commands.dml.delete import delete, delete_plan
 from truckee.commands.dml.settings import DmlSettings
 from truckee.commands.dml.update import update
-from truckee.deletion_vectors.store import StoredRows
+from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
+from truckee.commands.merge.clauses import Clause, ClauseKind, Does
+from truckee.commands.merge.merge import Merge, merge_plan
+from truckee.deletion_vectors.store import PartFiles, StoredRows
+from truckee.errors.commands.dml import MultipleMatchesError
+from truckee.errors.commands.write_rows import CheckConstraintViolationError
 from truckee.errors.transaction import ConcurrentDeleteReadException
 from truckee.spark.dml import row_bitmaps
 from truckee.spark.dml.target import Target
@@ -99,7 +105,8 @@ def test_rows_of_one_file_that_several_tasks_found_are_one_vector(
 def part_rows(spark: SparkSession, table: Table) -> StoredRows:
     """Return the even rows of the only file, as tasks find them; nothing of it is kept."""
     target = Target(spark, table.snapshot)
-    [rows] = row_bitmaps.found_rows(target.rows.where("id % 2 = 0"), table.storage.root).values()
+    parts = PartFiles(table.storage)
+    [rows] = row_bitmaps.found_rows(target.rows.where("id % 2 = 0"), parts).values()
     assert isinstance(rows, StoredRows)
     for vector in rows.vectors:
         table.storage.delete(vector.file_path)
@@ -167,4 +174,144 @@ def test_rows_that_both_take_are_a_conflict_and_leave_nothing(
     with pytest.raises(ConcurrentDeleteReadException):
         commit_rows(spark, mine, SETTINGS)
 
+    assert vectors_on_disk(table) == vectors_in_log(table)
+
+
+def source_of(spark: SparkSession, *ids: int) -> DataFrame:
+    """Rows (id, v, part) whose v is -1, in two tasks."""
+    rows = spark.createDataFrame([(each, -1, each % 2) for each in ids], "id long, v int, part int")
+    return rows.repartition(2).alias("s")
+
+
+def merging(table: Table, source: DataFrame, condition: str = "t.id = s.id") -> DeltaMergeBuilder:
+    return merge_builder(table.spark, table.storage, source, condition, alias="t")
+
+
+@pytest.mark.parametrize("keeps_source", ["all", "none"])
+@pytest.mark.parametrize("joins", ["broadcast", "shuffle"])
+@pytest.mark.parametrize("feed", [True, False])
+def test_a_merge_finds_its_rows_by_vectors_and_leaves_only_those_of_the_log(
+    spark: SparkSession, tmp_path: Path, keeps_source: str, joins: str, feed: bool
+) -> None:
+    table = make(spark, tmp_path, properties=VECTORS | (FEED if feed else {}))
+    delete(spark, table.storage, "id = 0")
+    old = vectors_in_log(table)
+    conf = {KEEPS_SOURCE: keeps_source}
+    if joins == "shuffle":
+        conf["spark.sql.autoBroadcastJoinThreshold"] = "-1"
+
+    with set_as(spark, conf):
+        merge = merging(table, source_of(spark, 0, 1, 2, 3, 20))
+        merge = merge.whenMatchedDelete("t.id = 1").whenMatchedUpdateAll("t.id = 2")
+        merge = merge.whenNotMatchedInsertAll().whenNotMatchedBySourceDelete("t.id = 9")
+        merge = merge.whenNotMatchedBySourceUpdate("t.id = 8", {"v": "t.v + 1"})
+        [done] = merge.execute().collect()
+
+    assert tuple(done) == (6, 2, 2, 2)
+    values = {row[0]: row[1] for row in table.rows()}
+    assert values == {0: -1, 2: -1, 3: 30, 4: 40, 5: 50, 6: 60, 7: 70, 8: 81, 20: -1}
+    assert vectors_on_disk(table) == old | vectors_in_log(table)
+    if feed:
+        assert sorted((row[0], row[3]) for row in table.changes(2)) == [
+            (0, "insert"),
+            (1, "delete"),
+            (2, "update_postimage"),
+            (2, "update_preimage"),
+            (8, "update_postimage"),
+            (8, "update_preimage"),
+            (9, "delete"),
+            (20, "insert"),
+        ]
+
+
+def test_a_merge_writes_files_anew_from_rows_in_vectors(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = make(spark, tmp_path, properties=FEED)
+
+    merge = merging(table, source_of(spark, 1, 2, 20))
+    merge.whenMatchedDelete("t.id = 1").whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
+
+    assert ids(table) == [0, *range(2, 10), 20]
+    assert table.metrics["numTargetRowsCopied"] == "8"
+    kinds = sorted((row[0], row[3]) for row in table.changes(1))
+    assert kinds[:2] == [(1, "delete"), (2, "update_postimage")]
+    assert vectors_on_disk(table) == set()
+
+
+def test_several_matches_are_told_and_leave_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    table = make(spark, tmp_path)
+
+    with pytest.raises(MultipleMatchesError, match="id: 3"):
+        merging(table, source_of(spark, 3, 3, 4)).whenMatchedUpdateAll().execute()
+
+    assert vectors_on_disk(table) == set()
+
+
+def test_a_row_that_matches_several_times_is_deleted_once(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = make(spark, tmp_path)
+
+    [done] = merging(table, source_of(spark, 3, 3, 4)).whenMatchedDelete().execute().collect()
+
+    assert tuple(done) == (2, 0, 2, 0)
+    assert ids(table) == [0, 1, 2, *range(5, 10)]
+    assert vectors_on_disk(table) == vectors_in_log(table)
+
+
+@pytest.mark.parametrize("command", ["update", "merge"])
+def test_rows_that_break_a_rule_leave_nothing(
+    spark: SparkSession, tmp_path: Path, command: str
+) -> None:
+    rules = {"delta.constraints.positive": "v >= 0"}
+    table = make(spark, tmp_path, properties=VECTORS | rules)
+
+    commands = {
+        "update": lambda: update(spark, table.storage, "id = 3", {"v": "-1"}),
+        "merge": merging(table, source_of(spark, 3)).whenMatchedUpdateAll().execute,
+    }
+
+    with pytest.raises(CheckConstraintViolationError):
+        commands[command]()
+
+    assert vectors_on_disk(table) == set()
+
+
+def test_a_merge_lands_beside_others_and_conflicts_with_the_same_rows(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = make(spark, tmp_path)
+    merge = Merge(
+        source=source_of(spark, 1, 2),
+        condition="t.id = s.id",
+        clauses=(Clause(ClauseKind.MATCHED, Does.DELETE, "t.id = 1"),),
+        alias="t",
+    )
+    beside = merge_plan(spark, table.snapshot, merge, settings=SETTINGS)
+    late = merge_plan(spark, table.snapshot, merge, settings=SETTINGS)
+    delete(spark, table.storage, "id in (3, 4)")
+
+    commit_rows(spark, beside, SETTINGS)
+    # Row 2 matches, so the merge depends on it, though no clause takes it.
+    delete(spark, table.storage, "id = 2")
+    with pytest.raises(ConcurrentDeleteReadException):
+        commit_rows(spark, late, SETTINGS)
+
+    assert ids(table) == [0, *range(5, 10)]
+    assert vectors_in_log(table) <= vectors_on_disk(table)
+    assert len(vectors_on_disk(table)) == 3
+
+
+@pytest.mark.parametrize("properties", [VECTORS, {}])
+def test_rows_that_give_way_to_those_of_the_data_are_found_by_vectors(
+    spark: SparkSession, tmp_path: Path, properties: dict[str, str]
+) -> None:
+    table = make(spark, tmp_path, properties=properties)
+
+    writer = truckee.write(source_of(spark, 2, 3, 20)).mode("overwrite")
+    writer.option("replaceUsing", "id").save(table.storage.root)
+
+    assert {row[0]: row[1] for row in table.rows() if row[1] < 0} == {2: -1, 3: -1, 20: -1}
+    assert ids(table) == [*range(10), 20]
     assert vectors_on_disk(table) == vectors_in_log(table)

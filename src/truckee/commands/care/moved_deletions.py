@@ -28,12 +28,13 @@ from truckee.commands.dml.later_commits import files_by_path
 from truckee.commands.dml.marked_files import marked_files, vector_rows
 from truckee.commands.dml.matched_files import TouchedFile
 from truckee.deletion_vectors.bitmap import RowBitmap
+from truckee.deletion_vectors.store import PartFiles, StoredRows, delete_parts, part_files
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.paths import decode_path
 from truckee.protocol.predicates import Predicate
 from truckee.scan.scan_file import ALL_ROWS, RowSelection, ScanFile
-from truckee.spark.dml.row_bitmaps import is_in, row_bitmaps
+from truckee.spark.dml.row_bitmaps import is_in, marked_rows
 from truckee.spark.dml.target import Target
 from truckee.spark.jvm.projection import quoted, selected
 from truckee.spark.read.frames import snapshot_scan
@@ -108,10 +109,15 @@ def _with_deletions(
         decode_path(pair[0].path): new - old
         for pair, old, new in zip(pairs, before, after, strict=True)
     }
-    found = _found_again(spark, older, gone, [pair[0] for pair in pairs], adds)
-    if sum(map(len, found.values())) != sum(map(len, gone.values())):
-        return None
-    return tuple(_marked(spark, newer, adds, found))
+    with part_files(newer.storage) as parts:
+        found = _found_again(spark, older, gone, [pair[0] for pair in pairs], adds, parts)
+        marked = None
+        if sum(map(len, found.values())) == sum(map(len, gone.values())):
+            marked = tuple(_marked(spark, newer, adds, found))
+    vectors = (add.deletion_vector for add in marked or ())
+    used = {vector.file_path for vector in vectors if vector is not None}
+    delete_parts(newer.storage, parts.paths - used)
+    return marked
 
 
 def _found_again(
@@ -120,12 +126,14 @@ def _found_again(
     gone: Mapping[str, RowBitmap],
     files: list[AddFile],
     adds: tuple[AddFile, ...],
-) -> Mapping[str, RowBitmap]:
+    parts: PartFiles,
+) -> Mapping[str, RowBitmap | StoredRows]:
     """Return rows of new files that hold what the given rows of old files do, by path."""
     target = Target(spark, older)
     with target.only(files) as rows:
         numbers = {id_: decode_path(file.path) for id_, file in target.narrowed_files().items()}
-        those = is_in(spark, {id_: gone[path] for id_, path in numbers.items()}, "deleted rows")
+        by_id = {id_: gone[path] for id_, path in numbers.items()}
+        those = is_in(spark, by_id, "deleted rows", older.storage.root)
         names = target.stored_schema.names
         chosen = selected(rows.where(those), [target.old_alone(name, name) for name in names])
         counts = _with_values(chosen, names).groupBy(_VALUES).agg(F.count("*").alias(_WANTED))
@@ -140,7 +148,8 @@ def _found_again(
     first = Window.partitionBy(_VALUES).orderBy(FILE, ROW)
     paired = _with_values(there, names, FILE, ROW).join(F.broadcast(wanted), _VALUES)
     taken = paired.withColumn("n", F.row_number().over(first)).where(f"n <= {_WANTED}")
-    return {scan.registry.file(id_).path: bits for id_, bits in row_bitmaps(taken).items()}
+    found = marked_rows(taken, (), parts).rows
+    return {scan.registry.file(id_).path: rows for id_, rows in found.items()}
 
 
 def _with_values(rows: DataFrame, names: Iterable[str], *others: str) -> DataFrame:
@@ -169,7 +178,7 @@ def _marked(
     spark: SparkSession,
     newer: Snapshot,
     adds: Iterable[AddFile],
-    found: Mapping[str, RowBitmap],
+    found: Mapping[str, RowBitmap | StoredRows],
 ) -> Iterable[AddFile]:
     touched = [
         TouchedFile(-1, add, found[path])

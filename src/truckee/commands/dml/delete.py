@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -26,14 +26,13 @@ from truckee.commands.dml.matched_files import num_live, num_touched, touched_fi
 from truckee.commands.dml.outcome import DmlPlan, RowChanges, no_changes, row_changes, rows_matching
 from truckee.commands.dml.settings import DmlSettings, dml_settings
 from truckee.commands.removed_files import num_rows
-from truckee.deletion_vectors.bitmap import RowBitmap
-from truckee.deletion_vectors.store import StoredRows
+from truckee.deletion_vectors.store import PartFiles, part_files
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
 from truckee.spark.dml.expressions import VARIES, Expression, true_only
 from truckee.spark.dml.frame_columns import ShownColumns
-from truckee.spark.dml.row_bitmaps import found_rows, is_in, row_bitmaps
+from truckee.spark.dml.row_bitmaps import FileRows, found_rows, is_in, marked_rows
 from truckee.spark.dml.target import Reading, Target
 from truckee.spark.jvm.projection import Given, selected
 from truckee.spark.read.partition_conditions import files_of_partitions
@@ -138,17 +137,21 @@ def delete_rows(
         files = files_of_partitions(spark, snapshot, condition, alias)
         return _whole_files(snapshot, files, found, target.predicate(found))
     start = time.monotonic()
-    rows = found_rows(target.rows.where(found.column), snapshot.storage.root)
-    deleted = _by_rows(target, rows, true_only(found.column), settings, start)
+    with part_files(snapshot.storage) as parts:
+        rows = found_rows(target.rows.where(found.column), parts)
+        deleted = _by_rows(target, rows, true_only(found.column), settings, start, parts)
     return replace(deleted, condition=found)
 
 
 def delete_matched(target: Target, matched: DataFrame) -> DeletedRows:
     """Return the changes that delete rows of the target, which `matched` has one or more times."""
     settings = dml_settings("delete", session_settings(target.spark))
+    storage = target.snapshot.storage
     start = time.monotonic()
-    rows = row_bitmaps(matched)
-    return _by_rows(target, rows, is_in(target.spark, rows, "matched rows"), settings, start)
+    with part_files(storage) as parts:
+        rows = marked_rows(matched, (), parts).rows
+        goes = is_in(target.spark, rows, "matched rows", storage.root)
+        return _by_rows(target, rows, goes, settings, start, parts)
 
 
 def _whole_files(
@@ -167,10 +170,11 @@ def _whole_files(
 
 def _by_rows(
     target: Target,
-    found: Mapping[int, RowBitmap | StoredRows],
+    found: FileRows,
     goes: Column,
     settings: DmlSettings,
     start: float,
+    parts: PartFiles,
 ) -> DeletedRows:
     """Return the changes that delete the rows that were found, of which `goes` is true."""
     scanned = time.monotonic()
@@ -181,7 +185,7 @@ def _by_rows(
     by_cost = not snapshot.properties.enable_change_data_feed
     fate = fates(snapshot, touched, settings, operation="DELETE", rewrites_by_cost=by_cost)
     written = _rewritten(target, fate, goes)
-    changes = row_changes(target, touched, fate, written)
+    changes = row_changes(target, touched, fate, written, parts)
     return DeletedRows(
         changes=changes,
         num_deleted=num_touched(touched),

@@ -109,12 +109,6 @@ def vector_files(files: Iterable[MarkedFile]) -> set[str]:
     return {vector.file_path for vector in vectors if vector is not None}
 
 
-def part_files(files: Iterable[TouchedFile]) -> set[str]:
-    """Return the files to which tasks wrote touched rows."""
-    stored = (file.rows for file in files if isinstance(file.rows, StoredRows))
-    return {vector.file_path for rows in stored for vector in rows.vectors}
-
-
 def delete_vector_files(storage: Storage, paths: Iterable[str]) -> None:
     """Delete files of vectors that no commit names."""
     for path in sorted(paths):

@@ -6,13 +6,14 @@ columns that the condition needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import StoredRows
 from truckee.protocol.actions import AddFile
 from truckee.scan.scan_file import num_records
+from truckee.spark.dml.row_bitmaps import FileRows
 from truckee.spark.dml.target import Target
 
 
@@ -69,7 +70,7 @@ def num_deleted(add: AddFile) -> int:
     return 0 if add.deletion_vector is None else add.deletion_vector.cardinality
 
 
-def touched_files(target: Target, rows: Mapping[int, RowBitmap | StoredRows]) -> list[TouchedFile]:
+def touched_files(target: Target, rows: FileRows) -> list[TouchedFile]:
     """Return rows of the target by file, with what the log says of each file."""
     ids = sorted(rows)
     pairs = zip(target.add_files(ids), ids, strict=True)

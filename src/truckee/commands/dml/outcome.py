@@ -5,7 +5,6 @@ rows found  ->  whole files removed | rows marked | files rewritten   ->  action
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -18,19 +17,16 @@ from truckee.commands.dml.marked_files import (
     MarkedFile,
     delete_vector_files,
     marked_files,
-    part_files,
     vector_files,
 )
 from truckee.commands.dml.matched_files import TouchedFile
 from truckee.commands.removed_files import file_removals
-from truckee.errors.storage import StorageError
+from truckee.deletion_vectors.store import PartFiles, delete_parts
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import Action, AddFile, Metadata
 from truckee.protocol.predicates import Predicate
 from truckee.spark.dml.target import Reading, Target
 from truckee.spark.write.writer import WrittenFiles
-
-_log = logging.getLogger(__name__)
 
 
 class VectorCounts(NamedTuple):
@@ -46,7 +42,8 @@ class RowChanges:
     """Files that leave the table, files with more rows marked, and new files.
 
     `reading` is what was read to find them. `touched` are the rows that the outcome depends on; all
-    other rows may be added or removed by others without changing it.
+    other rows may be added or removed by others without changing it. `parts` are the files in which
+    tasks have stored rows; some of them may hold vectors of marked files.
     """
 
     snapshot: Snapshot
@@ -55,6 +52,7 @@ class RowChanges:
     removed: tuple[AddFile, ...] = ()
     marked: tuple[MarkedFile, ...] = ()
     written: tuple[WrittenFiles, ...] = ()
+    parts: frozenset[str] = frozenset()
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -86,22 +84,21 @@ class RowChanges:
 
     def discard(self) -> None:
         """Delete all new files, because the commit that would have named them did not happen."""
-        vectors = vector_files(self.marked) | part_files(self.touched)
-        delete_vector_files(self.snapshot.storage, vectors)
+        delete_vector_files(self.snapshot.storage, vector_files(self.marked) | self.parts)
         for files in self.written:
             files.discard()
 
     def drop_parts(self) -> None:
         """Delete files of found rows that no new vector needs, once no conflict can come."""
-        unused = part_files(self.touched) - vector_files(self.marked)
-        try:
-            delete_vector_files(self.snapshot.storage, unused)
-        except StorageError:
-            _log.warning("%d files of rows that were found are left for VACUUM", len(unused))
+        delete_parts(self.snapshot.storage, self.parts - vector_files(self.marked))
 
 
 def row_changes(
-    target: Target, touched: Iterable[TouchedFile], fate: Fates, written: tuple[WrittenFiles, ...]
+    target: Target,
+    touched: Iterable[TouchedFile],
+    fate: Fates,
+    written: tuple[WrittenFiles, ...],
+    parts: PartFiles,
 ) -> RowChanges:
     """Return the outcome of a command that has written its new files.
 
@@ -114,6 +111,7 @@ def row_changes(
         removed=tuple(file.add for file in (*fate.removed, *fate.rewritten)),
         marked=tuple(marked_files(target.spark, target.snapshot, fate.marked)),
         written=written,
+        parts=frozenset(parts.paths),
     )
 
 

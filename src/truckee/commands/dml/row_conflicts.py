@@ -36,7 +36,6 @@ from truckee.commands.dml.later_commits import FileChange, file_changes
 from truckee.commands.dml.marked_files import (
     delete_vector_files,
     marked_files,
-    part_files,
     vector_files,
     vector_rows,
 )
@@ -298,7 +297,7 @@ def _reunited(
     whole = [file.add for file in files if file.is_whole]
     marked = marked_files(spark, newer, [file for file in files if not file.is_whole])
     # A file holds many vectors, and rows that were found may be needed again.
-    used = vector_files([*kept, *marked]) | part_files(changes.touched)
+    used = vector_files([*kept, *marked]) | changes.parts
     delete_vector_files(newer.storage, vector_files(changes.marked) - used)
     return replace(
         changes,

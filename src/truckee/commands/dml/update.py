@@ -32,6 +32,7 @@ from truckee.commands.dml.outcome import DmlPlan, RowChanges, no_changes, row_ch
 from truckee.commands.dml.row_images import NewValues, updated_rows
 from truckee.commands.dml.settings import DmlSettings, dml_settings
 from truckee.commands.removed_files import num_rows
+from truckee.deletion_vectors.store import part_files
 from truckee.errors.options import NoAssignmentsError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
@@ -182,16 +183,16 @@ def _by_rows(
 ) -> _Updated:
     start = time.monotonic()
     snapshot = target.snapshot
-    found = found_rows(target.rows.where(condition.column), snapshot.storage.root)
-    touched = touched_files(target, found)
-    scanned = time.monotonic()
-    fate = fates(snapshot, touched, settings, operation="UPDATE")
+    with part_files(snapshot.storage) as parts:
+        touched = touched_files(target, found_rows(target.rows.where(condition.column), parts))
+        scanned = time.monotonic()
+        fate = fates(snapshot, touched, settings, operation="UPDATE")
+        written: tuple[WrittenFiles, ...] = ()
+        if touched:
+            written = (_write_new_rows(target, condition, values, fate),)
+            check_num_written(written[0], _num_expected(fate), target, operation="UPDATE")
+        changes = row_changes(target, touched, fate, written, parts)
     num_updated = num_touched(touched)
-    written: tuple[WrittenFiles, ...] = ()
-    if touched:
-        written = (_write_new_rows(target, condition, values, fate),)
-        check_num_written(written[0], _num_expected(fate), target, operation="UPDATE")
-    changes = row_changes(target, touched, fate, written)
     return _Updated(
         changes=changes,
         num_updated=num_updated,

@@ -21,17 +21,16 @@ from pyspark.sql import functions as F
 from truckee.commands.merge.clauses import ClauseKind, Does
 from truckee.commands.merge.resolution import ResolvedClause
 from truckee.commands.table_plan import TablePlan
-from truckee.deletion_vectors.bitmap import RowBitmap
+from truckee.deletion_vectors.store import PartFiles
 from truckee.errors.commands.dml import MultipleMatchesError
 from truckee.spark.dml.expressions import Expression, true_only
 from truckee.spark.dml.merge_source import NUMBER, Source
 from truckee.spark.dml.row_bitmaps import (
     FileRows,
-    MarkedNumbers,
     MarkedRows,
     is_in,
-    marked_bitmaps,
-    paired_bitmaps,
+    marked_rows,
+    rows_of_pairs,
     union_of_rows,
 )
 from truckee.spark.dml.target import Target
@@ -72,7 +71,7 @@ class Hit(NamedTuple):
 
     clause: ResolvedClause
     rows: FileRows
-    sources: RowBitmap | None = None
+    sources: FileRows | None = None
 
     @property
     def num_rows(self) -> int:
@@ -88,7 +87,7 @@ class MergeRows:
     """
 
     matched: FileRows
-    matched_sources: RowBitmap | None
+    matched_sources: FileRows | None
     hits: tuple[Hit, ...]
 
     def taken(self, does: Does, kind: ClauseKind | None = None) -> list[Hit]:
@@ -106,43 +105,45 @@ class MergeRows:
         return sum(hit.num_rows for hit in self.taken(does, kind))
 
     @property
-    def all_taken(self) -> dict[int, RowBitmap]:
+    def all_taken(self) -> FileRows:
         """The rows that any clause takes."""
         return union_of_rows([hit.rows for hit in self.hits])
 
     @property
-    def all_that_matter(self) -> dict[int, RowBitmap]:
+    def all_that_matter(self) -> FileRows:
         """The rows that the outcome depends on; a matching row also prevents an insert."""
-        return union_of_rows([self.matched, *(hit.rows for hit in self.hits)])
+        by_source = ClauseKind.NOT_MATCHED_BY_SOURCE
+        alone = [hit.rows for hit in self.hits if hit.clause.clause.kind is by_source]
+        return union_of_rows([self.matched, *alone])
 
 
-def merge_rows(merge: ResolvedMerge, source: Source) -> MergeRows:
+def merge_rows(merge: ResolvedMerge, source: Source, parts: PartFiles) -> MergeRows:
     """Return the rows that a merge takes; MultipleMatchesError if the result is ambiguous."""
     clauses = merge.of_kind(ClauseKind.MATCHED)
-    matched, sources = _matched(merge, source, clauses)
+    matched, sources = _matched(merge, source, clauses, parts)
     if matched.has_repeats and clauses and not _only_deletes(clauses):
         raise _multiple_matches(merge, source)
-    by_clause: Sequence[RowBitmap | None] = [None] * len(clauses)
+    by_clause: Sequence[FileRows | None] = [None] * len(clauses)
     if sources is not None and not sources.has_repeats:
         by_clause = sources.by_mark
     hits = [Hit(*each) for each in zip(clauses, matched.by_mark, by_clause, strict=True)]
     return MergeRows(
         matched.rows,
         None if sources is None else sources.rows,
-        (*hits, *_not_matched_by_source(merge, matched.rows)),
+        (*hits, *_not_matched_by_source(merge, matched.rows, parts)),
     )
 
 
 def _matched(
-    merge: ResolvedMerge, source: Source, clauses: list[ResolvedClause]
-) -> tuple[MarkedRows, MarkedNumbers | None]:
+    merge: ResolvedMerge, source: Source, clauses: list[ResolvedClause], parts: PartFiles
+) -> tuple[MarkedRows, MarkedRows | None]:
     """Return the rows of both sides that match; those of the source only if they are needed."""
     if source.num_rows == 0:
         return MarkedRows({}, tuple({} for _ in clauses), False), None
     pairs = _pairs(merge, source)
     if source.has_numbers and merge.brings_rows:
-        return paired_bitmaps(pairs, _takes(clauses), NUMBER)
-    return marked_bitmaps(pairs, _takes(clauses)), None
+        return rows_of_pairs(pairs, _takes(clauses), NUMBER, parts)
+    return marked_rows(pairs, _takes(clauses), parts), None
 
 
 def _pairs(merge: ResolvedMerge, source: Source) -> DataFrame:
@@ -160,14 +161,15 @@ def _only_deletes(clauses: Sequence[ResolvedClause]) -> bool:
     return not others and last.clause.does is Does.DELETE and last.condition is None
 
 
-def _not_matched_by_source(merge: ResolvedMerge, matched: FileRows) -> list[Hit]:
+def _not_matched_by_source(merge: ResolvedMerge, matched: FileRows, parts: PartFiles) -> list[Hit]:
     clauses = merge.of_kind(ClauseKind.NOT_MATCHED_BY_SOURCE)
     if not clauses:
         return []
     rows = merge.target.rows.where(reduce(Column.__or__, (each.applies for each in clauses)))
     if matched:
-        rows = rows.where(~is_in(merge.target.spark, matched, "rows that match"))
-    found = marked_bitmaps(rows, _takes(clauses))
+        root = parts.storage.root
+        rows = rows.where(~is_in(merge.target.spark, matched, "rows that match", root))
+    found = marked_rows(rows, _takes(clauses), parts)
     return [Hit(*pair) for pair in zip(clauses, found.by_mark, strict=True)]
 
 

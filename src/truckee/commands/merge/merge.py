@@ -26,6 +26,7 @@ from truckee.commands.merge.resolution import MergeNames, evolved_schema
 from truckee.commands.schema.column_mapping import with_column_mapping
 from truckee.commands.schema.column_rules import check_columns
 from truckee.commands.table_plan import TablePlan, table_plan
+from truckee.deletion_vectors.store import part_files
 from truckee.errors.columns import MergedVoidColumnError
 from truckee.errors.commands.dml import StreamingSourceError
 from truckee.log.snapshot import Snapshot
@@ -76,17 +77,19 @@ def merge_plan(
         brings_rows=resolved.brings_rows,
     )
     begun = time.monotonic()
-    rows = merge_rows(resolved, source)
-    scanned = time.monotonic()
-    fate = fates(
-        snapshot,
-        touched_files(target, rows.all_taken),
-        settings,
-        operation="MERGE",
-        rewrites_by_cost=_may_rewrite_by_cost(resolved, rows),
-    )
-    output = write_merge(resolved, source, rows, fate)
-    changes = row_changes(target, touched_files(target, rows.all_that_matter), fate, output.written)
+    with part_files(snapshot.storage) as parts:
+        rows = merge_rows(resolved, source, parts)
+        scanned = time.monotonic()
+        fate = fates(
+            snapshot,
+            touched_files(target, rows.all_taken),
+            settings,
+            operation="MERGE",
+            rewrites_by_cost=_may_rewrite_by_cost(resolved, rows),
+        )
+        output = write_merge(resolved, source, rows, fate)
+        touched = touched_files(target, rows.all_that_matter)
+        changes = row_changes(target, touched, fate, output.written, parts)
     times = {
         "materializeSourceTimeMs": source.materialize_ms,
         "scanTimeMs": int(1000 * (scanned - begun)),

@@ -30,7 +30,6 @@ from truckee.commands.merge.clauses import ClauseKind, Does
 from truckee.commands.merge.matched_rows import Hit, MergeRows, ResolvedMerge
 from truckee.commands.merge.resolution import ResolvedClause
 from truckee.commands.schema.identity_marks import with_identity_marks
-from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.protocol.actions import Metadata
 from truckee.protocol.column_metadata import (
     CURRENT_DEFAULT_KEY,
@@ -130,7 +129,10 @@ class _Parts:
 
     def _in(self, rows: FileRows, name: str) -> DataFrame:
         of_files = self._target.rows.where(is_of_files(sorted(rows)))
-        return of_files.where(is_in(self._target.spark, rows, name))
+        return of_files.where(self._is_in(rows, name))
+
+    def _is_in(self, rows: FileRows, name: str) -> Column:
+        return is_in(self._target.spark, rows, name, self._merge.table.storage.root)
 
     def _updated_by_source(self, hits: list[Hit]) -> DataFrame:
         if not self._is_all_of_source(hits):
@@ -155,8 +157,9 @@ class _Parts:
         values = [value for hit in hits for value in hit.clause.values.values()]
         return are_of(self._merge.source, values, beside=self._target.rows)
 
-    def _is_of_source(self, numbers: RowBitmap, name: str) -> Column:
-        return is_number_in(self._target.spark, numbers, name, NUMBER)
+    def _is_of_source(self, numbers: FileRows, name: str) -> Column:
+        root = self._merge.table.storage.root
+        return is_number_in(self._target.spark, numbers, name, root, number=NUMBER)
 
     def _updated(self, rows: DataFrame, hits: list[Hit]) -> DataFrame:
         ways = [
@@ -170,7 +173,7 @@ class _Parts:
     def _is_hit(self, hit: Hit, hits: list[Hit]) -> Column:
         if len(hits) == 1:
             return F.lit(True)
-        return is_in(self._target.spark, hit.rows, hit.clause.clause.name)
+        return self._is_in(hit.rows, hit.clause.clause.name)
 
     def _unchanged(self, rows: DataFrame, change_type: str | None) -> DataFrame:
         return unchanged_rows(
@@ -185,7 +188,7 @@ class _Parts:
         ids = {file.id for file in self._fate.rewritten}
         taken = {file: rows for file, rows in self._rows.all_taken.items() if file in ids}
         of_files = self._target.rows.where(is_of_files(sorted(taken)))
-        return of_files.where(~is_in(self._target.spark, taken, "rows taken"))
+        return of_files.where(~self._is_in(taken, "rows taken"))
 
     def _inserted(self) -> DataFrame:
         rows = self._source.rows

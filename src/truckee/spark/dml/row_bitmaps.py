@@ -1,12 +1,13 @@
 """Rows of a scan as bitmaps, one for each file; no row leaves the engine.
 
-The tasks that find rows put them into Roaring bitmaps, one for each file (see `TruckeeRows.java`),
-and the driver unites them. Only these bitmaps are sent: two bytes a row where rows are sparse,
-almost nothing where they are adjacent. `found_rows` sends no more than `MOST_SENT` bytes of them:
-where there are more, the tasks write deletion vectors, and the driver sees only descriptors.
+The tasks that find rows put them into Roaring bitmaps, one for each file (see `TruckeeRows.java`).
+They send at most `MOST_SENT` bytes of them to the driver: two bytes a row where rows are sparse,
+almost nothing where they are adjacent. Where there are more, the tasks write deletion vectors, and
+the driver sees only descriptors.
 
-In the other direction, `is_in` tells for each row of a scan whether it is in such bitmaps. Rows
-that are in no file of the table, but have numbers of their own, are treated in the same way.
+In the other direction, `is_in` tells for each row of a scan whether it is among such rows; the
+tasks that ask read the vectors. Rows that are in no file of the table, but have numbers of their
+own, are treated in the same way: the upper half of a number takes the place of the file.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from uuid import UUID
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from truckee.deletion_vectors.bitmap import RowBitmap, encode, keyed_portable
-from truckee.deletion_vectors.store import StoredRows, VectorOf
+from truckee.deletion_vectors.bitmap import RowBitmap, encode
+from truckee.deletion_vectors.store import PartFiles, StoredRows, VectorOf, disjoint_union
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor, on_disk_with_relative_path
 from truckee.spark.dml.slot import Slot
-from truckee.spark.jvm.bridge import compiled, java_half
+from truckee.spark.jvm.bridge import compiled
 from truckee.spark.jvm.projection import Given, Named, selected
 from truckee.spark.read.relations import FILE, ROW
 from truckee.spark.read.scan import vector_text
 from truckee.spark.session.job_descriptions import job_description
 
-FileRows = Mapping[int, RowBitmap]
+FileRows = Mapping[int, RowBitmap | StoredRows]
 """Rows by the id of their file."""
 
 MOST_SENT = 1024 * 1024
@@ -41,117 +42,109 @@ _RECORD = Struct(">iq")
 _SIZE = Struct(">i")
 _VECTOR = Struct(">16siiq")
 _SAME, _STORED = -1, -2
-# In place of a file's id, for rows that have a number and are in no file.
-_NUMBERED = -1
 
 
 class MarkedRows(NamedTuple):
-    """Which rows were given, which of them had each mark, and in which files a row came twice."""
+    """Which rows were given, which of them had each mark, and whether a row came twice."""
 
     rows: FileRows
     by_mark: tuple[FileRows, ...]
     has_repeats: bool
 
 
-class MarkedNumbers(NamedTuple):
-    """The same for rows that are identified by a number of their own, not by file and position."""
-
-    rows: RowBitmap
-    by_mark: tuple[RowBitmap, ...]
-    has_repeats: bool
-
-
-def row_bitmaps(rows: DataFrame) -> FileRows:
+def found_rows(rows: DataFrame, parts: PartFiles) -> FileRows:
     """Return which rows of which file are among `rows`, by file id.
 
-    `rows` has the columns `FILE` and `ROW` of a scan; rows that are there twice count once.
+    `rows` has the columns `FILE` and `ROW` of a scan. No row is there twice, and most files are
+    read by one task each.
     """
-    return marked_bitmaps(rows, ()).rows
+    [found], _ = _collected(rows, (), parts, is_spread=False)
+    return found
 
 
-def found_rows(rows: DataFrame, root: str) -> dict[int, RowBitmap | StoredRows]:
-    """Return the same for rows that are there once each; vectors may be written below `root`."""
-    places = selected(rows, [Named(FILE), Named(ROW)])
-    spark = rows.sparkSession
-    with job_description(spark, "finding rows"):
-        records = bytes(compiled(spark, "TruckeeRows").stored(places._jdf, root, MOST_SENT))
-    sent: dict[int, list[RowBitmap]] = defaultdict(list)
-    stored: dict[int, list[DeletionVectorDescriptor]] = defaultdict(list)
-    for file, _, [part] in _records(records, 1):
-        if isinstance(part, RowBitmap):
-            sent[file].append(part)
-        else:
-            stored[file].append(part)
-    found: dict[int, RowBitmap | StoredRows] = {f: _union(parts) for f, parts in sent.items()}
-    for file, vectors in stored.items():
-        found[file] = StoredRows(tuple(vectors), RowBitmap.union(sent[file]))
-    return dict(sorted(found.items()))
+def marked_rows(rows: DataFrame, marks: Sequence[Column], parts: PartFiles) -> MarkedRows:
+    """Return the same, and for each condition in `marks` the rows for which it is true.
+
+    Rows may come from a join: in any order, and more than once.
+    """
+    found, repeated = _collected(rows, marks, parts, is_spread=True)
+    return MarkedRows(found[0], tuple(found[1:]), bool(repeated))
+
+
+def rows_of_pairs(
+    pairs: DataFrame, marks: Sequence[Column], number: str, parts: PartFiles
+) -> tuple[MarkedRows, MarkedRows]:
+    """Return the same for both sides of pairs: rows of files, and rows with a number.
+
+    `pairs` has `FILE`, `ROW` and the column `number`, of integers that are not negative. Numbers
+    are returned by their upper 32 bits in place of a file.
+    """
+    names = [f"{_MARK}{index}" for index in range(len(marks))]
+    marked = [Given(mark, name) for mark, name in zip(marks, names, strict=True)]
+    both = selected(pairs, [*marked, Named(FILE), Named(ROW), Named(number)])
+    upper, lower = f"cast(-1 - shiftright({number}, 32) AS int)", f"{number} & {0xFFFFFFFF}L"
+    places = f"struct({FILE}, {ROW}), struct({upper} AS {FILE}, {lower} AS {ROW})"
+    rows = both.selectExpr(*names, f"inline(array({places}))")
+    found, repeated = _collected(rows, [F.col(name) for name in names], parts, is_spread=True)
+    in_files = [{file: rows for file, rows in each.items() if file >= 0} for each in found]
+    numbers = [{-1 - file: rows for file, rows in each.items() if file < 0} for each in found]
+    return (
+        MarkedRows(in_files[0], tuple(in_files[1:]), any(file >= 0 for file in repeated)),
+        MarkedRows(numbers[0], tuple(numbers[1:]), any(file < 0 for file in repeated)),
+    )
 
 
 def united_vectors(
     spark: SparkSession, root: str, sets: Sequence[tuple[Sequence[VectorOf], RowBitmap]]
 ) -> list[DeletionVectorDescriptor]:
     """Write a vector for each set, in tasks, with the rows of some vectors and of a bitmap."""
-    texts = []
-    for number, (vectors, rows) in enumerate(sets):
-        lines = [vector_text(vector, root) for vector in vectors]
-        if rows:
-            data = encode(rows)
-            lines.append(f"={data.hex()}\t0\t{len(data)}\t{len(rows)}")
-        texts.append("\n".join([str(number), *lines]))
-    if not texts:
+    if not sets:
         return []
+    texts = _texts(enumerate(sets), root)
     session = spark._jsparkSession
     with job_description(spark, "writing deletion vectors"):
-        records = bytes(compiled(spark, "TruckeeRows").united(session, root, "\n\n".join(texts)))
+        records = bytes(compiled(spark, "TruckeeStored").united(session, root, texts))
     written = {number: vector for number, _, [vector] in _records(records, 1)}
     found = [written[number] for number in range(len(sets))]
     return [vector for vector in found if isinstance(vector, DeletionVectorDescriptor)]
 
 
-def marked_bitmaps(rows: DataFrame, marks: Sequence[Column]) -> MarkedRows:
-    """Return the same, and for each condition in `marks` the rows for which it is true."""
-    found, repeated = _collected(rows, marks)
-    return MarkedRows(found[0], tuple(found[1:]), bool(repeated))
-
-
-def paired_bitmaps(
-    pairs: DataFrame, marks: Sequence[Column], number: str
-) -> tuple[MarkedRows, MarkedNumbers]:
-    """Return the same for both sides of pairs: rows of files, and rows with a number.
-
-    `pairs` has `FILE`, `ROW` and the column `number`, of integers that are not negative.
-    """
-    names = [f"{_MARK}{index}" for index in range(len(marks))]
-    marked = [Given(mark, name) for mark, name in zip(marks, names, strict=True)]
-    both = selected(pairs, [*marked, Named(FILE), Named(ROW), Named(number)])
-    places = f"struct({FILE}, {ROW}), struct({_NUMBERED} AS {FILE}, {number} AS {ROW})"
-    rows = both.selectExpr(*names, f"inline(array({places}))")
-    found, repeated = _collected(rows, [F.col(name) for name in names])
-    numbers = [each.pop(_NUMBERED, RowBitmap()) for each in found]
-    return (
-        MarkedRows(found[0], tuple(found[1:]), bool(repeated - {_NUMBERED})),
-        MarkedNumbers(numbers[0], tuple(numbers[1:]), _NUMBERED in repeated),
-    )
+def _texts(sets: Iterable[tuple[int, tuple[Sequence[VectorOf], RowBitmap]]], root: str) -> str:
+    """Return the text that tells tasks where the rows of each set are."""
+    texts = []
+    for number, (vectors, rows) in sets:
+        lines = [vector_text(vector, root) for vector in vectors]
+        if rows:
+            data = encode(rows)
+            lines.append(f"={data.hex()}\t0\t{len(data)}\t{len(rows)}")
+        texts.append("\n".join([str(number), *lines]))
+    return "\n\n".join(texts)
 
 
 def _collected(
-    rows: DataFrame, marks: Sequence[Column]
-) -> tuple[list[dict[int, RowBitmap]], set[int]]:
+    rows: DataFrame, marks: Sequence[Column], parts: PartFiles, *, is_spread: bool
+) -> tuple[list[FileRows], set[int]]:
     """Return the rows, then those with each mark; and the files of which a row came twice."""
     marked = [Given(mark, f"{_MARK}{index}") for index, mark in enumerate(marks)]
     places = selected(rows, [Named(FILE), Named(ROW), *marked])
-    spark = rows.sparkSession
+    spark, root = rows.sparkSession, parts.storage.root
     with job_description(spark, "finding rows"):
-        records = bytes(compiled(spark, "TruckeeRows").bitmaps(places._jdf, len(marks)))
-    parts: list[dict[int, list[RowBitmap]]] = [defaultdict(list) for _ in range(len(marks) + 1)]
+        finder = compiled(spark, "TruckeeRows")
+        records = bytes(finder.found(places._jdf, len(marks), is_spread, root, MOST_SENT))
+    pieces: list[dict[int, list[RowBitmap | StoredRows]]]
+    pieces = [defaultdict(list) for _ in range(len(marks) + 1)]
     num_seen: dict[int, int] = defaultdict(int)
     for file, count, bitmaps in _records(records, len(marks) + 1):
         num_seen[file] += count
-        for part, bitmap in zip(parts, bitmaps, strict=True):
-            if isinstance(bitmap, RowBitmap) and bitmap:
-                part[file].append(bitmap)
-    found = [{file: _union(members) for file, members in sorted(p.items())} for p in parts]
+        for piece, bitmap in zip(pieces, bitmaps, strict=True):
+            if isinstance(bitmap, DeletionVectorDescriptor):
+                parts.paths.add(bitmap.file_path)
+                piece[file].append(StoredRows((bitmap,)))
+            elif bitmap:
+                piece[file].append(bitmap)
+    found: list[FileRows] = [
+        {file: disjoint_union(of) for file, of in sorted(piece.items())} for piece in pieces
+    ]
     return found, {file for file, bitmap in found[0].items() if num_seen[file] > len(bitmap)}
 
 
@@ -185,36 +178,45 @@ def _vector(data: bytes, place: int) -> DeletionVectorDescriptor:
     )
 
 
-def _union(parts: list[RowBitmap]) -> RowBitmap:
-    return parts[0] if len(parts) == 1 else RowBitmap.union(parts)
-
-
 def is_of_files(ids: Iterable[int]) -> Column:
     """Return whether a row of a scan with `FILE` is in one of these files."""
     return F.expr(f"{FILE} IN ({', '.join(map(str, ids))})")
 
 
-def is_in(spark: SparkSession, rows: FileRows, name: str) -> Column:
-    """Return whether a row of a scan with `FILE` and `ROW` is among these; `name` is for plans."""
-    key = F.expr(f"shiftleft(cast({FILE} AS BIGINT), 32) | {ROW}")
-    return _contains(spark, keyed_portable(rows), name, key)
+def is_in(spark: SparkSession, rows: FileRows, name: str, root: str) -> Column:
+    """Return whether a row of a scan with `FILE` and `ROW` is among these.
+
+    `name` is for plans, and `root` is that of the table in which rows are stored.
+    """
+    return _is_among(
+        spark, rows, name, root, F.expr(f"shiftleft(cast({FILE} AS BIGINT), 32) | {ROW}")
+    )
 
 
-def is_number_in(spark: SparkSession, numbers: RowBitmap, name: str, number: str) -> Column:
-    """Return whether the column `number` of a row is among these."""
-    return _contains(spark, numbers.serialize_portable(), name, F.col(number))
+def is_number_in(
+    spark: SparkSession, numbers: FileRows, name: str, root: str, *, number: str
+) -> Column:
+    """Return whether the column `number` of a row is among these, as `rows_of_pairs` has them."""
+    return _is_among(spark, numbers, name, root, F.col(number))
 
 
-def _contains(spark: SparkSession, portable: bytes, name: str, key: Column) -> Column:
-    slot = Slot(spark, name, "org.roaringbitmap.longlong.Roaring64NavigableMap")
-    slot.fill(java_half(spark).sparse(portable))
-    return slot.call("contains", "boolean", key)
+def _is_among(spark: SparkSession, rows: FileRows, name: str, root: str, key: Column) -> Column:
+    texts = _texts(((file, _vectors_and_rest(rows[file])) for file in rows), root)
+    slot = Slot(spark, name, "java.util.function.LongPredicate")
+    slot.fill(compiled(spark, "TruckeeStored").among(spark._jsparkSession, root, texts))
+    return slot.call("test", "boolean", key)
 
 
-def union_of_rows(parts: Sequence[FileRows]) -> dict[int, RowBitmap]:
-    """Return the rows that are in any of the parts."""
-    files: dict[int, list[RowBitmap]] = defaultdict(list)
+def _vectors_and_rest(rows: RowBitmap | StoredRows) -> tuple[list[VectorOf], RowBitmap]:
+    if isinstance(rows, RowBitmap):
+        return [], rows
+    return [VectorOf(descriptor=vector) for vector in rows.vectors], rows.others
+
+
+def union_of_rows(parts: Sequence[FileRows]) -> FileRows:
+    """Return the rows that are in one of the parts; none is in two of them."""
+    files: dict[int, list[RowBitmap | StoredRows]] = defaultdict(list)
     for part in parts:
         for file, rows in part.items():
             files[file].append(rows)
-    return {file: RowBitmap.union(members) for file, members in files.items()}
+    return {file: disjoint_union(members) for file, members in files.items()}

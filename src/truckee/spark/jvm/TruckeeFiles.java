@@ -1,8 +1,6 @@
 package truckee;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.ByteArrayInputStream;
-import java.io.DataInputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -43,7 +41,6 @@ import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
-import org.roaringbitmap.longlong.Roaring64NavigableMap;
 import scala.Function1;
 import scala.Option;
 import scala.collection.immutable.ArraySeq;
@@ -256,13 +253,6 @@ public class TruckeeFiles implements FileIndex {
         packed.append(setting._1()).append('\0').append(setting._2()).append('\0');
       }
       return packed.toString();
-    }
-
-    /** A bitmap of file id and row index, from its portable form. */
-    public Roaring64NavigableMap sparse(byte[] portable) throws IOException {
-      Roaring64NavigableMap bitmap = new Roaring64NavigableMap();
-      bitmap.deserializePortable(new DataInputStream(new ByteArrayInputStream(portable)));
-      return bitmap;
     }
 
     /**

@@ -1,34 +1,24 @@
 package truckee;
 
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.Serializable;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
-import java.util.UUID;
-import java.util.zip.CRC32;
-import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.ChecksumFileSystem;
-import org.apache.hadoop.fs.FSDataOutputStream;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.fs.StreamCapabilities;
-import org.apache.spark.SparkContext;
-import org.apache.spark.api.java.JavaSparkContext;
-import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.HashPartitioner;
+import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.classic.Dataset;
-import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SQLExecution;
-import org.apache.spark.util.SerializableConfiguration;
-import org.roaringbitmap.RoaringBitmap;
 import org.roaringbitmap.longlong.Roaring64NavigableMap;
 import scala.Option;
+import scala.Tuple2;
 import scala.collection.immutable.ArraySeq;
 import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
@@ -43,17 +33,18 @@ import scala.runtime.AbstractFunction1;
  *
  * A task with more bytes than its share writes its bitmaps to deletion vectors of the table instead. Size
  * -2 is such a vector: the UUID of its file (16 bytes), offset (int), size (int), number of rows (long).
+ *
+ * Where the rows of a file are found by many tasks, as after a join, the records go through a shuffle, and
+ * one task unites those of a file. A number below 0 stands for no file: its rows are not of the table.
  */
 public class TruckeeRows extends AbstractFunction1 implements Serializable {
   private final int marks;
-  private final Store store;
-  private final long share;
+  private final Sender sender;
 
-  /** Without a store, tasks send all bitmaps. */
-  public TruckeeRows(int marks, Store store, long share) {
+  /** Without a sender, the records are pairs with the file's number. */
+  public TruckeeRows(int marks, Sender sender) {
     this.marks = marks;
-    this.store = store;
-    this.share = share;
+    this.sender = sender;
   }
 
   /** Return the records of the rows of one task; a row is file, row index and the marks. */
@@ -64,35 +55,57 @@ public class TruckeeRows extends AbstractFunction1 implements Serializable {
     while (rows.hasNext()) {
       InternalRow row = (InternalRow) rows.next();
       int file = row.getInt(0);
-      if (last == null || last.file != file) {
-        last = (FileRows) byFile.get(Integer.valueOf(file));
-        if (last == null) {
-          last = new FileRows(file, marks);
-          byFile.put(Integer.valueOf(file), last);
-        }
-      }
+      if (last == null || last.file != file) last = FileRows.of(byFile, file, marks);
       last.add(row);
     }
     try {
-      long size = 0;
-      for (Iterator each = byFile.values().iterator(); each.hasNext(); ) {
-        size += ((FileRows) each.next()).packed();
-      }
-      VectorFiles vectors = store != null && size > share ? new VectorFiles(store) : null;
-      ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-      DataOutputStream out = new DataOutputStream(bytes);
-      for (Iterator each = byFile.values().iterator(); each.hasNext(); ) {
-        ((FileRows) each.next()).write(out, vectors);
-      }
-      if (vectors != null) vectors.close();
-      return single(bytes);
+      return sender == null ? pairs(byFile) : single(sender.records(byFile));
     } catch (IOException error) {
       throw new RuntimeException(error);
     }
   }
 
-  private static Object single(ByteArrayOutputStream bytes) {
-    return new ArraySeq.ofRef(new Object[] {bytes.toByteArray()}).iterator();
+  private static Object pairs(Map byFile) throws IOException {
+    Object[] pairs = new Object[byFile.size()];
+    int size = 0;
+    for (Iterator each = byFile.values().iterator(); each.hasNext(); ) {
+      FileRows rows = (FileRows) each.next();
+      rows.packed();
+      ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+      rows.write(new DataOutputStream(bytes), null);
+      pairs[size++] = new Tuple2(Integer.valueOf(rows.file), bytes.toByteArray());
+    }
+    return new ArraySeq.ofRef(pairs).iterator();
+  }
+
+  static Object single(byte[] bytes) {
+    return new ArraySeq.ofRef(new Object[] {bytes}).iterator();
+  }
+
+  /** Unites the records of each file. */
+  private static class Together extends AbstractFunction1 implements Serializable {
+    private final int marks;
+    private final Sender sender;
+
+    private Together(int marks, Sender sender) {
+      this.marks = marks;
+      this.sender = sender;
+    }
+
+    public Object apply(Object iterator) {
+      scala.collection.Iterator pairs = (scala.collection.Iterator) iterator;
+      Map byFile = new HashMap();
+      try {
+        while (pairs.hasNext()) {
+          Tuple2 pair = (Tuple2) pairs.next();
+          FileRows rows = FileRows.of(byFile, ((Integer) pair._1()).intValue(), marks);
+          rows.add(new DataInputStream(new ByteArrayInputStream((byte[]) pair._2())));
+        }
+        return single(sender.records(byFile));
+      } catch (IOException error) {
+        throw new RuntimeException(error);
+      }
+    }
   }
 
   private static class FileRows {
@@ -109,6 +122,15 @@ public class TruckeeRows extends AbstractFunction1 implements Serializable {
       }
     }
 
+    private static FileRows of(Map byFile, int file, int marks) {
+      FileRows found = (FileRows) byFile.get(Integer.valueOf(file));
+      if (found == null) {
+        found = new FileRows(file, marks);
+        byFile.put(Integer.valueOf(file), found);
+      }
+      return found;
+    }
+
     private void add(InternalRow row) {
       long index = row.getLong(1);
       bitmaps[0].addLong(index);
@@ -118,6 +140,24 @@ public class TruckeeRows extends AbstractFunction1 implements Serializable {
           bitmaps[i].addLong(index);
           counts[i]++;
         }
+      }
+    }
+
+    /** Adds a record that no vector is in. */
+    private void add(DataInputStream record) throws IOException {
+      record.readInt();
+      long count = record.readLong();
+      Roaring64NavigableMap all = null;
+      for (int i = 0; i < bitmaps.length; i++) {
+        Roaring64NavigableMap rows = all;
+        if (record.readInt() >= 0) {
+          rows = new Roaring64NavigableMap();
+          rows.deserializePortable(record);
+        }
+        bitmaps[i].or(rows);
+        // A mark that some of the rows do not have counts less than they do, here and in the sum.
+        counts[i] += i == 0 || rows == all ? count : rows.getLongCardinality();
+        if (i == 0) all = rows;
       }
     }
 
@@ -131,7 +171,7 @@ public class TruckeeRows extends AbstractFunction1 implements Serializable {
       return size;
     }
 
-    private void write(DataOutputStream out, VectorFiles vectors) throws IOException {
+    private void write(DataOutputStream out, TruckeeStored.VectorFiles vectors) throws IOException {
       out.writeInt(file);
       out.writeLong(counts[0]);
       for (int i = 0; i < bitmaps.length; i++) {
@@ -141,7 +181,7 @@ public class TruckeeRows extends AbstractFunction1 implements Serializable {
         }
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         bitmaps[i].serializePortable(new DataOutputStream(bytes));
-        if (vectors != null) {
+        if (vectors != null && counts[i] > 0) {
           vectors.add(bytes.toByteArray(), bitmaps[i].getLongCardinality(), out);
           continue;
         }
@@ -151,124 +191,64 @@ public class TruckeeRows extends AbstractFunction1 implements Serializable {
     }
   }
 
-  /** Where tasks may write deletion vectors: the root of a table, and how to reach it. */
-  private static class Store implements Serializable {
-    private final String root;
-    private final Broadcast settings;
+  /** Makes the records that a task sends: with bitmaps up to its share of bytes, else with vectors. */
+  private static class Sender implements Serializable {
+    private final TruckeeStored.Store store;
+    private final long share;
 
-    private Store(SparkSession session, String root) {
-      this.root = root;
-      this.settings = session.sparkContext().broadcast(
-          new SerializableConfiguration(session.sessionState().newHadoopConf()),
-          ClassTag$.MODULE$.apply(SerializableConfiguration.class));
+    private Sender(TruckeeStored.Store store, long share) {
+      this.store = store;
+      this.share = share;
     }
 
-    private Configuration conf() { return ((SerializableConfiguration) settings.value()).value(); }
-  }
-
-  /** Files of deletion vectors, as the protocol has them: a version byte, then size, data and checksum of each. */
-  private static class VectorFiles {
-    private static final int LARGE = 2 << 20;
-
-    private final Store store;
-    private UUID id;
-    private FSDataOutputStream out;
-
-    private VectorFiles(Store store) { this.store = store; }
-
-    private void add(byte[] portable, long cardinality, DataOutputStream record) throws IOException {
-      if (out != null && out.getPos() + portable.length > LARGE) close();
-      if (out == null) open();
-      ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-      new DataOutputStream(bytes).writeInt(Integer.reverseBytes(TruckeeWanted.PORTABLE));
-      bytes.write(portable, 0, portable.length);
-      CRC32 sum = new CRC32();
-      sum.update(bytes.toByteArray(), 0, bytes.size());
-      record.writeInt(-2);
-      record.writeLong(id.getMostSignificantBits());
-      record.writeLong(id.getLeastSignificantBits());
-      record.writeInt((int) out.getPos());
-      record.writeInt(bytes.size());
-      record.writeLong(cardinality);
-      out.writeInt(bytes.size());
-      bytes.writeTo(out);
-      out.writeInt((int) sum.getValue());
-    }
-
-    private void open() throws IOException {
-      id = UUID.randomUUID();
-      Path path = new Path(store.root, "deletion_vector_" + id + ".bin");
-      FileSystem files = path.getFileSystem(store.conf());
-      // On a local disk, Hadoop would put a second file with checksums beside it.
-      if (files instanceof ChecksumFileSystem) files = ((ChecksumFileSystem) files).getRawFileSystem();
-      out = files.create(path, false);
-      out.writeByte(1);
-    }
-
-    private void close() throws IOException {
-      if (out == null) return;
-      if (out.hasCapability(StreamCapabilities.HSYNC)) out.hsync();
-      out.close();
-      out = null;
-    }
-  }
-
-  /** Unites vectors. A text has the number of a file, then a line for each vector, as `TruckeeWanted` reads it. */
-  private static class Unite extends AbstractFunction1 implements Serializable {
-    private final Store store;
-
-    private Unite(Store store) { this.store = store; }
-
-    public Object apply(Object iterator) {
-      scala.collection.Iterator texts = (scala.collection.Iterator) iterator;
+    private byte[] records(Map byFile) throws IOException {
+      long size = 0;
+      for (Iterator each = byFile.values().iterator(); each.hasNext(); ) {
+        size += ((FileRows) each.next()).packed();
+      }
+      // A commit may name the vectors of files. Those of other rows do not outlive the command.
+      TruckeeStored.VectorFiles ofFiles = size > share ? new TruckeeStored.VectorFiles(store) : null;
+      TruckeeStored.VectorFiles ofOthers = size > share ? new TruckeeStored.VectorFiles(store) : null;
       ByteArrayOutputStream bytes = new ByteArrayOutputStream();
       DataOutputStream out = new DataOutputStream(bytes);
-      VectorFiles vectors = new VectorFiles(store);
-      try {
-        while (texts.hasNext()) {
-          String[] lines = ((String) texts.next()).split("\n");
-          RoaringBitmap rows = new RoaringBitmap();
-          for (int i = 1; i < lines.length; i++) {
-            rows.or(TruckeeWanted.vector(lines[i].split("\t", -1), store.conf()));
-          }
-          rows.runOptimize();
-          ByteArrayOutputStream portable = new ByteArrayOutputStream();
-          DataOutputStream into = new DataOutputStream(portable);
-          into.writeLong(Long.reverseBytes(1));
-          into.writeInt(0);
-          rows.serialize(into);
-          out.writeInt(Integer.parseInt(lines[0]));
-          out.writeLong(rows.getLongCardinality());
-          vectors.add(portable.toByteArray(), rows.getLongCardinality(), out);
-        }
-        vectors.close();
-      } catch (IOException error) {
-        throw new RuntimeException(error);
+      for (Iterator each = byFile.values().iterator(); each.hasNext(); ) {
+        FileRows rows = (FileRows) each.next();
+        rows.write(out, rows.file < 0 ? ofOthers : ofFiles);
       }
-      return single(bytes);
+      if (ofFiles != null) ofFiles.close();
+      if (ofOthers != null) ofOthers.close();
+      return bytes.toByteArray();
     }
   }
 
   private static class Collect extends AbstractFunction0 {
     private final QueryExecution query;
     private final int marks;
-    private final Store store;
+    private final boolean isSpread;
+    private final TruckeeStored.Store store;
     private final long budget;
 
-    private Collect(QueryExecution query, int marks, Store store, long budget) {
+    private Collect(QueryExecution query, int marks, boolean isSpread, TruckeeStored.Store store, long budget) {
       this.query = query;
       this.marks = marks;
+      this.isSpread = isSpread;
       this.store = store;
       this.budget = budget;
     }
 
     public Object apply() {
       RDD rows = query.toRdd();
-      return collected(rows, new TruckeeRows(marks, store, budget / Math.max(1, rows.getNumPartitions())));
+      int tasks = Math.max(1, rows.getNumPartitions());
+      if (!isSpread || tasks == 1) return collected(rows, new TruckeeRows(marks, new Sender(store, budget / tasks)));
+      RDD pairs = rows.mapPartitions(new TruckeeRows(marks, null), false, ClassTag$.MODULE$.apply(Tuple2.class));
+      int few = Math.min(tasks, rows.sparkContext().defaultParallelism());
+      ClassTag any = ClassTag$.MODULE$.apply(Object.class);
+      RDD byFile = new JavaPairRDD(pairs, any, any).partitionBy(new HashPartitioner(few)).rdd();
+      return collected(byFile, new Together(marks, new Sender(store, budget / few)));
     }
   }
 
-  private static byte[] collected(RDD rows, AbstractFunction1 task) {
+  static byte[] collected(RDD rows, AbstractFunction1 task) {
     ClassTag tag = ClassTag$.MODULE$.apply(byte[].class);
     byte[][] found = (byte[][]) rows.mapPartitions(task, false, tag).collect();
     ByteArrayOutputStream all = new ByteArrayOutputStream();
@@ -279,29 +259,16 @@ public class TruckeeRows extends AbstractFunction1 implements Serializable {
   }
 
   public static class Maker {
-    /** Run a query whose columns are file, row index and marks, and return all records. */
-    public byte[] bitmaps(Dataset rows, int marks) {
-      return run(rows, marks, null, 0);
-    }
-
-    /** The same without marks; if there are more bytes than `budget`, tasks write vectors below `root`. */
-    public byte[] stored(Dataset rows, String root, long budget) {
-      return run(rows, 0, new Store(rows.sparkSession(), root), budget);
-    }
-
-    /** Write a vector for each of the texts, which are separated by empty lines, and return the records. */
-    public byte[] united(SparkSession session, String root, String texts) {
-      String[] all = texts.split("\n\n");
-      SparkContext context = session.sparkContext();
-      int tasks = Math.min(all.length, 4 * context.defaultParallelism());
-      RDD rows = new JavaSparkContext(context).parallelize(Arrays.asList(all), tasks).rdd();
-      return collected(rows, new Unite(new Store(session, root)));
-    }
-
-    private static byte[] run(Dataset rows, int marks, Store store, long budget) {
+    /**
+     * Run a query whose columns are file, row index and marks, and return all records. If they take more
+     * bytes than `budget`, tasks write vectors below `root`. With `isSpread`, rows of a file may be found
+     * by many tasks, and there is one record for each file all the same.
+     */
+    public byte[] found(Dataset rows, int marks, boolean isSpread, String root, long budget) {
       QueryExecution query = rows.queryExecution();
+      TruckeeStored.Store store = new TruckeeStored.Store(rows.sparkSession(), root);
       return (byte[]) SQLExecution.withNewExecutionId(
-          query, Option.apply("bitmaps of rows"), new Collect(query, marks, store, budget));
+          query, Option.apply("bitmaps of rows"), new Collect(query, marks, isSpread, store, budget));
     }
   }
 }
