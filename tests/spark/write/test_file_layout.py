@@ -11,7 +11,7 @@ from truckee.spark.write.file_layout import partition_values
 
 
 def test_folders_are_read_from_the_innermost_outwards() -> None:
-    path = "0123abcd/change=false/a=1/b=x%2Fy/part-00000.parquet"
+    path = "_change_data/a=1/b=x%2Fy/cdc-00000.parquet"
 
     assert partition_values(path, ("a", "b")) == {"a": "1", "b": "x/y"}
     assert partition_values("0123abcd/part-00000.parquet", ()) == {}

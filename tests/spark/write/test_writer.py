@@ -296,16 +296,30 @@ def test_rules_are_not_for_change_rows(spark: SparkSession, tmp_path: Path) -> N
     assert (len(files.changes) > 0, files.num_rows) == (True, 1)
 
 
-def test_a_column_that_is_called_like_the_marker_of_change_rows_is_no_problem(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    frame = changes(spark).withColumnRenamed("p", "Change")
-    metadata = metadata_of(frame.drop("_change_type"), "Change", enableChangeDataFeed="true")
+def test_change_rows_alone_leave_no_data_file(spark: SparkSession, tmp_path: Path) -> None:
+    frame = changes(spark).where("_change_type is not null")
+    metadata = metadata_of(frame.drop("_change_type"), enableChangeDataFeed="true")
 
     files = written(frame, tmp_path, metadata)
 
-    assert {add.partition_values["Change"] for add in files.adds} == {"x", "y"}
-    assert files.num_rows == 2
+    assert (files.adds, files.num_rows) == ((), 0)
+    on_disk = {name for name in data_files(tmp_path) if not name.endswith(".crc")}
+    assert on_disk == {change.path for change in files.changes}
+
+
+def test_no_file_has_more_records_than_asked_for_with_change_rows(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    kinds = "explode(array('update_preimage', 'update_postimage', null)) AS _change_type"
+    frame = spark.range(0, 40, 1, 1).selectExpr("id", kinds)
+    metadata = metadata_of(frame.drop("_change_type"), enableChangeDataFeed="true")
+
+    files = written(frame, tmp_path, metadata, options=FileOptions(max_records_per_file=30))
+
+    counts = [parquet(tmp_path, c.path).metadata.num_rows for c in files.changes]
+    assert (sum(counts), max(counts) <= 30) == (80, True)
+    counts = [parquet(tmp_path, add.path).metadata.num_rows for add in files.adds]
+    assert (sum(counts), max(counts) <= 30) == (40, True)
 
 
 def test_a_write_that_fails_leaves_no_file(spark: SparkSession, tmp_path: Path) -> None:

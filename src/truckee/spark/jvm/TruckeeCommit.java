@@ -48,6 +48,9 @@ import scala.collection.immutable.Seq;
  * The task that wrote it sends back the path, the size, the time and the statistics of the wanted
  * columns, which it knows from the writer (see `Format`). One attempt of a task may commit; all others delete their files.
  *
+ * Change rows go to a change file beside each data file, without Spark knowing of it: as a partition
+ * column of Spark's, the kind of a row would cost a copy of every row.
+ *
  * Spark is told to write to `root/token`, a folder that is never made. The token is in the name of
  * every file, so the files of dead tasks can be found.
  *
@@ -59,8 +62,8 @@ import scala.collection.immutable.Seq;
  * if there are no statistics. Chunks of one column are separated by `|`.
  */
 public class TruckeeCommit extends FileCommitProtocol implements Serializable {
-  /** The partition column, the outermost, that separates change rows from data rows. */
-  public static final String MARKER = "truckee.write.marker";
+  /** The number of folders of a file below the root, if rows with a change type go to change files. */
+  public static final String CHANGES = "truckee.write.changes";
   /** The numbers of the wanted columns of a file, separated by commas. */
   public static final String COLUMNS = "truckee.write.columns";
 
@@ -68,6 +71,8 @@ public class TruckeeCommit extends FileCommitProtocol implements Serializable {
   private static final ConcurrentHashMap DONE = new ConcurrentHashMap();
   /** The footers of files whose writers were closed, by path, until their task commits or aborts. */
   private static final ConcurrentHashMap FOOTERS = new ConcurrentHashMap();
+  /** The paths of change files that tasks have begun, until they commit or abort. */
+  private static final ConcurrentHashMap BEGUN = new ConcurrentHashMap();
 
   private final String root;
   private final String token;
@@ -95,19 +100,19 @@ public class TruckeeCommit extends FileCommitProtocol implements Serializable {
   }
 
   public String newTaskTempFile(TaskAttemptContext task, Option folder, FileNameSpec name) {
-    String marker = task.getConfiguration().get(MARKER, "");
     String below = folder.isEmpty() ? "" : folder.get() + "/";
-    boolean isChange = !marker.isEmpty() && below.startsWith(marker + "=true/");
-    if (!marker.isEmpty()) {
-      below = below.substring(below.indexOf('/') + 1);
-    }
     int number = task.getTaskAttemptID().getTaskID().getId();
     String unique = token + "-" + task.getTaskAttemptID().getId();
-    String file = String.format(
-        isChange ? "_change_data/%scdc-%05d-%s%s" : "%spart-%05d-%s%s",
+    String file = String.format("%spart-%05d-%s%s",
         new Object[] {below, Integer.valueOf(number), unique, name.suffix()});
     written.add(file);
-    return new Path(root, new Path(null, null, file)).toString();
+    return path(file).toString();
+  }
+
+  /** The change file that belongs to a data file. */
+  private static String changes(String file) {
+    int name = file.lastIndexOf('/') + 1;
+    return "_change_data/" + file.substring(0, name) + "cdc-" + file.substring(name + "part-".length());
   }
 
   public String newTaskTempFile(TaskAttemptContext task, Option folder, String ext) {
@@ -129,7 +134,11 @@ public class TruckeeCommit extends FileCommitProtocol implements Serializable {
     StringBuilder message = new StringBuilder();
     try {
       for (int i = 0; i < written.size(); i++) {
-        describe((String) written.get(i), wanted, task.getConfiguration(), message);
+        String file = (String) written.get(i);
+        describe(file, wanted, task.getConfiguration(), message);
+        if (BEGUN.remove(path(changes(file)).toString()) != null) {
+          describe(changes(file), wanted, task.getConfiguration(), message);
+        }
       }
     } catch (IOException error) {
       throw new RuntimeException(error);
@@ -140,18 +149,21 @@ public class TruckeeCommit extends FileCommitProtocol implements Serializable {
   public void abortTask(TaskAttemptContext task) {
     for (int i = 0; written != null && i < written.size(); i++) {
       try {
-        Path path = path((String) written.get(i));
-        FOOTERS.remove(path.toString());
-        path.getFileSystem(task.getConfiguration()).delete(path, false);
+        delete(path((String) written.get(i)), task.getConfiguration());
+        Path changes = path(changes((String) written.get(i)));
+        if (BEGUN.remove(changes.toString()) != null) delete(changes, task.getConfiguration());
       } catch (IOException error) {
         // The driver deletes what is left when the job has failed.
       }
     }
   }
 
-  private Path path(String file) {
-    return new Path(root, new Path(null, null, file));
+  private static void delete(Path path, Configuration settings) throws IOException {
+    FOOTERS.remove(path.toString());
+    path.getFileSystem(settings).delete(path, false);
   }
+
+  private Path path(String file) { return new Path(root, new Path(null, null, file)); }
 
   private void describe(String file, String[] wanted, Configuration settings, StringBuilder into)
       throws IOException {
@@ -248,7 +260,56 @@ public class TruckeeCommit extends FileCommitProtocol implements Serializable {
     public String getFileExtension(TaskAttemptContext task) { return inner.getFileExtension(task); }
 
     public OutputWriter newInstance(String path, StructType schema, TaskAttemptContext task) {
-      return new Writer(inner.newInstance(path, schema, task));
+      OutputWriter data = new Writer(inner.newInstance(path, schema, task));
+      int folders = task.getConfiguration().getInt(CHANGES, -1);
+      return folders < 0 ? data : new Apart(inner, data, schema, task, folders);
+    }
+  }
+
+  /** Writes change rows to a file of their own, which is begun with the first of them. */
+  private static class Apart extends OutputWriter {
+    private final OutputWriterFactory inner;
+    private final OutputWriter data;
+    private final StructType schema;
+    private final TaskAttemptContext task;
+    private final int folders;
+    private final int type;
+    private OutputWriter changes;
+
+    private Apart(
+        OutputWriterFactory inner, OutputWriter data, StructType schema, TaskAttemptContext task, int folders) {
+      this.inner = inner;
+      this.data = data;
+      this.schema = schema;
+      this.task = task;
+      this.folders = folders;
+      this.type = schema.length() - 1;
+    }
+
+    public String path() { return data.path(); }
+
+    public void write(InternalRow row) {
+      if (row.isNullAt(type)) data.write(row);
+      else changes().write(row);
+    }
+
+    private OutputWriter changes() {
+      if (changes == null) {
+        int root = path().length();
+        for (int i = 0; i <= folders; i++) root = path().lastIndexOf('/', root - 1);
+        String path = path().substring(0, root + 1) + TruckeeCommit.changes(path().substring(root + 1));
+        BEGUN.put(path, Boolean.TRUE);
+        changes = new Writer(inner.newInstance(path, schema, task));
+      }
+      return changes;
+    }
+
+    public void close() {
+      try {
+        data.close();
+      } finally {
+        if (changes != null) changes.close();
+      }
     }
   }
 

@@ -31,7 +31,7 @@ from truckee.protocol.schema import (
     physical_schema,
     void_columns,
 )
-from truckee.spark.jvm.projection import Given, Item, Named, Sql, column, quoted, selected
+from truckee.spark.jvm.projection import Given, Item, Named, column, quoted, selected
 from truckee.spark.schema_conversion import from_spark, spark_type, with_nulls
 
 # Appended to a text that could be mistaken for the folder of nulls.
@@ -44,12 +44,12 @@ _SPELLED_ALIKE = frozenset({"byte", "short", "integer", "long", "boolean", "date
 class LaidOut(NamedTuple):
     """Rows as data files hold them, with the columns that become folders, outermost first.
 
-    `change_column` is the outermost of them and says which rows are change rows; None if none are.
+    If it `has_changes`, the last column that is no folder is `_change_type`.
     """
 
     df: DataFrame
     folders: tuple[str, ...]
-    change_column: str | None
+    has_changes: bool
 
 
 def laid_out(
@@ -75,11 +75,8 @@ def laid_out(
         if logical.name.casefold() == name.casefold()
     )
     if CHANGE_TYPE not in df.columns or CHANGE_TYPE in schema.names:
-        return LaidOut(selected(df, columns), folders, None)
-    marker = _unused_name("change", [field.name for field in physical.fields])
-    is_change = Sql(f"{CHANGE_TYPE} IS NOT NULL", marker)
-    rows = selected(df, [*columns, Named(CHANGE_TYPE), is_change])
-    return LaidOut(rows, (marker, *folders), marker)
+        return LaidOut(selected(df, columns), folders, has_changes=False)
+    return LaidOut(selected(df, [*columns, Named(CHANGE_TYPE)]), folders, has_changes=True)
 
 
 def without_void(df: DataFrame, schema: StructType) -> DataFrame:
@@ -95,13 +92,6 @@ def without_void(df: DataFrame, schema: StructType) -> DataFrame:
         if inner.get(name) != [""]
     ]
     return selected(df, columns)
-
-
-def _unused_name(name: str, taken: Iterable[str]) -> str:
-    folded = {other.casefold() for other in taken}
-    while name in folded:
-        name += "_"
-    return name
 
 
 def _stored(name: str, held: DataType, stored: StructField) -> Item:

@@ -191,9 +191,8 @@ def _checked(
 
 def _laid_out(df: DataFrame, table: TableConfiguration, options: FileOptions) -> LaidOut:
     settings = {**FILE_SETTINGS, _COMMIT_PROTOCOL: TRUCKEE_COMMIT}
-    if not table.partition_columns or options.one_partition_a_task:
-        # A task keeps two files open, for data and change rows, so they need not be sorted first.
-        settings["spark.sql.maxConcurrentOutputFileWriters"] = "2"
+    if options.one_partition_a_task:
+        settings["spark.sql.maxConcurrentOutputFileWriters"] = "1"
     users = session_settings(df.sparkSession)
     is_shuffled = is_optimized(options.optimize_write, users, table.properties.optimize_write)
     if is_shuffled:
@@ -232,7 +231,7 @@ def _write(
     context.addJobTag(tag)
     asked = {
         "truckee.write.columns": ",".join(map(str, wanted_leaves(wanted))),
-        "truckee.write.marker": rows.change_column or "",
+        "truckee.write.changes": str(len(rows.folders) if rows.has_changes else -1),
     }
     try:
         writer = rows.df.write.options(**{**options.as_spark(), **_NO_MARKERS, **asked})
@@ -253,10 +252,9 @@ def _written(
     data_change: bool,
     identities: Mapping[str, Identity],
 ) -> WrittenFiles:
-    partitions = rows.folders if rows.change_column is None else rows.folders[1:]
     adds, changes, footers = [], [], []
     for file, footer in sorted(files, key=lambda found: found.file.path):
-        values = partition_values(file.path, partitions)
+        values = partition_values(file.path, rows.folders)
         if file.path.startswith(f"{CHANGE_DATA_DIRECTORY}/"):
             changes.append(_change(file, values))
         else:
