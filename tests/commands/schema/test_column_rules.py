@@ -167,24 +167,21 @@ def test_columns_that_no_table_can_be_clustered_by() -> None:
         )
     )
 
-    def refused(*names: str) -> tuple[type[DeltaError], str]:
-        with pytest.raises(DeltaError) as caught:
+    def code(kind: type[DeltaError], *names: str) -> str:
+        # Once PySpark is there, what is raised is a subclass, so only its kind is compared.
+        with pytest.raises(kind) as caught:
             checked_clustering_columns(
                 schema,
                 [(name,) for name in names],
                 partition_columns=(),
                 properties=TableProperties({}),
             )
-        return type(caught.value), caught.value.code
+        return caught.value.code
 
-    assert refused("nix") == (ColumnNotFoundError, "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA")
-    assert refused("a", "A") == (
-        DuplicateClusteringColumnsError,
-        "DELTA_DUPLICATE_COLUMNS_FOUND.CLUSTER_BY",
-    )
+    assert code(ColumnNotFoundError, "nix") == "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA"
+    twice = code(DuplicateClusteringColumnsError, "a", "A")
+    assert twice == "DELTA_DUPLICATE_COLUMNS_FOUND.CLUSTER_BY"
     for column in "s", "f":
-        assert refused(column) == (
-            ClusteringTypeError,
-            "DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED",
-        )
-    assert refused(*"abcde") == (ClusteringCountError, "DELTA_CLUSTER_BY_INVALID_NUM_COLUMNS")
+        found = code(ClusteringTypeError, column)
+        assert found == "DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED"
+    assert code(ClusteringCountError, *"abcde") == "DELTA_CLUSTER_BY_INVALID_NUM_COLUMNS"
