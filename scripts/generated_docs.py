@@ -178,7 +178,7 @@ _COMPARED: tuple[tuple[str, str | tuple[str, ...], str, str], ...] = (
         "read, not written",
     ),
     ("catalog-managed tables", ("catalogManaged",), "yes", "refused"),
-    ("Delta's SQL, by name and by path", "all but a subquery in `SET`, no JAR", "yes", "SELECT"),
+    ("Delta's SQL, by name and by path", "yes, no JAR", "yes", "SELECT"),
     ("VACUUM, OPTIMIZE, Z-order, RESTORE", "yes", "yes", "yes"),
     ("PURGE, clustering, CLONE", "yes", "yes, shallow clones", "no"),
     ("diff of two versions, net changes, feed of tables that recorded none", "yes", "no", "no"),

@@ -92,13 +92,21 @@ CHANGING = (
     ),
     _Change(
         statement="UPDATE {t} SET name = (SELECT max(name) FROM {t}) WHERE id = 1",
-        says="a subquery as a value is refused",
-        differs="delta-spark takes one",
-        error="DELTA_UNSUPPORTED_SUBQUERY",
+        says="a subquery as a value",
+        result=((1,),),
+        rows=((1, "c", 1), (2, "b", 1), (3, "c", 2)),
+        operation="UPDATE",
+    ),
+    _Change(
+        statement="UPDATE {t} SET part = '7' WHERE id = 1",
+        says="a text is cast to the type of its column",
+        result=((1,),),
+        rows=((1, "a", 7), (2, "b", 1), (3, "c", 2)),
+        operation="UPDATE",
     ),
     _Change(
         statement="UPDATE {t} SET name = 'z' WHERE id IN (SELECT 2)",
-        says="and so is one in the condition",
+        says="a subquery in the condition is refused, as in delta-spark",
         error="DELTA_UNSUPPORTED_SUBQUERY",
     ),
     _Change(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime, timezone
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ from pyspark.sql import functions as F
 
 from dml_tables import FEED, MAPPED, VECTORS, create_table, numbers
 from truckee.commands.dml.update import update
+from truckee.errors.commands.dml import AssignmentTypeError
+from writing import rust_rows
 
 
 def test_old_rows_are_marked_and_only_new_ones_written(spark: SparkSession, tmp_path: Path) -> None:
@@ -140,6 +144,61 @@ def test_values_are_cast_as_by_an_insert(spark: SparkSession, tmp_path: Path) ->
     update(spark, table.storage, "id = 1", {"v": "12345678901 % 100", "part": "2.7D"})
 
     assert table.rows() == [(0, 0, 0), (1, 1, 2)]
+
+
+def test_a_text_is_cast_in_the_zone_of_the_session(spark: SparkSession, tmp_path: Path) -> None:
+    columns = "id long, n decimal(5,2), day date, at timestamp, ok boolean"
+    rows = spark.createDataFrame([(1, None, None, None, None)], columns)
+    table = create_table(spark, tmp_path / "t", rows, properties=VECTORS | FEED)
+    texts = {"n": "'7.5'", "day": "'2024-02-29'", "at": "'2024-01-01 00:00:00'", "ok": "'true'"}
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    assert zone is not None
+    try:
+        spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+        update(spark, table.storage, "id = 1", texts)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
+
+    [row] = rust_rows(table.path)
+    assert (row["n"], row["day"], row["ok"]) == (Decimal("7.50"), date(2024, 2, 29), True)
+    assert row["at"] == datetime(2024, 1, 1, 5, tzinfo=timezone.utc)
+    with pytest.raises(Exception, match="CAST_INVALID_INPUT"):
+        update(spark, table.storage, "id = 1", {"n": "'many'"})
+    assert table.version == 1
+
+
+def test_without_ansi_mode_no_text_becomes_null(spark: SparkSession, tmp_path: Path) -> None:
+    table = create_table(spark, tmp_path / "t", numbers(spark, 0, 2), properties=VECTORS)
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    try:
+        with pytest.raises(AssignmentTypeError) as refused:
+            update(spark, table.storage, "id = 1", {"v": "'many'"})
+    finally:
+        spark.conf.unset("spark.sql.ansi.enabled")
+
+    assert refused.value.sentence() == (
+        "UPDATE assigns a value of type string to v, but the column is int\nhint: cast the value"
+    )
+
+
+@pytest.mark.parametrize("properties", [{}, FEED, VECTORS | FEED], ids=["plain", "feed", "vectors"])
+def test_a_value_may_be_a_subquery(
+    spark: SparkSession, tmp_path: Path, properties: dict[str, str]
+) -> None:
+    """Of other rows, of rows that belong to the row, and of the table itself."""
+    table = create_table(spark, tmp_path / "t", numbers(spark, 0, 4), properties=properties)
+    spark.createDataFrame([(1, 5), (1, 6), (2, 7)], "id long, y int").createTempView("others")
+    try:
+        update(spark, table.storage, "id = 0", {"v": "(SELECT max(y) FROM others)"})
+        own = "(SELECT min(y) FROM others WHERE others.id = t.id)"
+        update(spark, table.storage, "id IN (1, 3)", {"v": own}, alias="t")
+        update(spark, table.storage, "id = 2", {"v": f"(SELECT sum(v) FROM delta.`{table.path}`)"})
+    finally:
+        spark.catalog.dropTempView("others")
+
+    assert [row[:2] for row in table.rows()] == [(0, 7), (1, 5), (2, 32), (3, None)]
+    if "delta.enableChangeDataFeed" in properties:
+        assert [row[:2] for row in table.changes(3) if row[3] == "update_postimage"] == [(2, 32)]
 
 
 def test_a_value_that_is_not_the_same_twice_is_the_same_in_table_and_feed(

@@ -190,6 +190,20 @@ def test_a_column_that_neither_side_has_is_unknown(spark: SparkSession, tmp_path
     assert table.version == 0
 
 
+def test_texts_of_the_source_are_cast_unless_the_schema_may_change(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = table_of(spark, tmp_path / "t", FEED | VECTORS)
+    source = spark.createDataFrame([("2", "-2"), ("4", "-4")], "id string, v string").alias("s")
+    plain = merge_builder(spark, table.storage, source, "t.id = s.id", alias="t")
+
+    plain.whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
+
+    assert table.rows() == [(1, 10), (2, -2), (3, 30), (4, -4)]
+    with pytest.raises(AssignmentTypeError):
+        merge(table, source).whenMatchedUpdateAll().execute()
+
+
 def test_a_column_of_another_type_is_no_new_column(spark: SparkSession, tmp_path: Path) -> None:
     table = table_of(spark, tmp_path / "t", VECTORS)
     source = spark.createDataFrame([(2, [1])], "id long, v array<int>")

@@ -86,7 +86,7 @@ def column_name_parts(name: str, *, what: str) -> tuple[str, ...]:
 def assignments(
     given: Mapping[str, str | Column],
     schema: StructType,
-    resolve: Callable[[str | Column, str], Value],
+    resolve: Callable[[str | Column, str, DataType], Value],
     *,
     what: str,
     alias: str | None = None,
@@ -94,8 +94,8 @@ def assignments(
 ) -> list[Assignment]:
     """Return the values of a SET or INSERT, after checking columns, duplicates and types.
 
-    `resolve` turns a value as it was given into one of Spark's; its second argument names the value
-    in errors.
+    `resolve` turns a value as it was given into one of Spark's; its other arguments name the value
+    in errors, and give the type of its column.
     """
     check_values(given, what=what)
     if not given:
@@ -104,7 +104,7 @@ def assignments(
     for name, value in given.items():
         column = target_column(name, schema, what=what, alias=alias)
         check_assignable(column, name, what=what, inserts=inserts)
-        resolved = resolve(value, f"the value of {name} in {what}")
+        resolved = resolve(value, f"the value of {name} in {what}", column.field.type)
         found.append(Assignment(column, resolved))
     check_distinct(found, what=what, inserts=inserts)
     for assignment in found:

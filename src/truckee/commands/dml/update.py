@@ -117,7 +117,7 @@ def update_plan(
     values = assignments(
         given,
         snapshot.schema,
-        lambda value, what: target.value(value, what=what),
+        lambda value, what, kind: target.value(value, what=what, stored_as=kind),
         what="UPDATE",
         alias=alias,
     )

@@ -48,6 +48,7 @@ from truckee.protocol.schema import (
 from truckee.spark.dml.expressions import (
     Expression,
     Value,
+    is_text,
     resolved_condition,
     resolved_value,
 )
@@ -122,7 +123,9 @@ class MergeNames:
             found = assignments(
                 clause.values,
                 self._target.schema,
-                lambda value, what: resolved_value(rows, value, what=what, hidden=_HIDDEN),
+                lambda value, what, kind: resolved_value(
+                    rows, value, what=what, hidden=_HIDDEN, stored_as=kind
+                ),
                 what=clause.name,
                 alias=self._alias,
                 inserts=inserts,
@@ -150,7 +153,12 @@ class MergeNames:
             kept = value
             if clause.does is Does.UPDATE and isinstance(theirs.type, StructType):
                 kept = _with_other_fields(value, theirs.type, field, self._target.old(field.name))
-            assignment = Assignment(chain, Value(kept, theirs.type, frozenset({theirs.name})))
+            found = Value(kept, theirs.type, frozenset({theirs.name}))
+            if is_text(theirs.type) and not is_text(field.type):
+                name = f"the value of {field.name} in {clause.name}"
+                rows = self._rows_of(clause.kind)
+                found = resolved_value(rows, kept, what=name, hidden=_HIDDEN, stored_as=field.type)
+            assignment = Assignment(chain, found)
             check_type(assignment, what=clause.name)
             yield assignment
 

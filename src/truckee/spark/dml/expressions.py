@@ -1,7 +1,7 @@
 """Conditions and values as Spark resolves them, checked before they are used.
 
-Before any row is read, these are refused with an error of ours: unknown names, subqueries,
-aggregates, and functions that are not deterministic.
+Before any row is read, these are refused with an error of ours: unknown names, aggregates, and in
+conditions subqueries and functions that are not deterministic.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from truckee.errors.commands.dml import (
 )
 from truckee.errors.commands.expressions import NonDeterministicRowError
 from truckee.errors.options import ArgumentTypeError
-from truckee.protocol.schema import DataType
+from truckee.protocol.schema import VOID, DataType, DecimalType, PrimitiveType, type_text
 from truckee.spark.jvm.bridge import java_class, java_half, to_column
 from truckee.spark.jvm.jvm_errors import quiet_errors
 from truckee.spark.schema_conversion import from_spark
@@ -84,17 +84,46 @@ def resolved_condition(
 
 
 def resolved_value(
-    rows: DataFrame, given: str | Column, *, what: str, hidden: Iterable[str] = ()
+    rows: DataFrame,
+    given: str | Column,
+    *,
+    what: str,
+    hidden: Iterable[str] = (),
+    stored_as: DataType | None = None,
 ) -> Value:
-    """Return a value computed from each of the rows, or raise what is wrong with it."""
+    """Return a value computed from each of the rows, or raise what is wrong with it.
+
+    A text for a column of numbers, times or truth values, of type `stored_as`, is cast to it here,
+    as the time zone of the session decides what a text means. Without Spark's ANSI mode, a text
+    that is no number would silently become null, so then it is not cast.
+    """
     checked_type(given, what=what)
     column = F.expr(given) if isinstance(given, str) else given
+    value = _value(rows, column, given, what=what, hidden=hidden)
+    if stored_as is None or not is_text(value.type) or not _is_read_from_text(stored_as):
+        return value
+    if rows.sparkSession.conf.get("spark.sql.ansi.enabled") != "true":
+        return value
+    return _value(rows, column.cast(type_text(stored_as)), given, what=what, hidden=hidden)
+
+
+def is_text(data_type: DataType) -> bool:
+    """Return whether a type is that of texts."""
+    return data_type == PrimitiveType("string")
+
+
+def _is_read_from_text(data_type: DataType) -> bool:
+    is_simple = isinstance(data_type, PrimitiveType | DecimalType)
+    return is_simple and data_type != VOID and not is_text(data_type)
+
+
+def _value(
+    rows: DataFrame, column: Column, given: str | Column, *, what: str, hidden: Iterable[str]
+) -> Value:
     # Inside a condition, Spark refuses aggregates and functions that generate rows.
     condition = column.isNull() | F.lit(True)
     plan = _analyzed(rows, condition, given, what=what, hidden=hidden)
     found = _settled(rows, plan, "ComputeCurrentTime").condition().left().child()
-    if _has_subquery(rows, found):
-        raise SubqueryNotSupportedError(what=what, expression=as_written(given))
     java_type = found.dataType()
     return Value(
         column=to_column(rows.sparkSession, found),

@@ -23,7 +23,7 @@ from pyspark.sql.types import StructType as SparkStruct
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.predicates import ALWAYS_FALSE, Predicate, any_of
-from truckee.protocol.schema import StructType
+from truckee.protocol.schema import DataType, StructType
 from truckee.scan.pruning import prune
 from truckee.scan.scan_file import ScanFile
 from truckee.scan.snapshot_scan import scan_files_of
@@ -180,9 +180,9 @@ class Target:
         """Return a condition on the table's rows; raises those of `truckee.errors.commands.dml`."""
         return resolved_condition(self.rows, given, what=what, hidden=(FILE, ROW))
 
-    def value(self, given: str | Column, *, what: str) -> Value:
+    def value(self, given: str | Column, *, what: str, stored_as: DataType) -> Value:
         """Return a value computed from a row of the table; raises like `condition`."""
-        return resolved_value(self.rows, given, what=what, hidden=(FILE, ROW))
+        return resolved_value(self.rows, given, what=what, hidden=(FILE, ROW), stored_as=stored_as)
 
     def is_about_partitions(self, condition: Expression) -> bool:
         """Return whether a condition depends on partition columns alone."""
