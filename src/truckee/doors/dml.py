@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +26,11 @@ from truckee.errors.commands.write import (
     TooManyValuesError,
 )
 from truckee.errors.commands.write_rows import ReplaceUsingPositionError
-from truckee.errors.protocol import DuplicateInsertedColumnsError, DuplicateListedColumnsError
+from truckee.errors.protocol import (
+    DuplicateColumnsError,
+    DuplicateInsertedColumnsError,
+    DuplicateListedColumnsError,
+)
 from truckee.errors.sql import (
     IfNotExistsError,
     NotAPartitionColumnError,
@@ -202,7 +206,7 @@ def named_rows(
     static = {name: text for name, text in spec.partition.items() if text is not None}
     fields = {name: partition_field(snapshot, name) for name in spec.partition}
     if spec.by_name:
-        _check_given(rows)
+        _check_distinct(rows.columns, DuplicateInsertedColumnsError)
     else:
         rows = _by_position(rows, snapshot, spec, static, adds_columns=adds_columns)
     if not adds_columns:
@@ -268,22 +272,19 @@ def _by_position(
     return rows.toDF(*names, *extra)
 
 
-def _check_given(rows: DataFrame) -> None:
-    """Raise if two columns have one name, where columns go by their names."""
-    given: set[str] = set()
-    for name in rows.columns:
-        if name.casefold() in given:
-            raise DuplicateInsertedColumnsError(column=name)
-        given.add(name.casefold())
+def _check_distinct(names: Iterable[str], kind: type[DuplicateColumnsError]) -> None:
+    """Raise an error of this kind if a name is there twice, ignoring case."""
+    seen: set[str] = set()
+    for name in names:
+        if name.casefold() in seen:
+            raise kind(column=name)
+        seen.add(name.casefold())
 
 
 def _check_listed(names: tuple[str, ...], snapshot: Snapshot) -> None:
     """Raise if an INSERT lists a column twice, or one that the table does not have."""
-    listed: set[str] = set()
+    _check_distinct(names, DuplicateListedColumnsError)
     for name in names:
-        if name.casefold() in listed:
-            raise DuplicateListedColumnsError(column=name)
-        listed.add(name.casefold())
         if find_column(snapshot.schema, (name,)) is None:
             raise MissingColumnError(
                 what="the list of columns of INSERT",

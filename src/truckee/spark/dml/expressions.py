@@ -102,7 +102,7 @@ def resolved_value(
     value = _value(rows, column, given, what=what, hidden=hidden)
     if stored_as is None or not is_text(value.type) or not _is_read_from_text(stored_as):
         return value
-    if rows.sparkSession.conf.get("spark.sql.ansi.enabled") != "true":
+    if str(rows.sparkSession.conf.get("spark.sql.ansi.enabled")).lower() != "true":
         return value
     return _value(rows, column.cast(type_text(stored_as)), given, what=what, hidden=hidden)
 
