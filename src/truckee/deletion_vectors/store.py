@@ -90,18 +90,18 @@ def part_files(storage: Storage) -> Iterator[PartFiles]:
     try:
         yield parts
     except BaseException:
-        delete_parts(storage, parts.paths)
+        delete_vector_files(storage, parts.paths)
         raise
 
 
-def delete_parts(storage: Storage, paths: Iterable[str]) -> None:
-    """Delete files of rows that nothing needs any more; a file that cannot be deleted is left."""
+def delete_vector_files(storage: Storage, paths: Iterable[str]) -> None:
+    """Delete files of vectors that no commit names; if that fails, VACUUM deletes them later."""
     paths = sorted(paths)
     try:
         for path in paths:
             storage.delete(path)
     except StorageError:
-        _log.warning("%d files of rows that were found are left for VACUUM", len(paths))
+        _log.warning("up to %d files of deletion vectors are left for VACUUM", len(paths))
 
 
 def disjoint_union(parts: Iterable[RowBitmap | StoredRows]) -> RowBitmap | StoredRows:

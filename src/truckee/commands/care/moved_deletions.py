@@ -28,7 +28,7 @@ from truckee.commands.dml.later_commits import files_by_path
 from truckee.commands.dml.marked_files import marked_files, vector_rows
 from truckee.commands.dml.matched_files import TouchedFile
 from truckee.deletion_vectors.bitmap import RowBitmap
-from truckee.deletion_vectors.store import PartFiles, StoredRows, delete_parts, part_files
+from truckee.deletion_vectors.store import PartFiles, StoredRows, delete_vector_files, part_files
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.paths import decode_path
@@ -116,7 +116,7 @@ def _with_deletions(
             marked = tuple(_marked(spark, newer, adds, found))
     vectors = (add.deletion_vector for add in marked or ())
     used = {vector.file_path for vector in vectors if vector is not None}
-    delete_parts(newer.storage, parts.paths - used)
+    delete_vector_files(newer.storage, parts.paths - used)
     return marked
 
 

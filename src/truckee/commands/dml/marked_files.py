@@ -109,12 +109,6 @@ def vector_files(files: Iterable[MarkedFile]) -> set[str]:
     return {vector.file_path for vector in vectors if vector is not None}
 
 
-def delete_vector_files(storage: Storage, paths: Iterable[str]) -> None:
-    """Delete files of vectors that no commit names."""
-    for path in sorted(paths):
-        storage.delete(path)
-
-
 def _old_vector(snapshot: Snapshot, file: AddFile) -> VectorOf | None:
     if file.deletion_vector is None:
         return None

@@ -15,13 +15,12 @@ from pyspark.sql import Column, DataFrame
 from truckee.commands.dml.file_fates import Fates
 from truckee.commands.dml.marked_files import (
     MarkedFile,
-    delete_vector_files,
     marked_files,
     vector_files,
 )
 from truckee.commands.dml.matched_files import TouchedFile
 from truckee.commands.removed_files import file_removals
-from truckee.deletion_vectors.store import PartFiles, delete_parts
+from truckee.deletion_vectors.store import PartFiles, delete_vector_files
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import Action, AddFile, Metadata
 from truckee.protocol.predicates import Predicate
@@ -90,7 +89,7 @@ class RowChanges:
 
     def drop_parts(self) -> None:
         """Delete files of found rows that no new vector needs, once no conflict can come."""
-        delete_parts(self.snapshot.storage, self.parts - vector_files(self.marked))
+        delete_vector_files(self.snapshot.storage, self.parts - vector_files(self.marked))
 
 
 def row_changes(

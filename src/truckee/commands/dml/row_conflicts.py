@@ -34,7 +34,6 @@ from pyspark.sql import functions as F
 from truckee.changes.row_diff import changed_rows
 from truckee.commands.dml.later_commits import FileChange, file_changes
 from truckee.commands.dml.marked_files import (
-    delete_vector_files,
     marked_files,
     vector_files,
     vector_rows,
@@ -42,7 +41,7 @@ from truckee.commands.dml.marked_files import (
 from truckee.commands.dml.matched_files import TouchedFile
 from truckee.commands.dml.outcome import DmlPlan, RowChanges
 from truckee.deletion_vectors.bitmap import RowBitmap
-from truckee.deletion_vectors.store import StoredRows, loaded_rows
+from truckee.deletion_vectors.store import StoredRows, delete_vector_files, loaded_rows
 from truckee.log.commit.conflicts import Candidate, Conflict, IsolationLevel, Reads, conflict_with
 from truckee.log.files.commits import Commit, read_commits
 from truckee.log.snapshot import Snapshot
