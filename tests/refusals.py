@@ -304,6 +304,8 @@ _VALUES = (
         f"""
         {_APPEND.format("'x' AS id, 'a' AS v")}
         {_APPEND.format("array(1) AS id, 'a' AS v")}
+        {_APPEND.format("1.5D AS id, 'a' AS v")}
+        {_APPEND.format("1.5 AS id, 'a' AS v")}
         {_APPEND.format("date'2024-01-01' AS id, 'a' AS v, 1 AS more")}
         """,
         ANALYSIS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -87,7 +88,7 @@ class TableWriter:
         where = path if path is not None else Options(self._options).get("path")
         if where is None:
             raise NoTableLocationError
-        write_table(self._df, self._write(where))
+        write_table(self._df, replace(self._write(where), cuts_off=False))
 
     def saveAsTable(
         self,

@@ -51,6 +51,7 @@ def write_by_path(question: Question) -> Any:
                 parse_column_names(name)[0] for name in _names(options, _CLUSTERING) or ()
             ),
             options=parsed,
+            cuts_off=False,
         ),
     )
     return no_relation(spark, question.objects[1])

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from truckee.commands.schema.evolution import can_store, merged_schema, stored_schema
-from truckee.errors.commands.write import MissingNotNullColumnError, SchemaMismatchError
+from truckee.errors.commands.write import (
+    MissingNotNullColumnError,
+    SchemaMismatchError,
+    TypeMismatchError,
+)
 from truckee.protocol.schema import (
     ArrayType,
     MapType,
@@ -53,6 +57,47 @@ def test_new_fields_are_added_at_every_depth() -> None:
     schema = merged(nested("x long"), nested("y long", "X integer"), add_columns=True)
 
     assert schema == nested("x long", "y long")
+
+
+@pytest.mark.parametrize(
+    ("data", "table"),
+    [
+        ("double", "long"),
+        ("float", "decimal(10,2)"),
+        ("decimal(10,2)", "integer"),
+        ("decimal(10,4)", "decimal(12,2)"),
+        ("timestamp", "date"),
+        ("timestamp_ntz", "date"),
+    ],
+)
+def test_what_would_be_cut_off_is_refused_unless_the_write_cuts_it_off(
+    data: str, table: str
+) -> None:
+    one, other = (simple_schema(f"v {of}") for of in (table, data))
+
+    with pytest.raises(TypeMismatchError, match="types differ"):
+        merged_schema(one, other, add_columns=True, name="/t", cuts_off=False)
+
+    assert merged(one, other) == one
+
+
+@pytest.mark.parametrize(
+    ("data", "table"),
+    [
+        ("long", "integer"),
+        ("integer", "double"),
+        ("double", "float"),
+        ("decimal(12,2)", "decimal(10,4)"),
+        ("decimal(10,4)", "double"),
+        ("date", "timestamp"),
+        ("timestamp", "string"),
+        ("date", "date"),
+    ],
+)
+def test_what_keeps_fractions_and_times_of_day_is_cast(data: str, table: str) -> None:
+    one, other = (simple_schema(f"v {of}") for of in (table, data))
+
+    assert merged_schema(one, other, add_columns=False, name="/t", cuts_off=False) == one
 
 
 def test_all_differences_are_shown_at_once() -> None:

@@ -2,13 +2,15 @@
 
 Columns are matched by name, ignoring case, at every depth. A table's column keeps its type, and
 values are cast to it as in SQL's INSERT: any number to any number type, any simple type to text,
-dates and timestamps to one another. Columns that only the data has are added if that was requested,
-at the end of their struct.
+dates and timestamps to one another. A DataFrame that is written by path must not lose anything by
+it: no fraction, no time of day. Columns that only the data has are added if that was requested, at
+the end of their struct.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import inf
 from typing import Any
 
 from msgspec.structs import replace
@@ -98,15 +100,17 @@ def merged_schema(
     add_columns: bool,
     name: str,
     widening: bool = False,
+    cuts_off: bool = True,
 ) -> StructType:
     """Return the schema of a table after data was written to it.
 
     Raises SchemaMismatchError, which shows all differences at once, unless the data fits; the error
     calls the table `name`. The data may lack columns, except those that are NOT NULL and have no
     default or generated value. With `widening` (the table has type widening on), columns may also
-    become wider, as from int to bigint.
+    become wider, as from int to bigint. Unless the write `cuts_off`, types are refused whose
+    fractions or times of day the table's type does not have.
     """
-    merge = _Merge(add_columns, widening=widening and add_columns)
+    merge = _Merge(add_columns, widening=widening and add_columns, cuts_off=cuts_off)
     result = merge.structs(table, data, ())
     if merge.differences:
         kind = TypeMismatchError if merge.has_other_types() else SchemaMismatchError
@@ -130,9 +134,10 @@ def _has_own_value(field: StructField) -> bool:
 class _Merge:
     """One merge of schemas, and the differences found in it."""
 
-    def __init__(self, add_columns: bool, *, widening: bool = False) -> None:
+    def __init__(self, add_columns: bool, *, widening: bool = False, cuts_off: bool) -> None:
         self._add_columns = add_columns
         self._widening = widening
+        self._cuts_off = cuts_off
         self.differences: list[ColumnDifference] = []
 
     def structs(self, table: StructType, data: StructType, path: tuple[str, ...]) -> StructType:
@@ -174,7 +179,7 @@ class _Merge:
                 return replace(table, key_type=key, value_type=value)
         if table == VOID and self._add_columns:
             return _stored_type(data)
-        if not can_store(data, table):
+        if not can_store(data, table) or (_is_cut_off(data, table) and not self._cuts_off):
             self._differ(path, table, data, "types differ")
         return table
 
@@ -221,6 +226,20 @@ def can_store(data: DataType, table: DataType) -> bool:
     if source in DATES:
         return target in DATES
     return is_number(data) and is_number(table)
+
+
+def _is_cut_off(data: DataType, table: DataType) -> bool:
+    """Return whether a cast would drop fractions or times of day without an error."""
+    if _name(table) == "date":
+        return _name(data) in DATES and data != table
+    return is_number(data) and is_number(table) and _decimals(data) > _decimals(table)
+
+
+def _decimals(data_type: DataType) -> float:
+    """Return how many decimal places the numbers of a type may have."""
+    if isinstance(data_type, DecimalType):
+        return data_type.scale
+    return 0 if _name(data_type) in _INTEGERS else inf
 
 
 def _name(data_type: DataType) -> str:

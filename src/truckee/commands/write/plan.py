@@ -38,7 +38,8 @@ class Write:
     is the name in commitInfo; a write that creates or replaces a table by name has its own.
     `is_managed` says whether the catalog manages the table. A write that `replaces` a table keeps
     only its history; `description` is for a new table. `matched_by` has the rows under the names
-    that replaceOn and replaceUsing use, if they differ from those that are written.
+    that replaceOn and replaceUsing use, if they differ from those that are written. A write that
+    `cuts_off` may drop fractions and times of day, as SQL's INSERT does.
     """
 
     storage: Storage
@@ -51,6 +52,7 @@ class Write:
     replaces: bool = False
     description: str | None = None
     matched_by: DataFrame | None = None
+    cuts_off: bool = True
 
     @property
     def is_overwrite(self) -> bool:
@@ -88,6 +90,7 @@ def table_after(
         add_columns=write.options.merge_schema,
         name=write.storage.root,
         widening=snapshot.properties.enable_type_widening,
+        cuts_off=write.cuts_off,
     )
     if schema == snapshot.schema:
         return table_plan(write.storage, snapshot, snapshot.metadata)
