@@ -143,7 +143,7 @@ def _loaded(
     snapshot = snapshot_at(session_storage(spark, root, text), at)
     if not partition.keys() <= set(snapshot.partition_columns):
         raise NotADeltaTableError(table=path, found=f"it is no partition of the table at {root}")
-    return partition_frame(spark, snapshot, partition)
+    return partition_frame(spark, snapshot, partition, follows=at is None)
 
 
 def table_changes(

@@ -51,7 +51,7 @@ from truckee.report.notebook import table_overview
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.read.changelog_frames import changes_frame
 from truckee.spark.read.diff_frames import diff_frame
-from truckee.spark.read.frames import snapshot_frame
+from truckee.spark.read.frames import table_frame
 from truckee.spark.read.history_frames import row_history_frame
 from truckee.spark.read.table_description import detail_frame, history_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
@@ -145,8 +145,8 @@ class DeltaTable:
         return True
 
     def toDF(self) -> DataFrame:
-        """Return the rows of the latest version."""
-        frame = self._shown.remember(snapshot_frame(self._spark, self._snapshot()))
+        """Return the rows of the version that is the latest when a query runs."""
+        frame = self._shown.remember(table_frame(self._spark, self._snapshot(), follows=True))
         return frame if self._alias is None else frame.alias(self._alias)
 
     def alias(self, aliasName: str) -> DeltaTable:

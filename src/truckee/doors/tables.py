@@ -18,7 +18,7 @@ from truckee.options.text import Options
 from truckee.protocol.features import supported_features
 from truckee.readwriter import load_path
 from truckee.spark.jvm.projection import quoted
-from truckee.spark.read.frames import snapshot_frame
+from truckee.spark.read.frames import table_frame
 from truckee.spark.schema_conversion import public_schema
 from truckee.spark.session.catalog_tables import (
     catalog_table,
@@ -92,7 +92,7 @@ def load(question: Question) -> Any:
             "location": path,
         },
         entry=entry,
-        rows=_rows(snapshot, is_named=entry is not None),
+        rows=_rows(snapshot, is_named=entry is not None, follows=at is None),
     )
 
 
@@ -112,12 +112,12 @@ def property_texts(snapshot: Snapshot) -> dict[str, str]:
     }
 
 
-def _rows(snapshot: Snapshot, *, is_named: bool) -> Any:
+def _rows(snapshot: Snapshot, *, is_named: bool, follows: bool) -> Any:
     def rows(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
         if is_feed_read(Options(options)):
             root = snapshot.storage.root
             return load_path(spark, root, dict(options), is_catalog_table=is_named)
-        return snapshot_frame(spark, snapshot)
+        return table_frame(spark, snapshot, follows=follows)
 
     return rows
 

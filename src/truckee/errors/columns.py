@@ -5,6 +5,7 @@ DeltaError
 ├── UnsupportedTypesError         types that a table cannot hold
 ├── NoColumnsError                a table that is replaced by one without columns
 ├── TableWithoutColumnsError      a table that has no columns yet
+├── SchemaChangedSinceAnalysisError  columns of a DataFrame that the table no longer has
 ├── AllVoidColumnsError           rows for a table whose columns have no type yet
 ├── AllVoidFieldsError            the same for a struct
 ├── MergedVoidColumnError         a column without a type that MERGE would add
@@ -85,6 +86,24 @@ class TableWithoutColumnsError(DeltaError):
         return (
             f"the table {self.table} has no columns yet, so it cannot be read\n"
             "hint: add columns with ALTER TABLE ... ADD COLUMNS, or write rows with mergeSchema"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class SchemaChangedSinceAnalysisError(DeltaError):
+    """The columns of a table have changed since a DataFrame of it was made."""
+
+    code: ClassVar[str] = "DELTA_SCHEMA_CHANGE_SINCE_ANALYSIS"
+    table: str
+    analyzed: int
+    latest: int
+
+    def __str__(self) -> str:
+        return (
+            f"the columns of the table {self.table} were renamed, dropped or given other types "
+            f"between version {self.analyzed}, of which this DataFrame was made, and version "
+            f"{self.latest}\n"
+            "hint: make the DataFrame again, or read that version with the option versionAsOf"
         )
 
 

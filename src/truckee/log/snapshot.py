@@ -235,6 +235,9 @@ def update_snapshot(snapshot: Snapshot) -> Snapshot:
     """
     storage = snapshot.storage
     listing = list_log(storage, snapshot.version)
+    if listing.commits.get(snapshot.version) != snapshot.segment.last_commit:
+        # Another table may have been made in its place, or its log was cleaned up.
+        return load_snapshot(storage)
     newer = [version for version in sorted(listing.commits) if version > snapshot.version]
     if not newer and listing.latest == snapshot.version:
         return snapshot

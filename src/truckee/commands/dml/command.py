@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from pyspark.sql import SparkSession
 
@@ -28,6 +29,7 @@ from truckee.log.commit.transaction import Transaction
 from truckee.log.running_command import running
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
 from truckee.protocol.features import check_writable
+from truckee.spark.read.frames import CommandReads, one_version
 from truckee.storage.base import Storage
 
 _log = logging.getLogger(__name__)
@@ -49,27 +51,37 @@ def run_command(
     removes_rows: bool = True,
 ) -> Mapping[str, int]:
     """Plan a command on the latest version and commit it; return its numbers."""
-    with running(operation, storage.root):
-        return _run(spark, storage, operation, prepare, settings, removes_rows=removes_rows)
+    with running(operation, storage.root), one_version(spark) as reads:
+        run = _Run(spark, settings, reads)
+        return _outcome(run, storage, operation, prepare, removes_rows=removes_rows)
 
 
-def _run(
-    spark: SparkSession,
+class _Run(NamedTuple):
+    """A running command; `reads` is what it reads of tables besides its own search for rows."""
+
+    spark: SparkSession
+    settings: DmlSettings
+    reads: CommandReads
+
+
+def _outcome(
+    run: _Run,
     storage: Storage,
     operation: str,
     prepare: Callable[[Snapshot], DmlPlan],
-    settings: DmlSettings,
     *,
     removes_rows: bool,
 ) -> Mapping[str, int]:
+    spark, settings, _ = run
     for reruns_left in range(settings.max_reruns, -1, -1):
         snapshot = load_snapshot(storage)
         check_target(snapshot, operation, removes_rows=removes_rows)
         if was_applied(snapshot, settings):
             _log.info("%s: skipped, it was committed before", operation)
             break
+        run.reads.start_from(snapshot)
         plan = prepare(snapshot)
-        version = commit_rows(spark, plan, settings, may_run_again=reruns_left > 0)
+        version = _commit_rows(run, plan, may_run_again=reruns_left > 0)
         if version is not None:
             if version > snapshot.version:
                 rows_committed(spark, storage, version, plan.metadata or snapshot.metadata)
@@ -94,9 +106,7 @@ def was_applied(snapshot: Snapshot, settings: DmlSettings) -> bool:
     return recorded is not None and recorded.version >= settings.txn_version
 
 
-def commit_rows(
-    spark: SparkSession, plan: DmlPlan, settings: DmlSettings, *, may_run_again: bool = False
-) -> int | None:
+def _commit_rows(run: _Run, plan: DmlPlan, *, may_run_again: bool) -> int | None:
     """Commit a planned command, and return its version; None if it has to be run again.
 
     If the commit is refused, its files are deleted. After a storage error or an interruption, the
@@ -104,14 +114,16 @@ def commit_rows(
     """
     while True:
         try:
-            version = _committed(plan, settings)
+            version = _committed(run, plan)
             plan.changes.drop_parts()
             return version
         except FileConflict as conflict:
-            if not settings.row_level_conflicts:
+            # A source or subquery of the table itself depends on rows that are not compared.
+            reads_itself = run.reads.has_read(plan.changes.snapshot.storage.root)
+            if reads_itself or not run.settings.row_level_conflicts:
                 plan.changes.discard()
                 raise
-            following = _following(spark, plan, settings, conflict, may_run_again)
+            following = _following(run, plan, conflict, may_run_again)
             if following is None:
                 plan.changes.discard()
                 return None
@@ -124,11 +136,7 @@ def commit_rows(
 
 
 def _following(
-    spark: SparkSession,
-    plan: DmlPlan,
-    settings: DmlSettings,
-    conflict: DeltaError,
-    may_run_again: bool,
+    run: _Run, plan: DmlPlan, conflict: DeltaError, may_run_again: bool
 ) -> DmlPlan | None:
     """Return the command adapted to be committed after those that came first.
 
@@ -136,9 +144,9 @@ def _following(
     """
     try:
         newer = update_snapshot(plan.changes.snapshot)
-        app_id = settings.txn_app_id
+        app_id = run.settings.txn_app_id
         app_ids = frozenset() if app_id is None else frozenset({app_id})
-        changes = changes_after(spark, plan, newer, app_ids=app_ids)
+        changes = changes_after(run.spark, plan, newer, app_ids=app_ids)
         if changes is None and not may_run_again:
             raise conflict
     except StorageError:
@@ -149,8 +157,8 @@ def _following(
     return None if changes is None else replace(plan, changes=changes)
 
 
-def _committed(plan: DmlPlan, settings: DmlSettings) -> int:
-    changes = plan.changes
+def _committed(run: _Run, plan: DmlPlan) -> int:
+    changes, settings = plan.changes, run.settings
     snapshot = changes.snapshot
     actions = changes.actions
     if not actions:
@@ -158,6 +166,7 @@ def _committed(plan: DmlPlan, settings: DmlSettings) -> int:
     transaction = Transaction(snapshot.storage, snapshot)
     transaction.read_partitions(changes.reading.predicate)
     transaction.read_files(snapshot.add_files(changes.reading.files))
+    run.reads.note(transaction)
     if settings.txn_app_id is not None and settings.txn_version is not None:
         transaction.set_transaction(settings.txn_app_id, settings.txn_version)
     if plan.metadata is not None:

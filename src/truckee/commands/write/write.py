@@ -37,6 +37,7 @@ from truckee.log.running_command import running
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import RemoveFile
 from truckee.spark.dml.merge_source import kept_rows
+from truckee.spark.read.frames import CommandReads, one_version
 from truckee.spark.schema_conversion import from_spark
 from truckee.spark.session.settings import session_settings
 from truckee.spark.write.condition_checks import check_condition
@@ -51,8 +52,8 @@ def write_table(df: DataFrame, write: Write) -> int | None:
     None means that nothing was written: the table exists and the mode is `ignore`, or the same
     write was committed before, as `txnAppId` and `txnVersion` tell.
     """
-    with running(write.operation, write.storage.root):
-        return _written(df, write)
+    with running(write.operation, write.storage.root), one_version(df.sparkSession) as reads:
+        return _written(df, write, reads)
 
 
 def check_write(df: DataFrame, write: Write) -> None:
@@ -62,10 +63,12 @@ def check_write(df: DataFrame, write: Write) -> None:
     _table_after(df, write, snapshot).check(write.operation, _sample_removes(write, snapshot))
 
 
-def _written(df: DataFrame, write: Write) -> int | None:
+def _written(df: DataFrame, write: Write, reads: CommandReads) -> int | None:
     snapshot = existing_table(write.storage)
     if snapshot is not None and write.mode == "Ignore":
         return None
+    if snapshot is not None:
+        reads.start_from(snapshot)
     _check_request(df, write, snapshot)
     if matching_option(write.options) is not None and write.matched_by is None:
         # The data is read twice, and must have the same rows both times.
@@ -85,6 +88,7 @@ def _written(df: DataFrame, write: Write) -> int | None:
                 replaced = files_beside(df.sparkSession, snapshot, written.adds)
             replaced = replaced.with_data_change(write.options.data_change)
             _stage(transaction, table, written, replaced)
+            reads.note(transaction)
     version = commit_written(
         transaction,
         NewFiles((written, replaced)),

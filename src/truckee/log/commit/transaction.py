@@ -94,8 +94,11 @@ class Transaction:
 
     def read_files(self, files: Iterable[AddFile]) -> None:
         """Record that these files were read: the removal of one of them is a conflict."""
-        paths = {decode_path(file.path) for file in files}
-        self._reads = replace(self._reads, paths=self._reads.paths | paths)
+        self.read_paths(decode_path(file.path) for file in files)
+
+    def read_paths(self, paths: Iterable[str]) -> None:
+        """Record the same of files by their decoded paths."""
+        self._reads = replace(self._reads, paths=self._reads.paths | set(paths))
 
     def read_app_id(self, app_id: str) -> int | None:
         """Return the last version that an application has recorded, None if there is none.

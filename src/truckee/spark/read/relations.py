@@ -160,6 +160,11 @@ def _renamed(there: StructField, here: StructField) -> Item:
 PIECE = 10_000
 """How many files cross to the JVM in one text."""
 
+COMMAND = "truckee.command"
+"""A property of Spark's threads: the name of a command."""
+running_commands: set[str] = set()
+"""The names of commands that run; a thread may keep the property for longer."""
+
 # These settings are fixed: with others, Spark would ignore missing or corrupt files, or would read
 # according to the session's settings.
 _READ_OPTIONS = {
@@ -179,7 +184,7 @@ class Constant(NamedTuple):
 
 
 # Called when a query runs, with the filters that Spark pushed down, as JSON, and a name that all
-# parts of one query share (None if Spark only explains a plan).
+# parts of one query share, and all queries of a command (None if Spark only explains a plan).
 Listing = Callable[[Sequence[str], str | None], Sequence[FileRead]]
 
 
@@ -232,7 +237,7 @@ class _Answer:
         files = self._relation.files(
             _filters_as_json(self._spark, partition_filters)
             + _filters_as_json(self._spark, data_filters),
-            self._spark.sparkContext.getLocalProperty("spark.sql.execution.id"),
+            self._query(),
         )
         zone = session_zone(self._spark)
         known, known_zone, directories = self._last
@@ -240,6 +245,13 @@ class _Answer:
             directories = self._unpacked(files, zone)
             self._last = (files, zone, directories)
         return directories
+
+    def _query(self) -> str | None:
+        context = self._spark.sparkContext
+        command = context.getLocalProperty(COMMAND) if running_commands else None
+        if command in running_commands:
+            return command
+        return context.getLocalProperty("spark.sql.execution.id")
 
     def _unpacked(self, reads: Sequence[FileRead], zone: str) -> Any:
         relation, half = self._relation, java_half(self._spark)
