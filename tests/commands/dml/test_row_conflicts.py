@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
 from dml_tables import FEED, VECTORS, Table, create_table, numbers
-from truckee.commands.dml.command import commit_rows, run_command
+from truckee.commands.dml.command import CommandRun, commit_rows, run_command
 from truckee.commands.dml.delete import delete, delete_plan
 from truckee.commands.dml.outcome import DmlPlan
 from truckee.commands.dml.settings import DmlSettings
@@ -26,6 +26,7 @@ from truckee.errors.transaction import (
 )
 from truckee.log.commit.transaction import Transaction
 from truckee.log.snapshot import Snapshot
+from truckee.spark.read.frames import CommandReads
 
 SETTINGS = DmlSettings()
 Prepare = Callable[[Snapshot], DmlPlan]
@@ -66,7 +67,7 @@ def test_deletes_of_different_rows_unite_their_vectors(spark: SparkSession, tmp_
     delete(spark, table.storage, "id in (2, 3)")
     delete(spark, table.storage, "id = 4")
 
-    version = commit_rows(spark, mine, SETTINGS)
+    version = commit_rows(CommandRun(spark, SETTINGS, CommandReads()), mine)
 
     assert version == 3
     assert [row[0] for row in table.rows()] == [0, 5, 6, 7, 8, 9]
@@ -85,7 +86,7 @@ def test_rows_that_both_take_are_a_conflict(spark: SparkSession, tmp_path: Path)
     before = table.files_on_disk()
 
     with pytest.raises(ConcurrentDeleteReadException) as error:
-        commit_rows(spark, mine, SETTINGS)
+        commit_rows(CommandRun(spark, SETTINGS, CommandReads()), mine)
 
     assert error.value.sentence() == (
         f"version 1 (DELETE) removed the file '{file.path}' from the table, and this transaction "
@@ -119,7 +120,7 @@ def test_the_last_rows_of_a_file_taken_by_two_remove_it(
     mine = deleting(table, "id < 5")
     delete(spark, table.storage, "id >= 5")
 
-    commit_rows(spark, mine, SETTINGS)
+    commit_rows(CommandRun(spark, SETTINGS, CommandReads()), mine)
 
     assert table.rows() == []
     assert table.last.adds == ()
@@ -143,7 +144,7 @@ def test_updates_of_different_rows_both_land(spark: SparkSession, tmp_path: Path
     update(spark, table.storage, "id % 4 = 2", {"v": "v + 2"})
     update(spark, table.storage, "id % 4 = 2", {"v": "v + 2"})
 
-    commit_rows(spark, mine, SETTINGS)
+    commit_rows(CommandRun(spark, SETTINGS, CommandReads()), mine)
 
     assert [row[1] - 10 * row[0] for row in table.rows()] == [0, 1, 4, 0, 0, 1, 4, 0, 0, 1]
     assert len(table.changes(3)) == 6
@@ -157,7 +158,7 @@ def test_a_row_that_an_update_brings_into_the_condition_is_a_conflict(
     update(spark, table.storage, "id = 5", {"v": "10"})
 
     with pytest.raises(ConcurrentAppendException):
-        commit_rows(spark, mine, SETTINGS)
+        commit_rows(CommandRun(spark, SETTINGS, CommandReads()), mine)
 
 
 @pytest.mark.parametrize(("ids", "conflicts"), [((100, 103), False), ((0, 3), True)])
@@ -170,9 +171,9 @@ def test_an_append_is_a_conflict_only_with_a_row_of_the_condition(
 
     if conflicts:
         with pytest.raises(ConcurrentAppendException):
-            commit_rows(spark, mine, SETTINGS)
+            commit_rows(CommandRun(spark, SETTINGS, CommandReads()), mine)
     else:
-        commit_rows(spark, mine, SETTINGS)
+        commit_rows(CommandRun(spark, SETTINGS, CommandReads()), mine)
         assert len(table.rows()) == 13
 
 
@@ -182,7 +183,7 @@ def test_write_serializable_lets_blind_appends_pass(spark: SparkSession, tmp_pat
     mine = deleting(table, "id * 1 < 5")
     table.append(numbers(spark, 0, 3))
 
-    commit_rows(spark, mine, SETTINGS)
+    commit_rows(CommandRun(spark, SETTINGS, CommandReads()), mine)
 
     assert [row[0] for row in table.rows()] == [0, 1, 2, 5, 6, 7, 8, 9]
 
@@ -194,7 +195,7 @@ def test_a_change_of_metadata_is_a_conflict(spark: SparkSession, tmp_path: Path)
     delete(spark, table.storage, "id = 2")
 
     with pytest.raises(MetadataChangedException):
-        commit_rows(spark, mine, SETTINGS)
+        commit_rows(CommandRun(spark, SETTINGS, CommandReads()), mine)
 
 
 def interrupted(prepare: Prepare, event: Callable[[], object]) -> Prepare:
@@ -260,13 +261,13 @@ def test_a_merge_that_inserts_does_not_overlook_a_row_that_came_meanwhile(
     gone = merge_plan(spark, table.snapshot, merge, settings=SETTINGS)
     delete(spark, table.storage, "id = 4")
 
-    commit_rows(spark, mine, SETTINGS)
+    commit_rows(CommandRun(spark, SETTINGS, CommandReads()), mine)
     with pytest.raises(ConcurrentAppendException):
-        commit_rows(spark, same, SETTINGS)
+        commit_rows(CommandRun(spark, SETTINGS, CommandReads()), same)
     delete(spark, table.storage, "id >= 50")
     delete(spark, table.storage, "id = 5")
     with pytest.raises(ConcurrentDeleteReadException):
-        commit_rows(spark, gone, SETTINGS)
+        commit_rows(CommandRun(spark, SETTINGS, CommandReads()), gone)
 
     assert [row[0] for row in table.rows()] == [0, 1, 2, 3, 6, 7, 8, 9]
 

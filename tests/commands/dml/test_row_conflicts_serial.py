@@ -35,7 +35,7 @@ from dml_model import (
     frame,
 )
 from dml_tables import FEED, VECTORS, Table, create_table
-from truckee.commands.dml.command import commit_rows, run_command
+from truckee.commands.dml.command import CommandRun, commit_rows, run_command
 from truckee.commands.dml.delete import delete_plan
 from truckee.commands.dml.outcome import DmlPlan
 from truckee.commands.dml.settings import DmlSettings
@@ -46,6 +46,7 @@ from truckee.commands.merge.merge import merge_plan
 from truckee.errors.transaction import DeltaConcurrentModificationException
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.paths import commit_path
+from truckee.spark.read.frames import CommandReads
 from truckee.storage.local import LocalStorage
 
 pytestmark = pytest.mark.slow
@@ -204,5 +205,5 @@ def test_a_plan_is_committed_as_it_was_made(spark: SparkSession, tmp_path: Path)
     table = create_table(spark, tmp_path / "t", frame(spark, START), properties=VECTORS)
     plan = prepared(table, table.snapshot, Delete(ids(1, 2)))
 
-    assert commit_rows(spark, plan, SETTINGS) == 1
+    assert commit_rows(CommandRun(spark, SETTINGS, CommandReads()), plan) == 1
     assert len(table.rows()) == 6

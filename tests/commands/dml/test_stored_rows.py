@@ -11,7 +11,7 @@ import truckee
 from dml_tables import FEED, KEEPS_SOURCE, VECTORS, Table, create_table, numbers
 from session_settings import set_as
 from truckee.commands.dml import marked_files
-from truckee.commands.dml.command import commit_rows
+from truckee.commands.dml.command import CommandRun, commit_rows
 from truckee.commands.dml.delete import delete, delete_plan
 from truckee.commands.dml.settings import DmlSettings
 from truckee.commands.dml.update import update
@@ -24,6 +24,7 @@ from truckee.errors.commands.write_rows import CheckConstraintViolationError
 from truckee.errors.transaction import ConcurrentDeleteReadException
 from truckee.spark.dml import row_bitmaps
 from truckee.spark.dml.target import Target
+from truckee.spark.read.frames import CommandReads
 
 SETTINGS = DmlSettings()
 
@@ -156,7 +157,7 @@ def test_vectors_are_united_again_after_each_commit_that_came_first(
     delete(spark, table.storage, "id in (2, 3)")
     delete(spark, table.storage, "id = 4")
 
-    version = commit_rows(spark, mine, SETTINGS)
+    version = commit_rows(CommandRun(spark, SETTINGS, CommandReads()), mine)
 
     assert version == 3
     assert ids(table) == [0, 5, 6, 7, 8, 9]
@@ -172,7 +173,7 @@ def test_rows_that_both_take_are_a_conflict_and_leave_nothing(
     delete(spark, table.storage, "id in (2, 3)")
 
     with pytest.raises(ConcurrentDeleteReadException):
-        commit_rows(spark, mine, SETTINGS)
+        commit_rows(CommandRun(spark, SETTINGS, CommandReads()), mine)
 
     assert vectors_on_disk(table) == vectors_in_log(table)
 
@@ -292,11 +293,11 @@ def test_a_merge_lands_beside_others_and_conflicts_with_the_same_rows(
     late = merge_plan(spark, table.snapshot, merge, settings=SETTINGS)
     delete(spark, table.storage, "id in (3, 4)")
 
-    commit_rows(spark, beside, SETTINGS)
+    commit_rows(CommandRun(spark, SETTINGS, CommandReads()), beside)
     # Row 2 matches, so the merge depends on it, though no clause takes it.
     delete(spark, table.storage, "id = 2")
     with pytest.raises(ConcurrentDeleteReadException):
-        commit_rows(spark, late, SETTINGS)
+        commit_rows(CommandRun(spark, SETTINGS, CommandReads()), late)
 
     assert ids(table) == [0, *range(5, 10)]
     assert vectors_in_log(table) <= vectors_on_disk(table)

@@ -236,4 +236,6 @@ def test_what_is_known_of_queries_stays_small(spark: SparkSession, path: str) ->
     for _ in range(_QUERIES_REMEMBERED + 5):
         frame.count()
 
-    assert len(_queries_of(spark.sparkContext)) <= _QUERIES_REMEMBERED
+    known = _queries_of(spark.sparkContext)
+    assert len(known) <= _QUERIES_REMEMBERED
+    assert not any(query.has_read(path) for query in known.values())

@@ -52,11 +52,11 @@ def run_command(
 ) -> Mapping[str, int]:
     """Plan a command on the latest version and commit it; return its numbers."""
     with running(operation, storage.root), one_version(spark) as reads:
-        run = _Run(spark, settings, reads)
+        run = CommandRun(spark, settings, reads)
         return _outcome(run, storage, operation, prepare, removes_rows=removes_rows)
 
 
-class _Run(NamedTuple):
+class CommandRun(NamedTuple):
     """A running command; `reads` is what it reads of tables besides its own search for rows."""
 
     spark: SparkSession
@@ -65,7 +65,7 @@ class _Run(NamedTuple):
 
 
 def _outcome(
-    run: _Run,
+    run: CommandRun,
     storage: Storage,
     operation: str,
     prepare: Callable[[Snapshot], DmlPlan],
@@ -81,7 +81,7 @@ def _outcome(
             break
         run.reads.start_from(snapshot)
         plan = prepare(snapshot)
-        version = _commit_rows(run, plan, may_run_again=reruns_left > 0)
+        version = commit_rows(run, plan, may_run_again=reruns_left > 0)
         if version is not None:
             if version > snapshot.version:
                 rows_committed(spark, storage, version, plan.metadata or snapshot.metadata)
@@ -106,7 +106,7 @@ def was_applied(snapshot: Snapshot, settings: DmlSettings) -> bool:
     return recorded is not None and recorded.version >= settings.txn_version
 
 
-def _commit_rows(run: _Run, plan: DmlPlan, *, may_run_again: bool) -> int | None:
+def commit_rows(run: CommandRun, plan: DmlPlan, *, may_run_again: bool = False) -> int | None:
     """Commit a planned command, and return its version; None if it has to be run again.
 
     If the commit is refused, its files are deleted. After a storage error or an interruption, the
@@ -136,7 +136,7 @@ def _commit_rows(run: _Run, plan: DmlPlan, *, may_run_again: bool) -> int | None
 
 
 def _following(
-    run: _Run, plan: DmlPlan, conflict: DeltaError, may_run_again: bool
+    run: CommandRun, plan: DmlPlan, conflict: DeltaError, may_run_again: bool
 ) -> DmlPlan | None:
     """Return the command adapted to be committed after those that came first.
 
@@ -157,7 +157,7 @@ def _following(
     return None if changes is None else replace(plan, changes=changes)
 
 
-def _committed(run: _Run, plan: DmlPlan) -> int:
+def _committed(run: CommandRun, plan: DmlPlan) -> int:
     changes, settings = plan.changes, run.settings
     snapshot = changes.snapshot
     actions = changes.actions

@@ -232,7 +232,8 @@ class _Rows:
             with self._lock:
                 self._last, self._answer = snapshot, answer
         files = answer(predicate, session_zone(self._spark))
-        reads.record(snapshot.storage.root, predicate, files)
+        if query in running_commands:
+            reads.record(snapshot.storage.root, predicate, files)
         return files
 
     @staticmethod
