@@ -42,9 +42,9 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         lines = [f"{self.table}, version {self.version}"]
         for finding in self.findings:
-            lines.append(f"{finding.severity.value:<8}{finding.topic:<12}{finding.says}")
+            lines.append(f"{finding.severity.value:<8}{finding.topic:<13}{finding.says}")
             if finding.mend is not None:
-                lines.append(f"{'':<20}-> {finding.mend}")
+                lines.append(f"{'':<21}-> {finding.mend}")
         return "\n".join(map(printable, lines))
 
     def _repr_html_(self) -> str:
