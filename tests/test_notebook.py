@@ -97,11 +97,11 @@ def test_an_error_ends_with_its_sentence(cells: list[Any]) -> None:
     assert "nothing" in error.evalue
     assert "Py4J" not in error.evalue
     assert error.traceback == [
-        "Cell In[10], line 4",
-        "----> 4 clean(table)",
+        "Cell In[10], line 3",
+        "----> 3 clean(table)",
         "",
-        "Cell In[10], line 3, in clean",
-        "----> 3 table.update('nothing = 1', {'id': '7'})",
+        "Cell In[10], line 2, in clean",
+        "----> 2 table.update('nothing = 1', {'id': '7'})",
         "",
         f"MissingColumnError: {error.evalue}",
         "(the frames of libraries are left out; sys.last_value has them)",

@@ -145,7 +145,7 @@ def test_a_condition_is_counted_with(
 def test_rows_come_oldest_first_with_the_images_of_an_update_side_by_side(
     spark: SparkSession, table: History, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, err = run(capsys, table.storage.root, "--from", "0")
+    code, out, err = run(capsys, table.storage.root, "--from", "0", "--utc")
 
     assert (code, err) == (0, "")
     assert [line.split() for line in out.splitlines()] == [
