@@ -63,12 +63,12 @@ def performance_markdown() -> str:
 
 def headlines_markdown() -> str:
     """Return how many times faster than delta-spark truckee was in some cases of the last run."""
-    lines = ["| times faster than delta-spark | |", "|---|---|"]
+    lines = ["| | faster than delta-spark at |", "|---|---|"]
     for case, what in _HEADLINES.items():
         ours, theirs = (_measured()[case][engine].median for engine in ("truckee", "delta-spark"))
         assert ours is not None
         assert theirs is not None
-        lines.append(f"| **{theirs / ours:.1f}** | {what} |")
+        lines.append(f"| **{theirs / ours:.1f} times** | {what} |")
     return "\n".join(lines) + "\n"
 
 

@@ -5,6 +5,7 @@
 | `python`                | in one namespace a page, in the order of the page                   |
 | `sh`                    | each line that begins with `truckee` goes through the command line  |
 | `text` after one of them| is what it must have printed; `...` stands for anything             |
+| without such a `text`   | it must print nothing                                               |
 
 Lines of `sh` that call something else (pip, make) are not run, and neither are blocks of other
 kinds, such as `toml` or `text` on its own. `python title="..."` blocks are run like others.
@@ -97,7 +98,7 @@ def run(block: Block, namespace: dict[str, Any]) -> None:
             exec(compile(code, place, "exec"), namespace)
         for command in block.commands:
             assert main(shlex.split(command, comments=True)[1:]) == 0, f"{place}: {command}"
-    if block.expected is not None:
-        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-        is_same = doctest.OutputChecker().check_output(block.expected, printed.getvalue(), flags)
-        assert is_same, f"{place} printed\n{printed.getvalue()}instead of\n{block.expected}"
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    expected = block.expected or ""
+    is_same = doctest.OutputChecker().check_output(expected, printed.getvalue(), flags)
+    assert is_same, f"{place} printed\n{printed.getvalue()}instead of\n{expected}"

@@ -13,6 +13,7 @@ import pytest
 
 from docs_blocks import blocks, run
 from scripts.generated_docs import ROOT, commands, pages, pictures, renewed
+from scripts.search_names import parts_of
 from truckee.options.feed import FEED_SWITCHES, READ_CHANGE_FEED, TIME_TRAVEL
 from truckee.options.stream import STREAM_OPTIONS
 
@@ -174,6 +175,18 @@ def test_every_page_is_in_the_navigation() -> None:
     ]
 
     assert left_out == []
+
+
+def test_search_finds_names_by_their_ends() -> None:
+    text = "Set `delta.columnMapping.mode` or spark.truckee.dml.x; DELTA_VERSION_NOT_FOUND, mode."
+
+    assert parts_of(text) == [
+        "columnMapping.mode",
+        "truckee.dml.x",
+        "dml.x",
+        "x",
+        "VERSION_NOT_FOUND",
+    ]
 
 
 def test_every_invariant_names_a_test_that_cites_it() -> None:

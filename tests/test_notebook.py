@@ -30,7 +30,13 @@ table.delete("id = 1")
     "table.doctor()",
     "truckee.open('lake/<b>t')",
     "table.toDF()",
-    "table.update('nothing = 1', {'id': '7'})",
+    "table.diff(0, 1)",
+    "table.optimize().executeCompaction()",
+    """
+def clean(table):
+    table.update('nothing = 1', {'id': '7'})
+clean(table)
+""",
 )
 
 
@@ -64,7 +70,7 @@ def html(cell: Any) -> str:
 @pytest.mark.spark
 @pytest.mark.slow
 def test_what_users_hold_is_shown_as_tables(cells: list[Any]) -> None:
-    deleted, table, history, detail, doctor, local, rows, _ = cells
+    deleted, table, history, detail, doctor, local, rows, diff, optimized, _ = cells
 
     assert "num_affected_rows" in html(deleted)
     assert all(text in html(table) for text in ("version 1", "bigint", "DELETE", "vectors on"))
@@ -73,6 +79,8 @@ def test_what_users_hold_is_shown_as_tables(cells: list[Any]) -> None:
     assert "<table>" in html(doctor)
     assert html(local) == html(table)
     assert html(rows) == ""
+    assert "rows deleted" in html(diff)
+    assert "<th>metrics</th>" in html(optimized)
 
 
 @pytest.mark.spark
@@ -88,4 +96,13 @@ def test_an_error_ends_with_its_sentence(cells: list[Any]) -> None:
 
     assert "nothing" in error.evalue
     assert "Py4J" not in error.evalue
-    assert "org.apache.spark" not in "\n".join(error.traceback)
+    assert error.traceback == [
+        "Cell In[10], line 3",
+        "----> 3 clean(table)",
+        "",
+        "Cell In[10], line 2, in clean",
+        "----> 2 table.update('nothing = 1', {'id': '7'})",
+        "",
+        f"MissingColumnError: {error.evalue}",
+        "(the frames of libraries are left out; sys.last_value has them)",
+    ]

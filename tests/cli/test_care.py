@@ -90,11 +90,11 @@ def test_restore_tells_what_it_does_and_a_dry_run_does_nothing(
     arguments = ("restore", str(table.path), "--version", "1", "--json")
 
     code, out, err = run(capsys, *arguments, "--dry-run")
-    assert (code, err) == (0, "would restore version 1: 1 files back, 0 files away\n")
+    assert (code, err) == (0, "would restore version 1: 1 file added back, 0 files removed\n")
     assert latest_version(table.storage) == 2
 
     code, again, err = run(capsys, *arguments)
-    assert (code, err) == (0, "restored version 1: 1 files back, 0 files away\n")
+    assert (code, err) == (0, "restored version 1: 1 file added back, 0 files removed\n")
     assert json.loads(again)["num_of_files_after_restore"] == 2
     assert json.loads(out)["dryRun"] is True
     assert load_snapshot(table.storage).num_files == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,9 @@ def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 def test_the_log_alone_counts_files_and_vectors(
     table: History, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, err = run(capsys, table.storage.root, "--from", "0", "--to", "1", "--summary")
+    code, out, err = run(
+        capsys, table.storage.root, "--from", "0", "--to", "1", "--summary", "--utc"
+    )
 
     assert (code, err) == (0, "")
     assert [line.split() for line in out.splitlines()] == [
@@ -75,6 +78,26 @@ def test_the_log_alone_counts_files_and_vectors(
         ["0", "2023-11-14T22:13:20.000Z", "insert", "3"],
         ["1", "2023-11-14T22:13:20.001Z", "delete", "1"],
     ]
+
+
+@pytest.mark.parametrize("how", [(), ("--summary",)])
+def test_times_are_shown_in_the_local_zone_and_can_be_given_so(
+    how: tuple[str, ...],
+    table: History,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    shown = "2023-11-15 03:43:20.001+05:30"
+    try:
+        _, out, _ = run(capsys, table.storage.root, "--from", shown, "--to", "1", *how)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+    (line,) = out.splitlines()[1:]
+    assert shown in line
 
 
 @pytest.mark.parametrize("end", ["1", "2023-11-14T22:13:20.001Z", "2023-11-14 22:13:20.001"])
@@ -122,7 +145,7 @@ def test_a_condition_is_counted_with(
 def test_rows_come_oldest_first_with_the_images_of_an_update_side_by_side(
     spark: SparkSession, table: History, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, err = run(capsys, table.storage.root, "--from", "0")
+    code, out, err = run(capsys, table.storage.root, "--from", "0", "--utc")
 
     assert (code, err) == (0, "")
     assert [line.split() for line in out.splitlines()] == [

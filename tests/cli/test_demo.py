@@ -19,7 +19,7 @@ def test_the_demo_shows_the_feed_and_two_equal_tables(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "demo").mkdir()  # someone else's, to be left alone
 
-    code = main(["demo", "--folder", "demo"])
+    code = main(["demo", "--folder", "demo", "--utc"])
 
     lines = capsys.readouterr().out.splitlines()
     assert code == 0

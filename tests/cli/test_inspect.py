@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -90,6 +91,8 @@ def test_long_history_shows_all_that_a_commit_says(
 def test_history_is_one_line_a_commit_in_80_columns(table: History) -> None:
     """A terminal is 80 columns wide; `script` gives the command one."""
     root = table.storage.root
+    long = {"predicate": "country IN ('PT', 'DE', 'FR') AND amount BETWEEN 10 AND 20"}
+    table.info(operation="DELETE", operation_parameters=long).then()
     program = f"{sys.executable} -m truckee history {root}"
     done = subprocess.run(
         ["script", "-qec", f"stty cols 80 && {program}", "/dev/null"],
@@ -100,8 +103,11 @@ def test_history_is_one_line_a_commit_in_80_columns(table: History) -> None:
     )
 
     lines = done.stdout.replace("\r", "").splitlines()
-    assert len(lines) == 3
+    assert len(lines) == 4
     assert max(map(len, lines)) <= 80
+    # Only the last column is shortened.
+    assert lines[0].split() == ["version", "timestamp", "operation", "what", "it", "did"]
+    assert re.search(r"\.\d{3}[+-]\d\d:\d\d  DELETE     predicate=country IN .*…$", lines[1])
 
 
 def test_history_in_json_has_every_column(

@@ -35,6 +35,18 @@ def test_a_dash_prints_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert printed.out.endswith("</html>\n")
 
 
+def test_a_page_that_cannot_be_written_is_an_invalid_argument(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history(LocalStorage(str(tmp_path / "t"))).add("a").then()
+
+    code = main(["report", str(tmp_path / "t"), "-o", str(tmp_path / "nowhere" / "page.html")])
+
+    printed = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert code == 2
+    assert "cannot be written: No such file or directory" in printed
+
+
 def test_a_folder_that_is_no_table_has_no_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -44,6 +44,19 @@ def test_commands_are_believed_more_than_the_files_they_wrote_anew() -> None:
     assert rows == [RowCounts(0, 1, 0), RowCounts(3, 2, 1)]
 
 
+def test_metrics_of_delta_rs_count_too() -> None:
+    table = (
+        history()
+        .add("a")
+        .then()
+        .info(operation="DELETE", operation_metrics={"num_deleted_rows": "4"})
+        .cdc("c")
+        .then()
+    )
+
+    assert activities(table.snapshot())[-1].rows == RowCounts(0, 0, 4)
+
+
 def test_change_files_without_metrics_leave_the_rows_unknown() -> None:
     table = history().add("a").then().cdc("c").then()
 

@@ -85,10 +85,19 @@ def test_the_page_says_what_the_log_knows() -> None:
 
 
 def test_many_commits_share_bars() -> None:
-    page = report_html(history().empty(400).snapshot())
+    page = report_html(history().add("a").then().empty(400).snapshot())
 
     assert "Each bar holds 3 commits." in page
     assert len(re.findall('class="cell', page)) == 134
+
+
+def test_a_chart_that_would_be_empty_is_a_sentence() -> None:
+    page = report_html(history().add("a").then().cdc("c").then().snapshot())
+
+    assert "rows inserted by commit" in page
+    assert "rows updated by commit" not in page
+    assert "The number of rows updated is not in the log." in page
+    assert "No rows updated." in report_html(history().add("a").then().snapshot())
 
 
 def test_an_empty_table_has_a_page() -> None:

@@ -256,7 +256,8 @@ def test_a_file_url_inside_a_table_is_taken_letter_for_letter(tmp_path: Path) ->
         ("file://host/t", "cannot open 'file://host/t': its path is on another host, 'host'"),
         (
             "hdfs://host/t",
-            "cannot open 'hdfs://host/t': 'hdfs' is not a scheme that truckee supports",
+            "cannot open 'hdfs://host/t': 'hdfs' is not a scheme that truckee can open without a "
+            "Spark session",
         ),
         ("s3a:///t", "cannot open 's3a:///t': the URL names no bucket"),
     ],

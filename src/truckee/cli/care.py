@@ -61,6 +61,7 @@ def vacuum(
 
     Example: truckee vacuum /data/orders --dry-run
     """
+    from truckee.care.health.findings import count_text
     from truckee.care.vacuum.plan import VacuumMode, VacuumOptions, plan_vacuum
     from truckee.care.vacuum.vacuum import carry_out
     from truckee.errors.commands.care import RETENTION_CHECK
@@ -85,7 +86,10 @@ def vacuum(
         failures = [{"path": failed, "reason": reason} for failed, reason in outcome.failures]
         record = {"files": outcome.files, "folders": outcome.folders, "failures": failures}
         print_json(_vacuum_record(plan) | record)
-    words(f"deleted {outcome.files} files and {outcome.folders} folders")
+    words(
+        f"deleted {count_text(outcome.files, 'file')} and "
+        f"{count_text(outcome.folders, 'empty folder')}"
+    )
     for failed, reason in outcome.failures:
         words(f"warning: {failed} could not be deleted: {reason}")
     if outcome.failures:
@@ -150,6 +154,7 @@ def restore(
     """
     if (version is None) == (timestamp is None):
         raise typer.BadParameter("give either --version or --timestamp")
+    from truckee.care.health.findings import count_text
     from truckee.commands.care.restore import restore_table, restore_target
     from truckee.storage import open_storage
 
@@ -164,7 +169,8 @@ def restore(
         return
     words(
         f"{'would restore' if dry_run else 'restored'} version {target.version}: "
-        f"{len(plan.restored)} files back, {len(plan.removed)} files away"
+        f"{count_text(len(plan.restored), 'file')} added back, "
+        f"{count_text(len(plan.removed), 'file')} removed"
     )
 
 

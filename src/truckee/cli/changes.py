@@ -19,6 +19,7 @@ from truckee.cli.render import (
     print_json_texts,
     print_table,
     quoted_column,
+    time_text,
 )
 from truckee.cli.row_options import ROWS_IN_A_TABLE, Keys, RowLimit, Where, say_if_cut
 from truckee.errors.options import IllegalOptionError
@@ -86,7 +87,7 @@ class _Count(NamedTuple):
     """How many rows of one type a version changed."""
 
     version: int
-    timestamp: str | None
+    timestamp_ms: int | None
     change_type: str
     rows: int
 
@@ -161,13 +162,13 @@ def _print_counts(counts: list[_Count], limit: int | None, *, as_json: bool) -> 
     shown = counts[:limit]
     if as_json:
         print_json_array(
-            {"version": v, "timestamp": t, "changeType": kind, "rows": rows}
-            for v, t, kind, rows in shown
+            {"version": v, "timestamp": moment(at), "changeType": kind, "rows": rows}
+            for v, at, kind, rows in shown
         )
         return
     print_table(
         ("#version", "timestamp", "change type", "#rows"),
-        shown,
+        ((v, time_text(at), kind, rows) for v, at, kind, rows in shown),
         styles=(CHANGE_STYLES.get(count.change_type) for count in shown),
     )
 
@@ -186,7 +187,7 @@ def _counts(
     found = summary(feed.plan().files, feed.storage)
     is_open = {count.version for count in found if where is not None or _leaves_open(count)}
     known = [
-        _Count(count.version, moment(count.timestamp_ms), count.change_type or "", count.rows or 0)
+        _Count(count.version, count.timestamp_ms, count.change_type or "", count.rows or 0)
         for count in found
         if count.version not in is_open
     ]
@@ -226,7 +227,7 @@ def _counted_by_spark(
             "_commit_version", "unix_millis(_commit_timestamp)", "_change_type", "count"
         ).collect()
     for version, time_ms, change_type, number in found:
-        yield _Count(version, moment(time_ms), change_type, number)
+        yield _Count(version, time_ms, change_type, number)
 
 
 def _check_spark(engine: RowEngine | None) -> None:
@@ -299,8 +300,9 @@ def print_changes(columns: list[str], rows: list[Any]) -> None:
 
 
 def _shown(row: Any) -> list[Any]:
-    *values, change_type, version, timestamp = ("null" if value is None else value for value in row)
-    return [version, change_type, *values, timestamp]
+    *values, change_type, version, time_ms = row
+    shown = ("null" if value is None else value for value in values)
+    return [version, change_type, *shown, time_text(time_ms) or "null"]
 
 
 def _frame(spark: Any, feed: ChangeFeed | Changelog, where: str | None) -> DataFrame:
@@ -331,13 +333,13 @@ def _lines(rows: DataFrame) -> Iterator[str]:
 
 
 def as_texts(rows: DataFrame) -> DataFrame:
-    """Return the table's columns and the timestamp as text."""
+    """Return the table's columns as text, and the timestamp in milliseconds."""
     *table, _, _, _ = rows.schema.fields
     return rows.selectExpr(
         *(_text(quoted_column(field.name), field.dataType.typeName()) for field in table),
         "_change_type",
         "_commit_version",
-        "date_format(_commit_timestamp, \"yyyy-MM-dd'T'HH:mm:ss.SSSX\")",
+        "unix_millis(_commit_timestamp)",
     )
 
 

@@ -11,7 +11,7 @@ import typer
 from truckee.cli.changes import CHANGE_STYLES
 from truckee.cli.engines import EngineChoice, answered_by_arrow
 from truckee.cli.inspect import AsJson, TablePath
-from truckee.cli.render import print_json_array, print_json_texts, print_table, words
+from truckee.cli.render import print_json_array, print_json_texts, print_table, write_page
 from truckee.cli.row_options import ROWS_IN_A_TABLE, Keys, RowLimit, Where, say_if_cut
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def diff(
             return
         view = diff_view(plan, rows)
     if output is not None:
-        _write_page(output, diff_html(plan, view))
+        write_page(diff_html(plan, view), output)
     else:
         _print_counts(view.counts, as_json=as_json)
 
@@ -118,14 +118,6 @@ def _view_of_spark(plan: SnapshotDiff, where: str | None) -> DiffView:
         rows = snapshot_diff_frame(spark, plan)
         status.update("comparing rows")
         return diff_frame_view(rows if where is None else rows.where(where), plan)
-
-
-def _write_page(output: Path, page: str) -> None:
-    if str(output) == "-":
-        print(page, end="")
-        return
-    output.write_text(page, encoding="utf-8")
-    words(f"{output}: {len(page.encode()):,} bytes")
 
 
 def _print_counts(counts: Mapping[str, int], *, as_json: bool) -> None:

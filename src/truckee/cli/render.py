@@ -7,15 +7,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import datetime
 from itertools import repeat
+from pathlib import Path
 from typing import Any
 
 import msgspec
+import typer
 
 from truckee.errors.base import printable, printable_json
 from truckee.errors.log import utc_text
 
 _PIPE_WIDTH = 10_000
 _MARKED = "bold reverse"
+_LEAST_WIDTH = 12
 
 in_utc = ContextVar("in_utc", default=False)
 """Whether tables show times in UTC rather than in the local zone. JSON is always in UTC."""
@@ -51,33 +54,55 @@ def print_table(
     """Print rows below a line of column names; a `#` before a name aligns the column right.
 
     If stdout shows colours, `styles` has a colour for each row, and `marked` the positions of cells
-    to highlight. The column `cut` is shortened if a row would not fit on one line of the terminal.
+    to highlight. The column `cut` is shortened if a row would not fit on one line of the terminal;
+    the others are not.
     """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    # A pipe has no width, so nothing is wrapped: one row is one line.
+    width = None if sys.stdout.isatty() else _PIPE_WIDTH
+    console = Console(width=width, highlight=False, markup=False, soft_wrap=False)
+    texts = [[cell(value) for value in row] for row in rows]
+    if cut is not None:
+        _shorten(columns, texts, columns.index(cut), console.width)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
         is_number = column.startswith("#")
         table.add_column(
             printable(column.removeprefix("#")),
             justify="right" if is_number else "left",
-            overflow="ellipsis" if column == cut else "fold",
+            overflow="fold",
             no_wrap=cut is not None,
         )
     marks = repeat(()) if marked is None else marked
     for row, style, places in zip(
-        rows, repeat(None) if styles is None else styles, marks, strict=False
+        texts, repeat(None) if styles is None else styles, marks, strict=False
     ):
         cells = (
-            Text(cell(value), style=_MARKED if place in places else "")
-            for place, value in enumerate(row)
+            Text(text, style=_MARKED if place in places else "") for place, text in enumerate(row)
         )
         table.add_row(*cells, style=style)
-    # A pipe has no width, so nothing is wrapped: one row is one line.
-    width = None if sys.stdout.isatty() else _PIPE_WIDTH
-    Console(width=width, highlight=False, markup=False, soft_wrap=False).print(table)
+    console.print(table)
+
+
+def _shorten(columns: Sequence[str], rows: list[list[str]], place: int, width: int) -> None:
+    """Shorten the texts of one column so that rows fit, but never below a readable width."""
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    names = [printable(column.removeprefix("#")) for column in columns]
+    others = [
+        max(cell_len(text) for text in column)
+        for at, column in enumerate(zip(names, *rows, strict=True))
+        if at != place
+    ]
+    room = max(width - sum(others) - 2 * len(others), _LEAST_WIDTH)
+    for row in rows:
+        text = Text(row[place])
+        text.truncate(room, overflow="ellipsis")
+        row[place] = text.plain
 
 
 def cell(value: Any) -> str:
@@ -116,6 +141,18 @@ def time_text(timestamp_ms: int | None) -> str | None:
     except (OverflowError, ValueError):
         return text
     return local.isoformat(sep=" ", timespec="milliseconds")
+
+
+def write_page(page: str, output: Path) -> None:
+    """Write a page of HTML to a file, or to stdout if it is called `-`."""
+    if str(output) == "-":
+        print(page, end="")
+        return
+    try:
+        output.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise typer.BadParameter(f"{output} cannot be written: {error.strerror}") from error
+    words(f"{output}: {len(page.encode()):,} bytes")
 
 
 def words(text: str) -> None:

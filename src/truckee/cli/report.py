@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from truckee.cli.inspect import TablePath
-from truckee.cli.render import words
+from truckee.cli.render import write_page
 
 Output = Annotated[
     Path,
@@ -31,8 +31,4 @@ def report(path: TablePath, output: Output = Path("report.html"), commits: Commi
     from truckee.storage import open_storage
 
     page = report_html(load_snapshot(open_storage(path)), commits=commits)
-    if str(output) == "-":
-        print(page, end="")
-        return
-    output.write_text(page, encoding="utf-8")
-    words(f"{output}: {len(page.encode()):,} bytes")
+    write_page(page, output)

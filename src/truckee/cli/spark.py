@@ -27,9 +27,9 @@ _SETTINGS = {
 def spark_session() -> Iterator[tuple[SparkSession, Status]]:
     """Yield a local session, and a status line on stderr that says what is being done.
 
-    Times are UTC, as everywhere on the command line. Meanwhile descriptor 2 is a temporary file.
-    The JVM inherits it, and its messages about modules and native libraries do not help users. They
-    are shown if Spark does not start.
+    Values of columns are in UTC, as everywhere on the command line. Meanwhile descriptor 2 is a
+    temporary file. The JVM inherits it, and its messages about modules and native libraries do not
+    help users. They are shown if Spark does not start.
     """
     from rich.console import Console
 

@@ -16,8 +16,9 @@ One module holds the errors of one part of the path, and opens with its branch o
       care               commands/care  commands/clone
     streaming            streaming  stream_schema
 
-`base` has the root, and makes any text safe for a terminal; `sql_states` has the SQLSTATE of each
-error class. Import a new module below, so that its classes are exported.
+`base` has the root, and makes any text safe for a terminal; `caller_lines` what a notebook shows of
+an error; `sql_states` the SQLSTATE of each error class. Import a new module below, so that its
+classes are exported.
 """
 
 from __future__ import annotations

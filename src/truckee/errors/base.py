@@ -17,6 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from truckee.errors.caller_lines import caller_lines
+
 
 def _rebuild(kind: type[DeltaError], values: dict[str, Any]) -> DeltaError:
     return kind(**values)
@@ -53,6 +55,10 @@ class DeltaError(Exception):
     def __str__(self) -> str:
         # The text may contain anything that was found in a table, and is often printed.
         return printable(f"[{self.code}] {self.sentence()}".rstrip(), keep="\n")
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows: the lines of the caller's code, and the sentence."""
+        return caller_lines(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions pickle by their positional arguments, and these have none. The engine's

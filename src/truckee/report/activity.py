@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -116,7 +117,9 @@ def row_counts(snapshot: Snapshot, commit: Commit) -> RowCounts:
 
 
 def _metric(metrics: Mapping[str, Any], name: str | None) -> int | None:
+    """Return a metric, which delta-rs writes with underscores: `num_deleted_rows`."""
     if name is None:
         return 0
-    text = str(metrics.get(name, ""))
+    underscored = re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name)
+    text = str(metrics.get(name, metrics.get(underscored, "")))
     return int(text) if text.isdecimal() else None

@@ -28,6 +28,8 @@ KINDS: Mapping[str, tuple[str, str]] = {
 MOST_ROWS_SHOWN = 1000
 _MOST_PARTITIONS = 200
 _SIGNS = {"insert": "+", "delete": "&minus;", "update_preimage": "&minus;", "update_postimage": "+"}
+# Notebooks align the cells of every table to the right, by rules stronger than those of the page.
+_ALIGNED = ":scope :is(td, th):not(.n) { text-align: left; } :scope .n { text-align: right; }"
 
 
 class DiffView(Struct, frozen=True, kw_only=True):
@@ -63,7 +65,7 @@ def diff_fragment(plan: SnapshotDiff, view: DiffView) -> str:
     css = (resources.files("truckee.report") / "report.css").read_text()
     span = f"version {plan.before.version} to {plan.after.version}"
     # The rules apply only inside this part; a browser without @scope shows plain tables.
-    scoped = css.replace(":root", ":scope").replace("body {", ":scope > div {")
+    scoped = css.replace(":root", ":scope").replace("body {", ":scope > div {") + _ALIGNED
     return (
         f'<div class="truckee-diff"><style>@scope (.truckee-diff) {{ {scoped} }}</style>'
         f"<div><h2>{span}</h2><p>{escape(_places(plan))}</p>{_body(plan, view)}</div></div>"

@@ -5,10 +5,11 @@ Everything comes from the log, so that showing a variable starts no job.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from truckee.errors.log import utc_text
+from truckee.log.files.commit_summary import commit_summary
 from truckee.log.files.history import HistoryEntry, history
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.schema import parse_schema, type_text
@@ -16,16 +17,6 @@ from truckee.report.distributions import byte_text
 
 _CELL = 'style="text-align:left;vertical-align:top;padding:2px 12px 2px 0"'
 _MOST_COLUMNS = 40
-_METRICS_SHOWN = (
-    "numOutputRows",
-    "numTargetRowsInserted",
-    "numTargetRowsUpdated",
-    "numTargetRowsDeleted",
-    "numUpdatedRows",
-    "numDeletedRows",
-)
-
-
 _COMMITS_SHOWN = 5
 
 
@@ -70,19 +61,12 @@ def history_html(entries: Iterable[HistoryEntry]) -> str:
             str(entry.version),
             utc_text(entry.timestamp_ms),
             entry.operation or "",
-            _metrics(entry.operation_metrics or {}),
+            commit_summary(entry),
             entry.user_metadata or "",
         )
         for entry in entries
     ]
-    return _table(("version", "time", "operation", "rows", "user metadata"), rows)
-
-
-def _metrics(metrics: Mapping[str, str | None]) -> str:
-    shown = [
-        (name, metrics[name]) for name in _METRICS_SHOWN if metrics.get(name) not in (None, "0")
-    ]
-    return ", ".join(f"{name}={value}" for name, value in shown)
+    return _table(("version", "time", "operation", "what it did", "user metadata"), rows)
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

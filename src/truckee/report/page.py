@@ -41,7 +41,7 @@ def report_html(snapshot: Snapshot, *, commits: int | None = 500) -> str:
     body = "".join(
         (
             f"<header><h1>{escape(title)}</h1><p>{escape(detail.location)}, version"
-            f" {detail.version}, {utc_text(detail.last_modified_ms)}</p></header>",
+            f" {detail.version}, <time>{utc_text(detail.last_modified_ms)}</time></p></header>",
             _cards(snapshot, detail, found),
             _findings(snapshot),
             _changes_over_time(found),
@@ -102,21 +102,26 @@ def _findings(snapshot: Snapshot) -> str:
 
 def _changes_over_time(found: Sequence[Activity]) -> str:
     groups = _groups(found)
+    drawn = [kind for kind in _KINDS if any(kind[2](activity) for activity in found)]
     charts = []
-    for number, (name, css_class, count) in enumerate(_KINDS):
+    for name, css_class, count in drawn:
         values = [
             Bar(_total(count, group), f"{_span(group)}: {_rows(_total(count, group))}", css_class)
             for group in groups
         ]
-        ticks = _version_ticks(groups) if number == len(_KINDS) - 1 else ()
+        ticks = _version_ticks(groups) if name == drawn[-1][0] else ()
         chart = bars(values, label=f"{name} by commit", ticks=ticks, is_logarithmic=True)
         charts.append(f'<h3><i class="{css_class}"></i>{name}</h3>{chart}')
-    say = "Oldest commit on the left, on a logarithmic scale."
-    if len(groups) < len(found):
+    say = "Oldest commit on the left, on a logarithmic scale." if drawn else ""
+    if drawn and len(groups) < len(found):
         say += f" Each bar holds {len(groups[0])} commits."
-    if any(count(activity) is None for activity in found for _, _, count in _KINDS):
+    if any(count(activity) is None for activity in found for _, _, count in drawn):
         say += " A grey mark means that the log does not have the number of rows."
-    return html_section("Changes over time", say, "".join(charts))
+    for name, _, count in _KINDS:
+        if name not in {kind[0] for kind in drawn}:
+            is_known = all(count(activity) is not None for activity in found)
+            say += f" No {name}." if is_known else f" The number of {name} is not in the log."
+    return html_section("Changes over time", say.strip(), "".join(charts))
 
 
 def _groups(found: Sequence[Activity]) -> list[Sequence[Activity]]:

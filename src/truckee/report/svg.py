@@ -51,7 +51,7 @@ def bars(
         for index, bar in enumerate(values)
     ]
     texts = [_tick(tick, step, height, len(values)) for tick in ticks]
-    return _svg(width, height + (22 if texts else 6), label, [*lines, *shapes, *texts])
+    return _svg(width, height + (28 if texts else 6), label, [*lines, *shapes, *texts])
 
 
 def strip(values: Sequence[Bar], *, label: str) -> str:
@@ -130,7 +130,7 @@ def _tick(tick: Tick, step: float, height: int, count: int) -> str:
     elif count > 8 and tick.index == 0:
         anchor, x = "start", float(_LEFT)
     return (
-        f'<text class="axis" x="{x:.2f}" y="{height + 16}" text-anchor="{anchor}">'
+        f'<text class="axis" x="{x:.2f}" y="{height + 22}" text-anchor="{anchor}">'
         f"{escape(tick.text)}</text>"
     )
 

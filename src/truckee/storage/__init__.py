@@ -44,5 +44,5 @@ def _open(url_or_path: str, options: Mapping[str, str] | None) -> Storage:
         case "memory":
             return MemoryStorage(url_or_path, files=_MEMORY)
         case scheme:
-            reason = f"{scheme!r} is not a scheme that truckee supports"
+            reason = f"{scheme!r} is not a scheme that truckee can open without a Spark session"
             raise InvalidUrlError(action="open", path=url_or_path, reason=reason)

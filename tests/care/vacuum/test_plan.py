@@ -265,7 +265,8 @@ def test_a_retention_below_the_tables_own_needs_the_switch(table: Folder) -> Non
         "a retention of 1 hours is shorter than the 168 hours for which the table keeps deleted "
         "files; running readers and writers, and time travel, may need them\n"
         "hint: retain at least 168 hours, or, if nobody uses the table, set "
-        "spark.databricks.delta.retentionDurationCheck.enabled to false"
+        "spark.databricks.delta.retentionDurationCheck.enabled to false "
+        "(on the command line: --no-retention-check)"
     )
     assert "kept.parquet" in taken(table, UNCHECKED, retention_hours=0.4)
     assert "kept.parquet" not in taken(table, retention_hours=168)

@@ -38,6 +38,18 @@ from truckee.log.files.history import HistoryEntry
             "~4 rows",
         ),
         ("OPTIMIZE", {"numRemovedFiles": "12", "numAddedFiles": "1"}, {}, "12 files -> 1"),
+        ("WRITE", {"num_added_files": "3", "num_added_rows": "4"}, {}, "+4 rows"),
+        ("DELETE", {"num_deleted_rows": "1", "num_copied_rows": "1"}, {}, "-1 row"),
+        (
+            "MERGE",
+            {
+                "num_target_rows_inserted": "1",
+                "num_target_rows_updated": "2",
+                "num_target_rows_deleted": "0",
+            },
+            {},
+            "+1 ~2 rows",
+        ),
         ("TRUNCATE", {"numRemovedFiles": "4"}, {}, "-4 files"),
         (
             "SET TBLPROPERTIES",

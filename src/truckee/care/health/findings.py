@@ -42,9 +42,9 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         lines = [f"{self.table}, version {self.version}"]
         for finding in self.findings:
-            lines.append(f"{finding.severity.value:<8}{finding.topic:<12}{finding.says}")
+            lines.append(f"{finding.severity.value:<8}{finding.topic:<13}{finding.says}")
             if finding.mend is not None:
-                lines.append(f"{'':<20}-> {finding.mend}")
+                lines.append(f"{'':<21}-> {finding.mend}")
         return "\n".join(map(printable, lines))
 
     def _repr_html_(self) -> str:
@@ -54,7 +54,7 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
             f"<tr><td {cell}>{escape(finding.severity.value)}</td>"
             f"<td {cell}>{escape(finding.topic)}</td>"
             f"<td {cell}>{escape(printable(finding.says))}</td>"
-            f"<td {cell}><code>{escape(printable(finding.mend or ''))}</code></td></tr>"
+            f"<td {cell}>{_code(finding.mend)}</td></tr>"
             for finding in self.findings
         )
         title = f"{printable(self.table)}, version {self.version}"
@@ -64,6 +64,10 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
     def is_healthy(self) -> bool:
         """Whether nothing was found that prevents rows from being read."""
         return all(finding.severity is not Severity.ERROR for finding in self.findings)
+
+
+def _code(text: str | None) -> str:
+    return "" if text is None else f"<code>{escape(printable(text))}</code>"
 
 
 def size_text(size: float) -> str:

@@ -14,6 +14,7 @@ from truckee.commands.care.optimize_plan import OptimizePlan, OptimizeRequest
 from truckee.commands.care.rewrite import Rewritten
 from truckee.protocol.actions import AddFile
 from truckee.protocol.properties import TableProperties
+from truckee.spark.result_frame import result_frame
 
 _LONG = pa.int64()
 _SIZES = pa.struct(
@@ -165,7 +166,7 @@ def outcome_frame(
             "metrics": pa.array([metrics], _METRICS),
         }
     )
-    return spark.createDataFrame(table)
+    return result_frame(spark.createDataFrame(table))
 
 
 def _counts(outcome: OptimizeOutcome, plan: OptimizePlan) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from truckee.errors.commands.care import InventoryError
 from truckee.errors.options import IllegalOptionError
 from truckee.log.running_command import running
 from truckee.options.text import Options
+from truckee.spark.result_frame import result_frame
 from truckee.spark.session.hadoop_storage import HadoopStorage
 from truckee.spark.session.job_descriptions import job_description
 from truckee.spark.session.python_workers import workers_have_truckee
@@ -88,7 +89,7 @@ def _word(mode: VacuumMode | str) -> VacuumMode | None:
 
 
 def _paths(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
-    return spark.createDataFrame([(path,) for path in paths], "path string")
+    return result_frame(spark.createDataFrame([(path,) for path in paths], "path string"))
 
 
 def _qualified(storage: Storage, path: str = "") -> str:

@@ -176,7 +176,7 @@ class RetentionTooShortError(DeltaError):
             "which the table keeps deleted files; running readers and writers, and time travel, "
             "may need them\n"
             f"hint: retain at least {self.least_hours} hours, or, if nobody uses the table, set "
-            f"{RETENTION_CHECK} to false"
+            f"{RETENTION_CHECK} to false (on the command line: --no-retention-check)"
         )
 
 

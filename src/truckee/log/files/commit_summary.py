@@ -6,9 +6,25 @@ from collections.abc import Mapping
 
 from truckee.log.files.history import HistoryEntry
 
-_INSERTED = ("numTargetRowsInserted", "numOutputRows")
-_UPDATED = ("numTargetRowsUpdated", "numUpdatedRows")
-_DELETED = ("numTargetRowsDeleted", "numDeletedRows")
+# The names with underscores are those of delta-rs.
+_INSERTED = (
+    "numTargetRowsInserted",
+    "numOutputRows",
+    "num_target_rows_inserted",
+    "num_added_rows",
+)
+_UPDATED = (
+    "numTargetRowsUpdated",
+    "numUpdatedRows",
+    "num_target_rows_updated",
+    "num_updated_rows",
+)
+_DELETED = (
+    "numTargetRowsDeleted",
+    "numDeletedRows",
+    "num_target_rows_deleted",
+    "num_deleted_rows",
+)
 # These operations only write rows that existed before.
 _WRITE_NO_NEW_ROWS = ("DELETE", "UPDATE", "OPTIMIZE", "REORG", "RESTORE")
 
