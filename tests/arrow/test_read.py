@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from itertools import pairwise
-from os import urandom
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,35 @@ def test_small_files_share_a_task() -> None:
     assert len(tasks([file(f"f{number}", 10) for number in range(200)])) < 50
 
 
+def test_a_small_read_has_one_task_for_each_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+
+    found = tasks([file(f"f{number}", 2 << 20) for number in range(5)])
+
+    assert sorted(len(task) for task in found) == [2, 3]
+
+
+def test_a_large_read_has_the_same_number_of_tasks_for_each_core(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+
+    found = tasks([file(f"f{number}", 60 << 20) for number in range(10)])
+
+    sizes = [sum(part.size for part in task) for task in found]
+    assert len(found) == 12
+    assert max(sizes) <= 64 << 20
+
+
+def test_the_versions_of_a_file_share_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    deletes = [file("f", 1 << 20, rows=RowSelection(within=vector(number))) for number in range(30)]
+
+    found = tasks([*deletes, file("g", 1 << 20)])
+
+    assert sorted(len(task) for task in found) == [1, 30]
+
+
 def test_every_row_group_is_read_by_one_part(tmp_path: Path) -> None:
     size = written(tmp_path, 1000, group=100)
     of = file(size=size)
@@ -118,7 +147,7 @@ def test_a_batch_has_as_many_rows_as_the_columns_that_are_read_allow(tmp_path: P
 
 
 def test_a_column_of_a_local_file_is_read_piece_by_piece(tmp_path: Path) -> None:
-    numbers = pa.Array.from_buffers(pa.int64(), 4 << 20, [None, pa.py_buffer(urandom(32 << 20))])
+    numbers = pa.Array.from_buffers(pa.int64(), 4 << 20, [None, pa.py_buffer(os.urandom(32 << 20))])
     options = {"use_dictionary": False, "compression": "none", "row_group_size": 4 << 20}
     pq.write_table(pa.table({"id": numbers}), tmp_path / "f", **options)
     of = TableRead(url=str(tmp_path), store_options={}, table=configuration(IDS))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
-from pyspark.errors import AnalysisException, StreamingQueryException
+from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 import truckee
@@ -100,21 +101,25 @@ def test_filters_leave_out_files_where_the_session_pushes_them(
 ) -> None:
     for first in (0, 10, 20):
         append(spark, tmp_path / "t", first)
+    # A read that opens one of the files that the filter excludes fails.
+    for file in (tmp_path / "t").glob("*.parquet"):
+        if max(pq.read_table(file)["id"].to_pylist()) < 20:
+            file.unlink()
     key = "spark.sql.python.filterPushdown.enabled"
 
-    def partitions() -> int:
-        return load(spark, tmp_path / "t").where("id >= 20").rdd.getNumPartitions()
+    def found() -> list[int]:
+        rows = load(spark, tmp_path / "t").where("id >= 20 AND value LIKE 'v%'").collect()
+        return sorted(row.id for row in rows)
 
-    all_files = partitions()
+    with pytest.raises(PySparkException, match="DataFileNotFoundError"):
+        found()
     spark.conf.set(key, "true")
     try:
-        some_files = partitions()
-        rows = load(spark, tmp_path / "t").where("id = 21 AND value LIKE 'v%'").collect()
+        some = found()
     finally:
         spark.conf.unset(key)
 
-    assert (all_files, some_files) == (3, 1)
-    assert [row.id for row in rows] == [21]
+    assert some == [20, 21, 22]
 
 
 def test_the_name_delta_where_no_jar_claims_it(spark: SparkSession, tmp_path: Path) -> None:

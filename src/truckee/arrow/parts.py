@@ -7,14 +7,15 @@ by several tasks, and every row group by exactly one of them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import heapreplace
 from typing import Any
 
 from msgspec import Struct
 
 from truckee.scan.scan_file import ScanFile
 
-_LARGEST_PART = 128 << 20
+_LARGEST_TASK = 64 << 20
 _COST_OF_A_FILE = 4 << 20
 # A size in the log may be absurdly large, and each part is an object.
 _MOST_PARTS = 10_000
@@ -34,21 +35,29 @@ class FilePart(Struct, frozen=True):
 
 
 def tasks(files: Iterable[ScanFile]) -> list[tuple[FilePart, ...]]:
-    """Return the parts of files, grouped into tasks of about the same size."""
+    """Return the parts of files, grouped into tasks of about the same size.
+
+    There is a task for each core or, if these would be too large, a multiple of that: every task
+    takes time to start, and no core waits for a last, partial round. Parts that are decoded
+    together are in one task.
+    """
     files = list(files)
     total = sum(file.size + _COST_OF_A_FILE for file in files)
-    wanted = 2 * (os.cpu_count() or 1)
-    largest = min(_LARGEST_PART, max(_COST_OF_A_FILE, total // wanted))
-    parts = [part for file in files for part in cut(file, largest)]
-    parts.sort(key=lambda part: -part.size)
-    bins: list[tuple[list[FilePart], int]] = []
-    for part in parts:
-        size = part.size + _COST_OF_A_FILE
-        if not bins or bins[-1][1] + size > largest + _COST_OF_A_FILE:
-            bins.append(([], 0))
-        members, filled = bins.pop()
-        bins.append(([*members, part], filled + size))
-    return [tuple(members) for members, _ in bins]
+    cores = os.cpu_count() or 1
+    wanted = cores * max(1, -(-total // (cores * _LARGEST_TASK)))
+    largest = max(_COST_OF_A_FILE, total // wanted)
+    groups = read_together(part for file in files for part in cut(file, largest))
+    groups.sort(key=_cost, reverse=True)
+    bins: list[tuple[int, int, list[FilePart]]]
+    bins = [(0, number, []) for number in range(min(wanted, len(groups)))]
+    for group in groups:
+        filled, number, members = bins[0]
+        heapreplace(bins, (filled + _cost(group), number, [*members, *group]))
+    return [tuple(members) for _, _, members in bins]
+
+
+def _cost(group: Sequence[FilePart]) -> int:
+    return max(part.size for part in group) + _COST_OF_A_FILE
 
 
 def cut(file: ScanFile, largest: int) -> Iterator[FilePart]:

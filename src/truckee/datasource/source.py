@@ -34,6 +34,7 @@ from truckee.arrow.file_columns import TableRead
 from truckee.arrow.parts import FilePart, tasks
 from truckee.arrow.read import read_parts
 from truckee.changes.read_schema import ReadSchema
+from truckee.datasource.acknowledgement import acknowledge_received
 from truckee.datasource.pushed_filters import pushed_predicate
 from truckee.datasource.read_request import (
     READ_OPTIONS,
@@ -144,7 +145,15 @@ def _read(partition: InputPartition) -> Iterator[pa.RecordBatch]:
         yield from read_parts(partition.read, partition.parts)
 
 
-class SourceReader(DataSourceReader):
+class _TaskReader:
+    """A reader that Spark sends to the workers, each time before the partition of a task."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        acknowledge_received()
+        vars(self).update(state)
+
+
+class SourceReader(_TaskReader, DataSourceReader):
     """A batch read of a version of a table, or of a range of its feed."""
 
     def __init__(self, request: ReadRequest, version: int | None) -> None:
@@ -181,7 +190,7 @@ class _PushedFilters:
         return filters
 
 
-class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+class StreamReader(_TaskReader, DataSourceStreamReader, SupportsTriggerAvailableNow):
     """A stream of a table, or of its feed."""
 
     def __init__(self, options: Mapping[str, str], schema: StructType, version: int | None) -> None:
