@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GreaterThan;
 import org.apache.spark.sql.catalyst.expressions.If;
+import org.apache.spark.sql.catalyst.expressions.In;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
@@ -53,9 +54,11 @@ public class TruckeePlanner extends SparkStrategy {
     Expression sign = sign(summed);
     if (sign == null || !isOneTask(summed.child())) return NONE;
     LogicalPlan rows = (LogicalPlan) summed.child().children().head();
-    SparkPlan left = new TruckeeUncancelled(new CoalesceExec(1, new ProjectExec(
-        columns(summed, sign, (Attribute) copies.generatorOutput().head()), planLater(rows))));
-    boolean isSame = left.output().equals(copies.output());
+    Attribute type = (Attribute) copies.generatorOutput().head();
+    Seq output = (Seq) summed.groupingExpressions().appended(type);
+    SparkPlan left = new TruckeeUncancelled(
+        output, new CoalesceExec(1, new ProjectExec(columns(summed, sign, type), planLater(rows))));
+    boolean isSame = output.equals(copies.output());
     return TruckeeFiles.seq(new Object[] {isSame ? left : new ProjectExec(copies.output(), left)});
   }
 
@@ -101,9 +104,20 @@ public class TruckeePlanner extends SparkStrategy {
       Expression same = NormalizeFloatingNumbers$.MODULE$.normalize(column);
       columns.add(same == column ? column : named(same, column));
     }
-    Expression isInsert = new GreaterThan(sign, new Literal(Integer.valueOf(0), DataTypes.IntegerType));
-    columns.add(named(new If(isInsert, text("insert"), text("delete")), type));
+    columns.add(named(type(sign), type));
     return TruckeeFiles.seq(columns.toArray());
+  }
+
+  /** The type of a row; a name of the feed if possible, since Spark takes its time to compare texts. */
+  private static Expression type(Expression sign) {
+    Expression name = (Expression) sign.references().toSeq().head();
+    Expression isAfter = new In(name, TruckeeFiles.seq(new Object[] {text("insert"), text("update_postimage")}));
+    if (sign.semanticEquals(new If(isAfter, number(1), number(-1)))) return name;
+    return new If(new GreaterThan(sign, number(0)), text("insert"), text("delete"));
+  }
+
+  private static Expression number(int value) {
+    return new Literal(Integer.valueOf(value), DataTypes.IntegerType);
   }
 
   private static Expression text(String value) {
