@@ -20,12 +20,15 @@ SPILL = "spark.shuffle.spill.numElementsForceSpillThreshold"
 
 @pytest.fixture(params=["in memory", "spilled"])
 def memory(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[None]:
-    """Spark's sorter with all rows in memory, or with a file for every hundred rows."""
+    """Spark's sorter with all rows in memory, or with a file for every ten of its records.
+
+    A record is a row that is sorted, or many rows of together up to 64 KiB that are only kept.
+    """
     if request.param == "in memory":
         yield
         return
     conf = spark.sparkContext._jsc.sc().conf()
-    conf.set(SPILL, "100")
+    conf.set(SPILL, "10")
     try:
         yield
     finally:
@@ -40,11 +43,12 @@ def compared(frame: DataFrame, *columns: str, within: tuple[str, ...] = ()) -> D
 
 def test_it_is_the_difference_of_multisets(spark: SparkSession, memory: None) -> None:
     chosen = Random(3)
+    texts = [*["", "a", "ä" * 9] * 20, "b" * 70_000]
     rows = [
-        (chosen.choice([None, 1, 2, chosen.randrange(10**6)]), chosen.choice(["", "a", "ä" * 9]))
+        (chosen.choice([None, 1, 2, chosen.randrange(10**6)]), chosen.choice(texts))
         for _ in range(1500)
     ]
-    kinds = ["delete", "insert", "update_preimage", "update_postimage"]
+    kinds = ["delete", "insert", "update_preimage", "update_postimage", "", None]
     changes = [(*row, chosen.choice(kinds)) for row in rows]
     expected: Counter[Any] = Counter()
     for number, text, kind in changes:

@@ -3,10 +3,7 @@ package truckee;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.function.BiFunction;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
@@ -25,10 +22,6 @@ import org.apache.spark.sql.catalyst.expressions.In;
 import org.apache.spark.sql.catalyst.expressions.InSet;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
-import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
-import org.apache.spark.sql.catalyst.plans.logical.Filter;
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.FileIndex;
@@ -42,7 +35,6 @@ import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.Function1;
-import scala.Option;
 import scala.collection.immutable.ArraySeq;
 import scala.collection.immutable.Map;
 import scala.collection.immutable.Map$;
@@ -263,30 +255,6 @@ public class TruckeeFiles implements FileIndex {
      */
     public Dataset select(Dataset rows, String items, Column[] given) throws IOException {
       return (Dataset) rows.select(columns(items, given));
-    }
-
-    /**
-     * Columns of the groups of rows for which a condition is true. `keys` are columns, and `sums` are
-     * expressions with names, both of them lists in JSON.
-     */
-    public Dataset grouped(Dataset rows, String keys, String sums, String having, String items)
-        throws IOException {
-      SparkSession session = rows.sparkSession();
-      Object[] by = expressions(session, keys);
-      List values = new ArrayList(Arrays.asList(by));
-      values.addAll(Arrays.asList(expressions(session, sums)));
-      LogicalPlan summed =
-          new Aggregate(seq(by), seq(values.toArray()), rows.logicalPlan(), Option.empty());
-      LogicalPlan kept = new Filter(session.expression(functions.expr(having)), summed);
-      // One plan, so that Spark analyses it once.
-      return Dataset.ofRows(session, new Project(seq(expressions(session, items)), kept));
-    }
-
-    private static Object[] expressions(SparkSession session, String items) throws IOException {
-      Column[] columns = columns(items, null);
-      Object[] found = new Object[columns.length];
-      for (int i = 0; i < found.length; i++) found[i] = session.expression(columns[i]);
-      return found;
     }
 
     private static Column[] columns(String items, Column[] given) throws IOException {

@@ -16,6 +16,7 @@ import org.apache.spark.sql.execution.UnsafeExternalRowSorter;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.array.ByteArrayMethods;
+import org.apache.spark.unsafe.bitset.BitSetMethods;
 import org.apache.spark.util.collection.unsafe.sort.PrefixComparators;
 import org.apache.spark.util.collection.unsafe.sort.UnsafeExternalSorter;
 import org.apache.spark.util.collection.unsafe.sort.UnsafeSorterIterator;
@@ -28,7 +29,8 @@ import scala.runtime.AbstractFunction1;
 
 /**
  * The rows of a task that are left after equal deleted and inserted ones have cancelled. The last column
- * of a row is its type, `insert` or `delete`; rows are equal if their other columns are.
+ * of a row is its type: `insert` and `update_postimage` are inserted, all others deleted. Rows are equal
+ * if their other columns are. The type of those that are left is `insert` or `delete`.
  *
  *     all rows, kept in order, and a filter of their hashes
  *       -> no row of the other type has such a hash: the row is left
@@ -37,19 +39,25 @@ import scala.runtime.AbstractFunction1;
  * Usually few rows are compared. Spark's sorter keeps the rows, in memory that Spark manages; it spills
  * what does not fit. The more rows, the more of them pass the filter and are sorted, in the end all.
  *
- * Spark writes the type after everything else in a row, as 8 bytes. So what comes before it is the same
- * for equal rows, byte for byte: Spark's own aggregation compares rows in this way.
+ * Spark writes the type after everything else in a row. So what comes before it is the same for equal
+ * rows, byte for byte, apart from the length of the type: Spark's own aggregation compares rows in this
+ * way. Rows are kept with 8 bytes for the type.
  */
 public class TruckeeUncancelled extends SparkPlan {
   private static final int TYPE_BYTES = 8;
+  private static final int BUNDLE_BYTES = 64 << 10;
   private static final long PAGE_BYTES = 4L << 20;
+  private final Seq output;
   private final SparkPlan child;
 
-  public TruckeeUncancelled(SparkPlan child) { this.child = child; }
+  public TruckeeUncancelled(Seq output, SparkPlan child) {
+    this.output = output;
+    this.child = child;
+  }
 
   public Seq children() { return TruckeeFiles.seq(new Object[] {child}); }
 
-  public Seq output() { return child.output(); }
+  public Seq output() { return output; }
 
   public Partitioning outputPartitioning() { return child.outputPartitioning(); }
 
@@ -59,17 +67,18 @@ public class TruckeeUncancelled extends SparkPlan {
   }
 
   public TreeNode withNewChildrenInternal(IndexedSeq others) {
-    return new TruckeeUncancelled((SparkPlan) others.head());
+    return new TruckeeUncancelled(output, (SparkPlan) others.head());
   }
 
-  public int productArity() { return 1; }
+  public int productArity() { return 2; }
 
-  public Object productElement(int index) { return child; }
+  public Object productElement(int index) { return index == 0 ? (Object) output : child; }
 
   public boolean canEqual(Object other) { return other instanceof TruckeeUncancelled; }
 
   public boolean equals(Object other) {
-    return other instanceof TruckeeUncancelled && ((TruckeeUncancelled) other).child.equals(child);
+    if (!(other instanceof TruckeeUncancelled)) return false;
+    return ((TruckeeUncancelled) other).child.equals(child) && ((TruckeeUncancelled) other).output.equals(output);
   }
 
   public int hashCode() { return 31 * child.hashCode() + 7; }
@@ -83,18 +92,9 @@ public class TruckeeUncancelled extends SparkPlan {
     public Object apply(Object of) {
       scala.collection.Iterator rows = (scala.collection.Iterator) of;
       try {
-        UnsafeExternalSorter kept = sorter(schema, false);
-        Hashes hashes = new Hashes();
-        while (rows.hasNext()) {
-          UnsafeRow row = (UnsafeRow) rows.next();
-          Object base = row.getBaseObject();
-          long offset = row.getBaseOffset();
-          int size = row.getSizeInBytes();
-          long hash = XXH64.hashUnsafeWords(base, offset, size - TYPE_BYTES, 42L);
-          hashes.add(hash, Platform.getByte(base, offset + size - TYPE_BYTES) == Copies.INSERT[0]);
-          kept.insertRecord(base, offset, size, hash, false);
-        }
-        return new Left(kept, hashes, schema);
+        Bundles kept = new Bundles(schema);
+        while (rows.hasNext()) kept.add((UnsafeRow) rows.next());
+        return new Left(kept.all(), kept.hashes, schema);
       } catch (Exception error) {
         Platform.throwException(error);
         return null;
@@ -102,36 +102,101 @@ public class TruckeeUncancelled extends SparkPlan {
     }
   }
 
-  /** A sorter of Spark, by hash or in order. That of rows is the same in all versions; it has this one. */
-  private static UnsafeExternalSorter sorter(StructType schema, boolean byHash) throws Exception {
+  /**
+   * All rows, many of them in one record of Spark's sorter, which takes its time for a record. Each row has
+   * a head of 8 bytes: its hash in the upper half, its size in the lower, which ends in 1 if it is inserted.
+   */
+  private static class Bundles {
+    private static final long INSERT = word("insert");
+    private static final long DELETE = word("delete");
+    private static final long UPDATE_P = word("update_p");
+    private static final long OSTIMAGE = word("ostimage");
+    private final Hashes hashes = new Hashes();
+    private final UnsafeExternalSorter sorter;
+    private final int last;
+    private final int slotAt;
+    private byte[] bytes = new byte[BUNDLE_BYTES];
+    private int size = 0;
+    private int count = 0;
+
+    private Bundles(StructType schema) throws Exception {
+      sorter = sorter(schema);
+      last = schema.length() - 1;
+      slotAt = UnsafeRow.calculateBitSetWidthInBytes(schema.length()) + 8 * last;
+    }
+
+    private static long word(String text) {
+      return Platform.getLong(java.util.Arrays.copyOf(text.getBytes(), 8), Platform.BYTE_ARRAY_OFFSET);
+    }
+
+    private void add(UnsafeRow row) throws IOException {
+      Object from = row.getBaseObject();
+      long start = row.getBaseOffset();
+      boolean isNull = row.isNullAt(last);
+      long slot = Platform.getLong(from, start + slotAt);
+      int before = isNull ? row.getSizeInBytes() : (int) (slot >>> 32);
+      boolean isInserted = !isNull && isInserted(from, start + before, (int) slot);
+      if (size + before + 16 > bytes.length) flush(before + 16);
+      long to = Platform.BYTE_ARRAY_OFFSET + size + 8;
+      for (int i = 0; i < before; i += 8) Platform.putLong(bytes, to + i, Platform.getLong(from, start + i));
+      if (isNull) BitSetMethods.unset(bytes, to, last);
+      Platform.putLong(bytes, to + slotAt, (long) before << 32 | 6);
+      Platform.putLong(bytes, to + before, isInserted ? INSERT : DELETE);
+      long hash = XXH64.hashUnsafeWords(bytes, to, before, 42L);
+      Platform.putLong(bytes, to - 8, hash << 32 | before + TYPE_BYTES | (isInserted ? 1 : 0));
+      size += before + 16;
+    }
+
+    private static boolean isInserted(Object base, long at, int length) {
+      if (length == 6) return Platform.getLong(base, at) == INSERT;
+      return length == 16 && Platform.getLong(base, at) == UPDATE_P && Platform.getLong(base, at + 8) == OSTIMAGE;
+    }
+
+    private void flush(int needed) throws IOException {
+      if (size > 0) sorter.insertRecord(bytes, Platform.BYTE_ARRAY_OFFSET, size, count++, false);
+      // In a loop of their own, since the processor then waits for many places of the filter at once.
+      for (int i = 0; i < size; ) {
+        long head = Platform.getLong(bytes, Platform.BYTE_ARRAY_OFFSET + i);
+        hashes.add(head);
+        i += 8 + ((int) head & -8);
+      }
+      if (needed > bytes.length) bytes = new byte[needed];
+      size = 0;
+    }
+
+    private UnsafeExternalSorter all() throws IOException {
+      flush(0);
+      return sorter;
+    }
+  }
+
+  /** A sorter of Spark, by numbers such as hashes. That of rows is the same in all versions; it has this one. */
+  private static UnsafeExternalSorter sorter(StructType schema) throws Exception {
     // Spark's own pages may have 64 MiB, which is too much for a few rows.
     long page = Math.min(PAGE_BYTES, TaskContext.get().taskMemoryManager().pageSizeBytes());
-    UnsafeExternalRowSorter owner = byHash
-        ? UnsafeExternalRowSorter.create(schema, new Same(), PrefixComparators.LONG, null, page, true)
-        : UnsafeExternalRowSorter.createWithRecordComparator(schema, null, null, null, page, false);
+    UnsafeExternalRowSorter owner =
+        UnsafeExternalRowSorter.create(schema, new Same(), PrefixComparators.LONG, null, page, true);
     Field field = UnsafeExternalRowSorter.class.getDeclaredField("sorter");
     field.setAccessible(true);
     return (UnsafeExternalSorter) field.get(owner);
   }
 
-  /** All rows are the same to the sorter, which only looks at their hashes. */
+  /** All rows are the same to the sorter, which only looks at their numbers. */
   public static class Same implements Ordering {
     public int compare(Object one, Object other) { return 0; }
   }
 
-  /** Two bits for each of 8 million kinds of hashes: whether deleted, and whether inserted rows have it. */
+  /** For each of 8 million kinds of hashes, whether deleted, and then whether inserted rows have it. */
   private static class Hashes {
-    private static final int KINDS = 1 << 23;
-    private final long[] bits = new long[KINDS / 32];
+    private static final int WORDS = 1 << 17;
+    private final long[] bits = new long[2 * WORDS];
 
-    private void add(long hash, boolean isInserted) {
-      bits[place(hash)] |= (isInserted ? 2L : 1L) << 2 * (hash & 31);
-    }
+    private void add(long head) { bits[place(head)] |= 1L << (head >>> 32); }
 
-    /** Whether rows of both types may have the hash. */
-    private boolean isShared(long hash) { return (bits[place(hash)] >>> 2 * (hash & 31) & 3) == 3; }
+    /** Whether a row of the other type may have the hash. */
+    private boolean isShared(long head) { return (bits[place(head ^ 1)] >>> (head >>> 32) & 1) != 0; }
 
-    private int place(long hash) { return (int) (hash >>> 32) & bits.length - 1; }
+    private static int place(long head) { return (int) (head & 1) * WORDS | (int) (head >>> 38) & WORDS - 1; }
   }
 
   /** The rows that are left: first those whose hash the other type does not have. */
@@ -143,6 +208,9 @@ public class TruckeeUncancelled extends SparkPlan {
     private UnsafeExternalSorter kept;
     private UnsafeExternalSorter doubtful;
     private UnsafeSorterIterator rows;
+    private Object base;
+    private long at = 0;
+    private long end = 0;
     private boolean hasRecord;
     private boolean isReady;
 
@@ -151,7 +219,7 @@ public class TruckeeUncancelled extends SparkPlan {
       this.hashes = hashes;
       this.schema = schema;
       this.row = new UnsafeRow(schema.length());
-      this.rows = kept.getIterator(0);
+      this.rows = kept.getSortedIterator();
     }
 
     public boolean hasNext() {
@@ -170,15 +238,17 @@ public class TruckeeUncancelled extends SparkPlan {
     }
 
     private boolean inOrder() throws Exception {
-      while (rows.hasNext()) {
-        rows.loadNext();
-        if (!hashes.isShared(rows.getKeyPrefix())) {
-          row.pointTo(rows.getBaseObject(), rows.getBaseOffset(), rows.getRecordLength());
+      while (at < end || hasBundle()) {
+        long head = Platform.getLong(base, at);
+        long start = at + 8;
+        int size = (int) head & -8;
+        at = start + size;
+        if (!hashes.isShared(head)) {
+          row.pointTo(base, start, size);
           return true;
         }
-        if (doubtful == null) doubtful = sorter(schema, true);
-        doubtful.insertRecord(
-            rows.getBaseObject(), rows.getBaseOffset(), rows.getRecordLength(), rows.getKeyPrefix(), false);
+        if (doubtful == null) doubtful = sorter(schema);
+        doubtful.insertRecord(base, start, size, head >>> 32, false);
       }
       kept.cleanupResources();
       kept = null;
@@ -187,6 +257,15 @@ public class TruckeeUncancelled extends SparkPlan {
         step();
       }
       return false;
+    }
+
+    private boolean hasBundle() throws IOException {
+      if (!rows.hasNext()) return false;
+      rows.loadNext();
+      base = rows.getBaseObject();
+      at = rows.getBaseOffset();
+      end = at + rows.getRecordLength();
+      return true;
     }
 
     private void step() throws IOException {

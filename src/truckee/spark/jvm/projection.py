@@ -17,6 +17,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType
 
 from truckee.spark.jvm.bridge import (
+    compiled,
     gateway,
     java_array,
     java_class,
@@ -106,19 +107,17 @@ def binary_search(spark: SparkSession, numbers: Sequence[int | float], value: Co
     return to_column(spark, search)
 
 
-def grouped(
-    df: DataFrame,
-    keys: Iterable[Named],
-    sums: Iterable[Sql],
-    *,
-    having: str,
-    items: Iterable[Named | Sql],
+def uncancelled(
+    df: DataFrame, compared: Sequence[str], taken: Sequence[str], shown: Sequence[str]
 ) -> DataFrame:
-    """Return these columns of groups of rows, for the groups that a condition is true for."""
+    """Return the rows of changes that are left after equal ones have cancelled.
+
+    Rows are equal if the columns `compared` are. The columns `taken` are those of any of the equal
+    rows; the result has the columns `shown`.
+    """
     spark = df.sparkSession
-    listed = [_packed(spark, each)[0] for each in (keys, sums, items)]
-    found = java_half(spark).grouped(df._jdf, listed[0], listed[1], having, listed[2])
-    return DataFrame(found, spark)
+    lists = [json.dumps(list(names)) for names in (compared, taken, shown)]
+    return DataFrame(compiled(spark, "TruckeePlanner").uncancelled(df._jdf, *lists), spark)
 
 
 def _packed(spark: SparkSession, items: Iterable[Item]) -> tuple[str, Any]:

@@ -39,16 +39,13 @@ from truckee.changes.columns import (
 )
 from truckee.changes.row_identity import not_unique_error
 from truckee.errors.diff import KeysNotUniqueError
-from truckee.spark.jvm.bridge import compiled
 from truckee.spark.jvm.jvm_errors import install_translation, translate_with
-from truckee.spark.jvm.projection import Named, Sql, column, grouped, quoted
+from truckee.spark.jvm.projection import column, uncancelled
 
-_SUM = "__truckee_sum"
 _KEY = "__truckee_key_"
 _BEFORE, _AFTER = "__truckee_before", "__truckee_after"
 _DELETED, _INSERTED = "__truckee_deleted", "__truckee_inserted"
 _IMAGE, _VERSION = "image", "version"
-_IS_AFTER = f"{CHANGE_TYPE} IN ('{INSERT}', '{UPDATE_POSTIMAGE}')"
 _MARK = "truckee-keys:"
 _MESSAGE = re.compile(rf"{_MARK}([0-9A-F]*),(\d+),([0-9A-F]*);")
 
@@ -75,20 +72,7 @@ def uncancelled_rows(
         for place, name in enumerate(others)
     }
     keyed = changes.withColumns(keys) if keys else changes
-    kind = f"if({_SUM} > 0, '{INSERT}', '{DELETE}')"
-    copies = Sql(f"explode(array_repeat({kind}, CAST(abs({_SUM}) AS INT)))", CHANGE_TYPE)
-    spark = changes.sparkSession
-    compiled(spark, "TruckeePlanner").install(spark._jsparkSession)
-    return grouped(
-        keyed,
-        map(Named, (*within, *plain, *keys)),
-        [
-            Sql(f"sum(if({_IS_AFTER}, 1, -1))", _SUM),
-            *(Sql(f"first({quoted(name)})", name) for name in others),
-        ],
-        having=f"{_SUM} <> 0",
-        items=[*map(Named, columns), copies, *map(Named, within)],
-    )
+    return uncancelled(keyed, (*within, *plain, *keys), others, (*columns, CHANGE_TYPE, *within))
 
 
 def paired_rows(
