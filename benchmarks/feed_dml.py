@@ -1,7 +1,8 @@
 """UPDATE and MERGE with the change data feed on: 16 columns, 3 % of the rows of every file change.
 
-Each changed row is written three times: as it is now, and before and after for the feed. Plain
-Spark shows the floor: it reads, filters or joins, and writes these rows, and commits nothing.
+Each changed row is written three times: as it is now, and before and after for the feed, which has
+files of its own. Plain Spark shows the floor: it reads, filters or joins, and writes these rows to
+two files in each task as well, and commits nothing.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def update_floor(context: Any, params: dict[str, Any]) -> None:
         *("if(_change_type = 'update_preimage', x, x + 1) AS x" if n == "x" else n for n in WIDE),
         "_change_type",
     )
-    new.write.parquet(f"{path_of(context)}/new")
+    _write_apart(new, context)
 
 
 def merge_floor(context: Any, params: dict[str, Any]) -> None:
@@ -65,7 +66,16 @@ def merge_floor(context: Any, params: dict[str, Any]) -> None:
         *(f"if(_change_type = 'update_preimage', t_{n}, {n}) AS {n}" for n in names),
         "_change_type",
     )
-    new.write.parquet(f"{path_of(context)}/new")
+    _write_apart(new, context)
+
+
+def _write_apart(new: Any, context: Any) -> None:
+    """Write data and change rows to different files, as a table has to have them.
+
+    In one file they would share the dictionary of each column, and be a fifth smaller.
+    """
+    kinds = new.selectExpr("*", "_change_type IS NOT NULL AS is_change")
+    kinds.write.partitionBy("is_change").parquet(f"{path_of(context)}/new")
 
 
 def _old_rows(context: Any) -> Any:

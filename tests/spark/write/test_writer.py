@@ -322,6 +322,21 @@ def test_no_file_has_more_records_than_asked_for_with_change_rows(
     assert (sum(counts), max(counts) <= 30) == (40, True)
 
 
+def test_rows_of_many_bytes_keep_their_order_in_data_and_change_files(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    kinds = "explode(array('update_preimage', 'update_postimage', null)) AS _change_type"
+    frame = spark.range(0, 40, 1, 1).selectExpr("id", "repeat('x', 1000000) AS s", kinds)
+    metadata = metadata_of(frame.drop("_change_type"), enableChangeDataFeed="true")
+
+    files = written(frame, tmp_path, metadata)
+
+    [data], [changed] = files.adds, files.changes
+    assert parquet(tmp_path, data.path).read(["id"])["id"].to_pylist() == list(range(40))
+    ids = parquet(tmp_path, changed.path).read(["id"])["id"].to_pylist()
+    assert ids == [number for number in range(40) for _ in range(2)]
+
+
 def test_a_write_that_fails_leaves_no_file(spark: SparkSession, tmp_path: Path) -> None:
     frame = (
         spark.range(0, 20_000, 1, 4)

@@ -32,6 +32,7 @@ import org.apache.spark.internal.io.FileNameSpec;
 import org.apache.spark.mapred.SparkHadoopMapRedUtil;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.execution.datasources.OutputWriter;
 import org.apache.spark.sql.execution.datasources.OutputWriterFactory;
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
@@ -266,14 +267,24 @@ public class TruckeeCommit extends FileCommitProtocol implements Serializable {
     }
   }
 
-  /** Writes change rows to a file of their own, which is begun with the first of them. */
+  /**
+   * Writes change rows to a file of their own, which is begun with the first of them.
+   *
+   * A Parquet writer keeps a dictionary for each column. If rows went to two files in turns, the dictionaries
+   * of one file would push those of the other out of the processor's cache. So data rows wait in memory while
+   * change rows are written, up to a number of bytes.
+   */
   private static class Apart extends OutputWriter {
+    private static final long MOST_HELD = 16 * 1024 * 1024;
+
     private final OutputWriterFactory inner;
     private final OutputWriter data;
     private final StructType schema;
     private final TaskAttemptContext task;
     private final int folders;
     private final int type;
+    private final List held = new ArrayList();
+    private long heldBytes;
     private OutputWriter changes;
 
     private Apart(
@@ -289,8 +300,25 @@ public class TruckeeCommit extends FileCommitProtocol implements Serializable {
     public String path() { return data.path(); }
 
     public void write(InternalRow row) {
-      if (row.isNullAt(type)) data.write(row);
+      if (row.isNullAt(type)) hold(row);
       else changes().write(row);
+    }
+
+    private void hold(InternalRow row) {
+      if (!(row instanceof UnsafeRow)) {
+        writeHeld();
+        data.write(row);
+        return;
+      }
+      held.add(row.copy());
+      heldBytes += ((UnsafeRow) row).getSizeInBytes();
+      if (heldBytes >= MOST_HELD) writeHeld();
+    }
+
+    private void writeHeld() {
+      for (int i = 0; i < held.size(); i++) data.write((InternalRow) held.get(i));
+      held.clear();
+      heldBytes = 0;
     }
 
     private OutputWriter changes() {
@@ -305,6 +333,14 @@ public class TruckeeCommit extends FileCommitProtocol implements Serializable {
     }
 
     public void close() {
+      try {
+        writeHeld();
+      } finally {
+        closeBoth();
+      }
+    }
+
+    private void closeBoth() {
       try {
         data.close();
       } finally {
