@@ -106,8 +106,9 @@ def test_a_version_of_the_same_application_is_a_conflict_though_the_rows_are_oth
     theirs.set_transaction("app", 5)
     theirs.commit("WRITE")
 
+    settings = DmlSettings(txn_app_id="app", txn_version=6)
     with pytest.raises(ConcurrentTransactionException) as error:
-        commit_rows(spark, mine, DmlSettings(txn_app_id="app", txn_version=6))
+        commit_rows(CommandRun(spark, settings, CommandReads()), mine)
 
     assert (error.value.version, error.value.app_id) == (2, "app")
     assert table.version == 2
