@@ -95,6 +95,40 @@ spark.sql(
 spark.sql("MERGE INTO made t USING (SELECT 7 AS id, NULL AS n) s ON t.id = s.id "
     "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *")
 """,
+    "DataFrames that follow their table": """
+spark.sql("CREATE TABLE made (id BIGINT, what STRING) USING delta")
+frame = spark.table("made")
+old = spark.sql("SELECT * FROM made VERSION AS OF 0")
+frame.createOrReplaceTempView("seen")
+
+def append(frame):
+    frame.write.format("delta").mode("append").saveAsTable("made")
+
+spark.sql("INSERT INTO made VALUES (1, 'blind'), (2, 'blind')")
+append(frame.selectExpr("id + 10 AS id", "'by itself' AS what"))
+append(old.selectExpr("id + 20 AS id", "'by its past' AS what"))
+spark.sql("INSERT INTO made SELECT count(*), 'by a view' FROM seen")
+spark.sql("INSERT OVERWRITE made SELECT * FROM seen WHERE id <> 1")
+spark.sql("ALTER TABLE made ADD COLUMN more INT")
+append(frame.selectExpr("max(id) AS id", "'by older columns' AS what"))
+told = spark.sql("DESCRIBE HISTORY made").orderBy("version").select("operation", "isBlindAppend")
+append(spark.createDataFrame([(row[0] + str(row[1]),) for row in told.collect()], "what STRING"))
+""",
+    "a DataFrame whose column was dropped": """
+spark.sql(
+    "CREATE TABLE made (id BIGINT, what STRING) USING delta "
+    "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
+)
+frame = spark.table("made")
+spark.sql("ALTER TABLE made DROP COLUMN id")
+try:
+    frame.count()
+    told = "nothing"
+except Exception as error:
+    kinds = [kind.__name__ for kind in type(error).__mro__]
+    told = f"{'AnalysisException' in kinds} {error.getCondition()} {error.getSqlState()}"
+spark.sql(f"INSERT INTO made VALUES ('{told}')")
+""",
     "clone of a Parquet table": """
 spark.sql("DROP TABLE IF EXISTS files")
 spark.sql("CREATE TABLE files USING parquet PARTITIONED BY (p) AS SELECT 1L AS id, '07' AS p")

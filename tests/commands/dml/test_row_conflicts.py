@@ -135,8 +135,9 @@ def test_the_switch_makes_a_conflict_of_every_file_that_both_touch(
     mine = deleting(table, "id = 1")
     delete(spark, table.storage, "id = 2")
 
+    run = CommandRun(spark, DmlSettings(row_level_conflicts=False), CommandReads())
     with pytest.raises(ConcurrentAppendException):
-        commit_rows(spark, mine, DmlSettings(row_level_conflicts=False))
+        commit_rows(run, mine)
 
 
 def test_updates_of_different_rows_both_land(spark: SparkSession, tmp_path: Path) -> None:
@@ -243,7 +244,7 @@ def test_a_rewritten_file_whose_rows_were_changed_is_a_conflict(
     spark.conf.unset("spark.databricks.delta.update.deletionVectors.persistent")
 
     with pytest.raises(ConcurrentDeleteReadException):
-        commit_rows(spark, mine, SETTINGS, may_run_again=True)
+        commit_rows(CommandRun(spark, SETTINGS, CommandReads()), mine, may_run_again=True)
 
 
 def test_a_merge_that_inserts_does_not_overlook_a_row_that_came_meanwhile(
