@@ -186,6 +186,7 @@ def _spark_classes() -> dict[type[DeltaError], type[PySparkException]]:
             errors.SchemaLocationError,
             errors.SchemaLogConflictError,
             errors.SchemaMismatchError,
+            errors.SchemaChangedSinceAnalysisError,
             errors.SchemaNotSetError,
             errors.StatementNotAllowedError,
             errors.StreamingFrameError,
