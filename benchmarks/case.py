@@ -36,8 +36,14 @@ class Case:
     imports: Mapping[str, Sequence[str]]
     reset: Run | None
     variants: Mapping[str, Params]
+    in_turn: Sequence[str]
     spark_conf: Mapping[str, str]
     notes: Mapping[str, str]
+
+    def groups(self) -> list[list[str]]:
+        """Return the variants in the order in which they run, those that run in turn together."""
+        alone = [[variant] for variant in self.variants if variant not in self.in_turn]
+        return [list(self.in_turn), *alone] if self.in_turn else alone
 
 
 def case_names() -> list[str]:
@@ -62,6 +68,7 @@ def load_case(name: str) -> Case:
         imports=getattr(module, "IMPORTS", {}),
         reset=getattr(module, "reset", None),
         variants=getattr(module, "VARIANTS", {"": {}}),
+        in_turn=getattr(module, "IN_TURN", ()),
         spark_conf=getattr(module, "SPARK_CONF", {}),
         notes=getattr(module, "NOTES", {}),
     )

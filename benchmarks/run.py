@@ -76,14 +76,21 @@ class Runner:
             workers = self._workers(stack)
             not_started = dict(self._failed)
             found = []
-            for variant, own in case.variants.items():
-                self._measured, self._failed = {}, dict(not_started)
-                self._warmup, self._repetitions = self._rounds(variant)
-                if variant:
-                    console.print(f"  [bold]{variant}[/]", highlight=False)
-                self._take_turns(workers, {**params, **own})
-                self._compare_answers()
-                found += self._rows(variant)
+            for variants in case.groups():
+                taken: dict[str, tuple[dict[str, list[Measurement]], dict[str, str]]] = {
+                    variant: ({}, dict(not_started)) for variant in variants
+                }
+                self._warmup, self._repetitions = self._rounds(variants[0])
+                if variants[0]:
+                    console.print(f"  [bold]{', '.join(variants)}[/]", highlight=False)
+                for turn in range(self._warmup + self._repetitions):
+                    for variant in variants:
+                        self._measured, self._failed = taken[variant]
+                        self._take_turns(turn, workers, {**params, **case.variants[variant]})
+                for variant in variants:
+                    self._measured, self._failed = taken[variant]
+                    self._compare_answers()
+                    found += self._rows(variant)
         return found
 
     def _rounds(self, variant: str) -> tuple[int, int]:
@@ -92,13 +99,12 @@ class Runner:
         own = case.rounds.get(variant, (case.warmup, case.repetitions))
         return own[0] if warmup is None else warmup, repetitions or own[1]
 
-    def _take_turns(self, workers: Mapping[str, EngineProcess], params: Params) -> None:
-        for turn in range(self._warmup + self._repetitions):
-            # The first engine finds the coldest caches, so the engines take turns at being first.
-            first = turn % max(1, len(self._engines))
-            for engine in self._engines[first:] + self._engines[:first]:
-                if engine not in self._failed:
-                    self._take_turn(turn, engine, workers.get(engine), params)
+    def _take_turns(self, turn: int, workers: Mapping[str, EngineProcess], params: Params) -> None:
+        # The first engine finds the coldest caches, so the engines take turns at being first.
+        first = turn % max(1, len(self._engines))
+        for engine in self._engines[first:] + self._engines[:first]:
+            if engine not in self._failed:
+                self._take_turn(turn, engine, workers.get(engine), params)
 
     def _workers(self, stack: ExitStack) -> dict[str, EngineProcess]:
         workers = {}
