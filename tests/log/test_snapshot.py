@@ -173,7 +173,7 @@ def test_an_update_reads_only_what_is_new(files_known: bool) -> None:
     table.remove("a").delete("b", rows=[1]).then().stage(metadata("z long")).txn("x", 2)
     storage = table.storage
     assert isinstance(storage, MemoryStorage)
-    storage.write(commit_path(1), b"no longer readable")
+    storage.write(commit_path(0), b"no longer readable")
 
     updated = update_snapshot(snapshot)
 
@@ -184,6 +184,14 @@ def test_an_update_reads_only_what_is_new(files_known: bool) -> None:
     assert updated.set_transactions["x"].version == 2
     assert set(updated.domain_metadata) == {"d"}
     assert live_paths(snapshot) == ["a", "b", "c"]
+
+
+def test_an_update_finds_another_table_in_the_same_place() -> None:
+    snapshot = history().add("a").then().add("b").snapshot()
+    other = history().add("c").then().add("of another size").then().add("d")
+    object.__setattr__(snapshot, "storage", other.storage)
+
+    assert live_paths(update_snapshot(snapshot)) == ["c", "d", "of another size"]
 
 
 def test_many_updates_move_on_to_a_newer_checkpoint() -> None:
