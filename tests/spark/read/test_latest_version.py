@@ -17,7 +17,13 @@ from pyspark.sql import functions as sf
 
 import truckee
 from truckee.errors import ConcurrentAppendException
-from truckee.spark.read.frames import _QUERIES_REMEMBERED, _queries_of
+from truckee.spark.read.frames import (
+    _VERSIONS_REMEMBERED,
+    _queries,
+    _reads_of,
+    one_version,
+)
+from truckee.spark.read.relations import running_commands
 from truckee.table import DeltaTable
 
 
@@ -233,10 +239,35 @@ def test_an_update_by_a_subquery_of_the_table_itself_is_a_conflict(
 
 
 def test_what_is_known_of_queries_stays_small(spark: SparkSession, path: str) -> None:
-    frame = load(spark, path)
-    for _ in range(_QUERIES_REMEMBERED + 5):
-        frame.count()
+    context = spark.sparkContext
+    for number in range(_VERSIONS_REMEMBERED + 5):
+        _reads_of(context, f"no query {number}")
+    load(spark, path).count()
 
-    known = _queries_of(spark.sparkContext)
-    assert len(known) <= _QUERIES_REMEMBERED
+    known = _queries[context]
+    assert len(known) <= _VERSIONS_REMEMBERED
     assert not any(query.has_read(path) for query in known.values())
+
+
+def test_commands_and_queries_at_the_same_time_do_not_disturb_each_other(
+    spark: SparkSession,
+) -> None:
+    context, failed = spark.sparkContext, []
+
+    def ask(kind: int) -> None:
+        try:
+            for number in range(300):
+                _reads_of(context, f"of {kind}: {number}")
+                with one_version(spark):
+                    pass
+        except RuntimeError as error:
+            failed.append(error)
+
+    threads = [Thread(target=ask, args=(kind,)) for kind in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert failed == []
+    assert not running_commands

@@ -103,8 +103,9 @@ public class TruckeeUncancelled extends SparkPlan {
   }
 
   /**
-   * All rows, many of them in one record of Spark's sorter, which takes its time for a record. Each row has
-   * a head of 8 bytes: its hash in the upper half, its size in the lower, which ends in 1 if it is inserted.
+   * All rows, many of them in one record of Spark's sorter, so that their hashes go to the filter in one loop.
+   * Each row has a head of 8 bytes: its hash in the upper half, its size in the lower, which ends in 1 if it
+   * is inserted.
    */
   private static class Bundles {
     private static final long INSERT = word("insert");

@@ -38,6 +38,8 @@ from truckee.spark.session.settings import session_zone
 from truckee.storage.base import Storage
 
 _QUERIES_REMEMBERED = 32
+# A version is only a number, and a query may run while many others begin and end.
+_VERSIONS_REMEMBERED = 1000
 
 
 def snapshot_frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
@@ -125,14 +127,15 @@ def one_version(spark: SparkSession) -> Iterator[CommandReads]:
     """Let all queries of the body see the same version of a table; yields what they read."""
     context, name = spark.sparkContext, f"command {uuid4()}"
     before = context.getLocalProperty(COMMAND)
-    reads = _queries_of(context)[name] = CommandReads()
     running_commands.add(name)
+    reads = _reads_of(context, name)
     context.setLocalProperty(COMMAND, name)
     try:
         yield reads
     finally:
         running_commands.discard(name)
-        _queries_of(context).pop(name, None)
+        with _lock:
+            _queries[context].pop(name, None)
         if context._jsc is not None:
             context.setLocalProperty(COMMAND, before)  # type: ignore[arg-type]
 
@@ -191,21 +194,16 @@ _queries: WeakKeyDictionary[SparkContext, OrderedDict[str, CommandReads]] = Weak
 _lock = Lock()
 
 
-def _queries_of(context: SparkContext) -> OrderedDict[str, CommandReads]:
-    with _lock:
-        return _queries.setdefault(context, OrderedDict())
-
-
 def _reads_of(context: SparkContext, query: str | None) -> CommandReads:
     """Return what is known of a query."""
     if query is None:
         return CommandReads()
-    queries = _queries_of(context)
     with _lock:
+        queries = _queries.setdefault(context, OrderedDict())
         if query not in queries:
             queries[query] = CommandReads()
             others = [name for name in queries if name not in running_commands]
-            for name in others[:-_QUERIES_REMEMBERED]:
+            for name in others[:-_VERSIONS_REMEMBERED]:
                 del queries[name]
         return queries[query]
 
