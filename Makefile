@@ -22,7 +22,7 @@ SESSIONS ?= 2
 .PHONY: help demo test test-fast test-long lint format test-matrix bench curves interop lock docs clean
 
 help:
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: $(DEMO_VENV)/.ready ## the main job end to end, on a small table
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \

@@ -31,34 +31,9 @@ find_java() {
     return 1
 }
 
-install_java() {
-    command -v apt-get >/dev/null 2>&1 || return 1
-    if [ "$(id -u)" = 0 ]; then as_root=; else
-        command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null || return 1
-        as_root="sudo -n"
-    fi
-    echo "no Java $oldest or later was found: installing one with apt-get" >&2
-    said=$(mktemp)
-    if apt_install "$said"; then rm -f "$said"; return 0; fi
-    cat "$said" >&2
-    rm -f "$said"
-    return 1
-}
-
-# apt-get is talkative: what it says goes to a file, and matters only if it fails.
-apt_install() {
-    $as_root apt-get update -qq >"$1" 2>&1 || return 1
-    for release in 17 21 25; do
-        package="openjdk-$release-jre-headless"
-        if apt-cache show "$package" >/dev/null 2>&1; then
-            $as_root env DEBIAN_FRONTEND=noninteractive \
-                apt-get install -y -qq --no-install-recommends "$package" >>"$1" 2>&1 && return 0
-        fi
-    done
-    return 1
-}
-
 if find_java; then exit 0; fi
-if install_java && find_java; then exit 0; fi
+install="$(dirname "$0")/apt_install.sh"
+if "$install" "no Java $oldest or later was found" openjdk-17-jre-headless openjdk-21-jre-headless \
+    openjdk-25-jre-headless && find_java; then exit 0; fi
 echo "Spark needs Java $oldest or later and none was found: install one, or point JAVA_HOME at it" >&2
 exit 1

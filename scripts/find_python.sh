@@ -8,7 +8,7 @@ set -eu
 which=${1:-default}
 
 supported() {
-    "$1" -c 'import sys, venv; sys.exit(not (3, 10) <= sys.version_info < (3, 14))' 2>/dev/null
+    "$1" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info < (3, 14))' 2>/dev/null
 }
 
 versions() {
@@ -28,5 +28,5 @@ for version in $(versions); do
         if supported "$command"; then command -v "$command"; exit 0; fi
     done
 done
-echo "truckee needs Python 3.10 to 3.13 with its venv module, and none was found" >&2
+echo "truckee needs Python 3.10 to 3.13, and none was found" >&2
 exit 1

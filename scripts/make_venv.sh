@@ -13,10 +13,18 @@ if [ -f "$venv/.ready" ] && [ "$(cat "$venv/.ready")" = "$wanted" ]; then
     touch "$venv/.ready"
     exit 0
 fi
+# Debian's Python comes without what makes virtual environments.
+if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
+    version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    if ! "$(dirname "$0")/apt_install.sh" "this Python has no venv" "python$version-venv"; then
+        echo "$python cannot make virtual environments: install its venv, or name another by PYTHON=" >&2
+        exit 1
+    fi
+fi
 echo "setting up $venv from $lock (the first time takes a few minutes)"
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$lock"
+"$venv/bin/python" -m pip install -qq --disable-pip-version-check -r "$lock"
 if [ "$editable" = editable ]; then
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -e .
+    "$venv/bin/python" -m pip install -qq --disable-pip-version-check --no-deps -e .
 fi
 echo "$wanted" > "$venv/.ready"
