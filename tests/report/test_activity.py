@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from builders import history
 from staging import metadata
 from truckee.report.activity import RowCounts, activities
@@ -44,17 +46,22 @@ def test_commands_are_believed_more_than_the_files_they_wrote_anew() -> None:
     assert rows == [RowCounts(0, 1, 0), RowCounts(3, 2, 1)]
 
 
-def test_metrics_of_delta_rs_count_too() -> None:
+@pytest.mark.parametrize(
+    ("written", "deleted"), [("4", 4), (4, 4), (0, 0), ("4" * 5000, None), (None, None)]
+)
+def test_metrics_of_delta_rs_count_too(written: object, deleted: int | None) -> None:
     table = (
         history()
         .add("a")
         .then()
-        .info(operation="DELETE", operation_metrics={"num_deleted_rows": "4"})
+        .info(operation="DELETE", operation_metrics={"num_deleted_rows": written})
         .cdc("c")
         .then()
     )
 
-    assert activities(table.snapshot())[-1].rows == RowCounts(0, 0, 4)
+    unknown = RowCounts(None, None, None)
+    expected = unknown if deleted is None else RowCounts(0, 0, deleted)
+    assert activities(table.snapshot())[-1].rows == expected
 
 
 def test_change_files_without_metrics_leave_the_rows_unknown() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from msgspec import Struct
 
@@ -12,6 +10,7 @@ from truckee.changes.file_index import version_files
 from truckee.changes.summary import summary
 from truckee.changes.version_diff import version_diff
 from truckee.errors.base import DeltaError
+from truckee.log.files.commit_summary import metric_count
 from truckee.log.files.commits import Commit, read_commits
 from truckee.log.files.history import earliest_version
 from truckee.log.snapshot import Snapshot, load_snapshot
@@ -103,7 +102,8 @@ def row_counts(snapshot: Snapshot, commit: Commit) -> RowCounts:
     info = commit.commit_info
     names = _METRICS.get((info.operation if info is not None else None) or "")
     if info is not None and names is not None:
-        counts = [_metric(info.operation_metrics or {}, name) for name in names]
+        metrics = info.operation_metrics or {}
+        counts = [0 if name is None else metric_count(metrics, name) for name in names]
         if None not in counts:
             return RowCounts(*counts)
     if commit.cdc_files:
@@ -114,12 +114,3 @@ def row_counts(snapshot: Snapshot, commit: Commit) -> RowCounts:
         return _UNKNOWN
     rows = {count.change_type: count.rows for count in found}
     return RowCounts(inserted=rows.get("insert", 0), deleted=rows.get("delete", 0))
-
-
-def _metric(metrics: Mapping[str, Any], name: str | None) -> int | None:
-    """Return a metric, which delta-rs writes with underscores: `num_deleted_rows`."""
-    if name is None:
-        return 0
-    underscored = re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name)
-    text = str(metrics.get(name, metrics.get(underscored, "")))
-    return int(text) if text.isdecimal() else None

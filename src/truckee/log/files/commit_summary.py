@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from typing import Any
 
 from truckee.log.files.history import HistoryEntry
 
-# The names with underscores are those of delta-rs.
-_INSERTED = (
-    "numTargetRowsInserted",
-    "numOutputRows",
-    "num_target_rows_inserted",
-    "num_added_rows",
-)
-_UPDATED = (
-    "numTargetRowsUpdated",
-    "numUpdatedRows",
-    "num_target_rows_updated",
-    "num_updated_rows",
-)
-_DELETED = (
-    "numTargetRowsDeleted",
-    "numDeletedRows",
-    "num_target_rows_deleted",
-    "num_deleted_rows",
-)
+# The last of the inserted ones is of delta-rs alone, which calls written rows `num_added_rows`.
+_INSERTED = ("numTargetRowsInserted", "numOutputRows", "numAddedRows")
+_UPDATED = ("numTargetRowsUpdated", "numUpdatedRows")
+_DELETED = ("numTargetRowsDeleted", "numDeletedRows")
 # These operations only write rows that existed before.
 _WRITE_NO_NEW_ROWS = ("DELETE", "UPDATE", "OPTIMIZE", "REORG", "RESTORE")
 
@@ -74,12 +61,21 @@ def _parameter_text(parameters: Mapping[str, str | None] | None) -> str:
 
 
 def _count(metrics: Mapping[str, str | None], names: tuple[str, ...]) -> int:
-    """Return the first of these metrics that is a number, else 0.
+    return metric_count(metrics, *names) or 0
 
-    A zero counts too: a MERGE that inserted nothing has also a number of all rows that it wrote.
+
+def metric_count(metrics: Mapping[str, Any], *names: str) -> int | None:
+    """Return the first of these metrics that is a number, None if there is none.
+
+    delta-rs writes their names with underscores: `num_deleted_rows`. A zero counts too: a MERGE
+    that inserted nothing has also a number of all rows that it wrote.
     """
-    for name in names:
-        text = str(metrics.get(name) or "")
+    for name in (*names, *map(_underscored, names)):
+        text = str(metrics.get(name, ""))
         if text.isdecimal() and len(text) < 20:
             return int(text)
-    return 0
+    return None
+
+
+def _underscored(name: str) -> str:
+    return re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name)
