@@ -164,6 +164,27 @@ def test_what_the_python_reference_describes_is_there() -> None:
         assert hasattr(import_module(module), name), place
 
 
+@pytest.mark.parametrize(
+    "page",
+    [page for page in pages() if page.is_relative_to(ROOT / "docs")],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_lines_of_code_fit_their_box_on_the_site(page: Path) -> None:
+    """What is printed may be longer: the site breaks it."""
+    fences = re.findall(
+        r"^ *```(\w*)[^\n]*\n(.*?)^ *```$", page.read_text(), re.MULTILINE | re.DOTALL
+    )
+
+    long = [
+        line
+        for kind, code in fences
+        if kind != "text"
+        for line in code.splitlines()
+        if len(line) > 80
+    ]
+    assert long == []
+
+
 def test_every_page_is_in_the_navigation() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text()
     docs = ROOT / "docs"
