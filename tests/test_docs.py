@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import runpy
 from importlib import import_module
@@ -13,7 +14,7 @@ import pytest
 
 from docs_blocks import blocks, run
 from scripts.generated_docs import ROOT, commands, pages, pictures, renewed
-from scripts.search_names import parts_of
+from scripts.search_names import on_post_build, parts_of
 from truckee.options.feed import FEED_SWITCHES, READ_CHANGE_FEED, TIME_TRAVEL
 from truckee.options.stream import STREAM_OPTIONS
 
@@ -207,6 +208,19 @@ def test_search_finds_names_by_their_ends() -> None:
         "dml.x",
         "x",
         "VERSION_NOT_FOUND",
+    ]
+
+
+def test_a_hit_of_the_search_shows_one_name_and_not_all_of_them(tmp_path: Path) -> None:
+    index = tmp_path / "search" / "search_index.json"
+    index.parent.mkdir()
+    index.write_text('{"docs": [{"text": "<p>delta.a.b</p>"}, {"text": "plain"}]}')
+
+    on_post_build({"site_dir": str(tmp_path)})
+
+    assert [page["text"] for page in json.loads(index.read_text())["docs"]] == [
+        "<p>delta.a.b</p> <p>a.b</p> <p>b</p>",
+        "plain",
     ]
 
 
