@@ -1,7 +1,7 @@
 """Growth curves as pictures: two log-log panels, processor time and memory, in one SVG.
 
-Colours can be read on white and on dark, since a page may be switched to either; a reader whose
-system prefers dark gets lighter ones.
+Colours are those of the page, light or dark. Where a browser looks at the system's preference
+instead, those for white can still be told from a dark page.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WIDTH, _HEIGHT = 640, 300
 _TOP, _BOTTOM = 58, 250
 _PANELS = ((52, 304), (372, 624))
 _STYLE = (
-    "text{fill:#607d8b}.m{fill:#78909c}.g{stroke:#90a4ae;stroke-opacity:.35}"
+    "text{fill:#546e7a}.m{fill:#5c7886}.g{stroke:#90a4ae;stroke-opacity:.35}"
     ".w{stroke:#90a4ae;stroke-dasharray:5 5;fill:none}"
     ".l{fill:none;stroke-width:2.5}.s0{stroke:#1e88e5}.s1{stroke:#e53935}.s2{stroke:#43a047}"
     ".d0{fill:#1e88e5}.d1{fill:#e53935}.d2{fill:#43a047}"

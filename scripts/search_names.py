@@ -38,5 +38,6 @@ def on_post_build(config: Mapping[str, Any]) -> None:
     index = json.loads(place.read_text())
     for page in index["docs"]:
         if parts := parts_of(page["text"]):
-            page["text"] += f" <p>{' '.join(parts)}</p>"
+            # A hit shows the paragraph it is in, so that each part has one of its own.
+            page["text"] += "".join(f" <p>{part}</p>" for part in parts)
     place.write_text(json.dumps(index))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import runpy
 from importlib import import_module
@@ -13,7 +14,7 @@ import pytest
 
 from docs_blocks import blocks, run
 from scripts.generated_docs import ROOT, commands, pages, pictures, renewed
-from scripts.search_names import parts_of
+from scripts.search_names import on_post_build, parts_of
 from truckee.options.feed import FEED_SWITCHES, READ_CHANGE_FEED, TIME_TRAVEL
 from truckee.options.stream import STREAM_OPTIONS
 
@@ -164,6 +165,27 @@ def test_what_the_python_reference_describes_is_there() -> None:
         assert hasattr(import_module(module), name), place
 
 
+@pytest.mark.parametrize(
+    "page",
+    [page for page in pages() if page.is_relative_to(ROOT / "docs")],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_lines_of_code_fit_their_box_on_the_site(page: Path) -> None:
+    """What is printed may be longer: the site breaks it."""
+    fences = re.findall(
+        r"^ *```(\w*)[^\n]*\n(.*?)^ *```$", page.read_text(), re.MULTILINE | re.DOTALL
+    )
+
+    long = [
+        line
+        for kind, code in fences
+        if kind != "text"
+        for line in code.splitlines()
+        if len(line) > 80
+    ]
+    assert long == []
+
+
 def test_every_page_is_in_the_navigation() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text()
     docs = ROOT / "docs"
@@ -186,6 +208,19 @@ def test_search_finds_names_by_their_ends() -> None:
         "dml.x",
         "x",
         "VERSION_NOT_FOUND",
+    ]
+
+
+def test_a_hit_of_the_search_shows_one_name_and_not_all_of_them(tmp_path: Path) -> None:
+    index = tmp_path / "search" / "search_index.json"
+    index.parent.mkdir()
+    index.write_text('{"docs": [{"text": "<p>delta.a.b</p>"}, {"text": "plain"}]}')
+
+    on_post_build({"site_dir": str(tmp_path)})
+
+    assert [page["text"] for page in json.loads(index.read_text())["docs"]] == [
+        "<p>delta.a.b</p> <p>a.b</p> <p>b</p>",
+        "plain",
     ]
 
 

@@ -74,13 +74,15 @@ def test_what_users_hold_is_shown_as_tables(cells: list[Any]) -> None:
 
     assert "num_affected_rows" in html(deleted)
     assert all(text in html(table) for text in ("version 1", "bigint", "DELETE", "vectors on"))
-    assert "<td>DELETE</td>" in html(history)
-    assert "<td>delta</td>" in html(detail)
-    assert "<table>" in html(doctor)
+    assert ">DELETE</td>" in html(history)
+    assert "without values: userId, userName, " in html(history)
+    assert ">delta</td>" in html(detail)
+    assert ">topic</th>" in html(doctor)
     assert html(local) == html(table)
     assert html(rows) == ""
     assert "rows deleted" in html(diff)
-    assert "<th>metrics</th>" in html(optimized)
+    assert ">metrics</th>" in html(optimized)
+    assert "&quot;numFilesAdded&quot;:" in html(optimized)
 
 
 @pytest.mark.spark

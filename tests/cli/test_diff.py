@@ -95,7 +95,7 @@ def test_a_page_of_html(table: Table, tmp_path: Path, capsys: pytest.CaptureFixt
     assert (code, capsys.readouterr().err) == (0, f"{page}: {len(html.encode()):,} bytes\n")
     assert "<ins>&lt;b&gt;</ins>" in html
     assert "<del>b</del>" in html
-    assert '<span class="kind">property</span></td><td><code>owner</code></td>' in html
+    assert '<span class="kind">property</span></th><td><code>owner</code></td>' in html
     assert "<script" not in html
     assert "http" not in html.replace("http-equiv", "")
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 
 from builders import History, history
 from staging import metadata
 from truckee.report import history_html, report_html, table_html
 from truckee.report.distributions import SizeBucket, byte_text, file_sizes, num_live_rows, vectors
+from truckee.report.notebook import rows_html
 
 VOID = {"meta", "br", "rect", "line"}
+FEED_ON = metadata(properties={"delta.enableChangeDataFeed": "true"})
 
 
 class Checked(HTMLParser):
@@ -85,7 +88,7 @@ def test_the_page_says_what_the_log_knows() -> None:
 
 
 def test_many_commits_share_bars() -> None:
-    page = report_html(history().add("a").then().empty(400).snapshot())
+    page = report_html(history().stage(FEED_ON).add("a").then().empty(400).snapshot())
 
     assert "Each bar holds 3 commits." in page
     assert len(re.findall('class="cell', page)) == 134
@@ -100,11 +103,41 @@ def test_a_chart_that_would_be_empty_is_a_sentence() -> None:
     assert "No rows updated." in report_html(history().add("a").then().snapshot())
 
 
-def test_an_empty_table_has_a_page() -> None:
-    texts = Checked(report_html(history().then().snapshot())).texts
+def test_one_of_something_is_not_many() -> None:
+    page = report_html(history().add("a", stats='{"numRecords":1}').then().snapshot())
 
+    assert "64 B to 128 B: 1 file<" in page
+    assert ": 1 row<" in page
+
+
+def test_an_empty_table_has_a_page_without_charts() -> None:
+    page = report_html(history().then().snapshot())
+
+    texts = Checked(page).texts
     assert "The table has no files." in texts
     assert "No file has a deletion vector." in texts
+    assert "The change data feed was on at none of these versions." in texts
+    assert "<svg" not in page
+
+
+def test_one_version_with_the_feed_is_not_a_range() -> None:
+    page = report_html(history().stage(FEED_ON).then().snapshot())
+
+    assert "The change data feed was on at version 0." in page
+
+
+def test_every_table_has_headings_and_those_of_the_page_come_in_order() -> None:
+    page = report_html(table().snapshot())
+
+    tables = re.findall("<table>.*?</table>", page)
+    levels = [int(level) for level in re.findall(r"<h(\d)>", page)]
+    assert len(tables) == 4
+    assert all('<th scope="row"' in found for found in tables)
+    assert levels[0] == 1
+    assert all(below - above <= 1 for above, below in pairwise(levels))
+    assert '<html lang="en">' in page
+    assert "<title>t: Delta table</title>" in page
+    assert all("aria-label=" in chart for chart in re.findall("<svg[^>]*>", page))
 
 
 def test_sizes_fall_into_powers_of_two_without_a_gap() -> None:
@@ -156,4 +189,22 @@ def test_notebooks_show_columns_and_commits() -> None:
     texts = Checked(page).texts
     for text in ("Delta table", "<script>", "bigint not null", "partition", "<i>WRITE</i>", "<u>"):
         assert text in texts
-    assert history_html([]).startswith("<table>")
+    assert history_html([]).startswith("<table ")
+
+
+def test_notebooks_show_user_metadata_only_where_there_is_some() -> None:
+    from truckee.log.files.history import history as log_history
+
+    with_some = history_html(log_history(table().snapshot().storage))
+    without = history_html(log_history(history().add("a").snapshot().storage))
+
+    assert ">user metadata</th>" in with_some
+    assert ">user metadata</th>" not in without
+
+
+def test_rows_name_the_columns_that_have_no_values() -> None:
+    page = rows_html(("a", "<b>", "c"), [("1", None, None), (None, None, "x")])
+
+    texts = Checked(page).texts
+    assert texts == ["a", "c", "1", "x", "without values: <b>"]
+    assert ">a</th>" in rows_html(("a",), [])

@@ -6,9 +6,11 @@ visible without colours too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import resources
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -28,8 +30,16 @@ KINDS: Mapping[str, tuple[str, str]] = {
 MOST_ROWS_SHOWN = 1000
 _MOST_PARTITIONS = 200
 _SIGNS = {"insert": "+", "delete": "&minus;", "update_preimage": "&minus;", "update_postimage": "+"}
-# Notebooks align the cells of every table to the right, by rules stronger than those of the page.
-_ALIGNED = ":scope :is(td, th):not(.n) { text-align: left; } :scope .n { text-align: right; }"
+_MOST_COLUMNS_IN_ORDER = 12
+_MOST_NAMES = 10
+# JupyterLab, VS Code and Colab say so where they are dark; the system may prefer something else.
+_DARK_NOTEBOOK = ':is([data-jp-theme-light="false"], .vscode-dark, [theme="dark"]) & {'
+# Notebooks have rules of their own for tables, and JupyterLab's are stronger than one class is.
+_INSIDE = ".truckee-diff.truckee-diff.truckee-diff"
+_IN_NOTEBOOK = (
+    "& > div { padding: 1rem; } table { table-layout: auto; margin: 0; color: inherit; }"
+    " tr, thead { background: none; } code { background: none; color: inherit; padding: 0; }"
+)
 
 
 class DiffView(Struct, frozen=True, kw_only=True):
@@ -62,14 +72,24 @@ def diff_html(plan: SnapshotDiff, view: DiffView) -> str:
 
 def diff_fragment(plan: SnapshotDiff, view: DiffView) -> str:
     """Return the same as a part of a notebook's page, with a style that affects nothing else."""
-    css = (resources.files("truckee.report") / "report.css").read_text()
     span = f"version {plan.before.version} to {plan.after.version}"
-    # The rules apply only inside this part; a browser without @scope shows plain tables.
-    scoped = css.replace(":root", ":scope").replace("body {", ":scope > div {") + _ALIGNED
     return (
-        f'<div class="truckee-diff"><style>@scope (.truckee-diff) {{ {scoped} }}</style>'
+        f'<div class="truckee-diff"><style>{_notebook_style()}</style>'
         f"<div><h2>{span}</h2><p>{escape(_places(plan))}</p>{_body(plan, view)}</div></div>"
     )
+
+
+def _notebook_style() -> str:
+    """Return the style of the page for one part of another page; a notebook says if it is dark.
+
+    A browser that does not know nested rules shows plain tables.
+    """
+    css = (resources.files("truckee.report") / "report.css").read_text()
+    light, rest = css.split("@media (prefers-color-scheme: dark) {\n  :root {")
+    dark, rest = rest.split("}\n}\n", maxsplit=1)
+    css = f"{light}{_DARK_NOTEBOOK}{dark}}}\n{rest}{_IN_NOTEBOOK}"
+    css = re.sub(r"\bbody \{", "& > div {", css.replace(":root {", "& {"))
+    return f"{_INSIDE} {{ {css} }}"
 
 
 def _places(plan: SnapshotDiff) -> str:
@@ -88,7 +108,7 @@ def _body(plan: SnapshotDiff, view: DiffView) -> str:
         (
             _cards(view.counts),
             _partitions(view.partitions),
-            _rows(view),
+            _rows(plan, view),
             _differences(plan),
         )
     )
@@ -115,9 +135,10 @@ def _partitions(partitions: Sequence[tuple[str, Mapping[str, int]]]) -> str:
     return html_section("By partition", say, html_table(head, rows))
 
 
-def _rows(view: DiffView) -> str:
+def _rows(plan: SnapshotDiff, view: DiffView) -> str:
     if not view.rows:
         return html_section("Rows", "No row differs.", "")
+    view, order = _in_reading_order(plan, view)
     total = sum(view.counts.get(kind, 0) for kind in KINDS)
     total += view.counts.get("update_preimage", 0)
     shown = len(view.rows)
@@ -125,6 +146,7 @@ def _rows(view: DiffView) -> str:
     is_paired = any(row[0] == "update_postimage" for row in view.rows)
     if not is_paired and view.counts.get("delete") and view.counts.get("insert"):
         say += " An updated row is shown as deleted and inserted: nothing identifies rows."
+    say += order
     head = "".join(f"<th>{escape(name)}</th>" for name in ("", "change", *view.columns))
     lines = "".join(
         _line(row, _other_image(view.rows, place)) for place, row in enumerate(view.rows)
@@ -132,6 +154,35 @@ def _rows(view: DiffView) -> str:
     body = f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody>"
     return html_section(
         "Rows", say.strip(), f'<div class="scroll"><table class="rows">{body}</table></div>'
+    )
+
+
+def _in_reading_order(plan: SnapshotDiff, view: DiffView) -> tuple[DiffView, str]:
+    """Return many columns with those first that matter, and a sentence that says so."""
+    differing = [
+        name
+        for place, name in enumerate(view.columns, start=1)
+        if any(
+            row[place] != after[place]
+            for row, after in pairwise(view.rows)
+            if row[0] == "update_preimage"
+        )
+    ]
+    if len(view.columns) <= _MOST_COLUMNS_IN_ORDER or not differing:
+        return view, ""
+    first = [*(name for name in plan.keys if name in view.columns), *differing]
+    order = sorted(range(len(view.columns)), key=lambda place: view.columns[place] not in first)
+    names = ", ".join(differing[:_MOST_NAMES])
+    more = len(differing) - _MOST_NAMES
+    ordered = DiffView(
+        columns=tuple(view.columns[place] for place in order),
+        rows=[(row[0], *(row[place + 1] for place in order)) for row in view.rows],
+        counts=view.counts,
+        partitions=view.partitions,
+    )
+    return ordered, (
+        f" {len(view.columns)} columns, those first that differ in updated rows: {names}"
+        + (f" and {more} more." if more > 0 else ".")
     )
 
 
@@ -174,7 +225,8 @@ def _differences(plan: SnapshotDiff) -> str:
         )
         for of in found
     ]
-    head = ("", "", f"version {plan.before.version}", f"version {plan.after.version}")
+    versions = (f"version {plan.before.version}", f"version {plan.after.version}")
+    head = ("what", "name", *versions)
     return html_section("Columns, properties and protocol", "", html_table(head, rows))
 
 

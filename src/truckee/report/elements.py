@@ -12,18 +12,23 @@ def html_section(title: str, say: str, body: str) -> str:
     return f"<section><h2>{title}</h2>{words}{body}</section>"
 
 
-def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table; a column whose name starts with `#` has numbers. Cells are already HTML."""
+def html_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, css_class: str = "scroll"
+) -> str:
+    """Return a table; a column whose name starts with `#` has numbers. Cells are already HTML.
+
+    The first cell of a row is its heading. The names of the columns are left out if all are empty.
+    """
     classes = [' class="n"' if name.startswith("#") else "" for name in columns]
     head = "".join(
         f"<th{css}>{escape(name.removeprefix('#'))}</th>"
         for name, css in zip(columns, classes, strict=True)
     )
     lines = "".join(
-        "<tr>"
-        + "".join(f"<td{css}>{cell}</td>" for cell, css in zip(row, classes, strict=True))
+        f'<tr><th scope="row"{classes[0]}>{row[0]}</th>'
+        + "".join(f"<td{css}>{cell}</td>" for cell, css in zip(row[1:], classes[1:], strict=True))
         + "</tr>"
         for row in rows
     )
     head_row = f"<thead><tr>{head}</tr></thead>" if any(columns) else ""
-    return f'<div class="scroll"><table>{head_row}<tbody>{lines}</tbody></table></div>'
+    return f'<div class="{css_class}"><table>{head_row}<tbody>{lines}</tbody></table></div>'

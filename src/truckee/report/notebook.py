@@ -1,6 +1,6 @@
-"""HTML for notebooks: a table and its history, with its own style.
+"""HTML for notebooks: a table, its history, and rows, in the colours of the notebook.
 
-Everything comes from the log, so that showing a variable starts no job.
+A table and its history come from the log, so that showing a variable starts no job.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ from truckee.log.snapshot import Snapshot
 from truckee.protocol.schema import parse_schema, type_text
 from truckee.report.distributions import byte_text
 
-_CELL = 'style="text-align:left;vertical-align:top;padding:2px 12px 2px 0"'
+_CELL = (
+    'style="text-align:left;vertical-align:top;padding:2px 12px 2px 0;'
+    'max-width:min(32em,60vw);overflow-wrap:break-word"'
+)
+_TABLE = 'style="margin:4px 0"'  # notebooks centre tables, away from their titles
 _MOST_COLUMNS = 40
 _COMMITS_SHOWN = 5
 
@@ -30,7 +34,7 @@ def table_html(snapshot: Snapshot, entries: Iterable[HistoryEntry] = ()) -> str:
     properties = snapshot.properties
     facts = (
         f"version {snapshot.version}",
-        f"{snapshot.num_files:,} files",
+        f"{snapshot.num_files:,} file{'' if snapshot.num_files == 1 else 's'}",
         byte_text(snapshot.size_in_bytes),
         f"feed {'on' if properties.enable_change_data_feed else 'off'}",
         f"vectors {'on' if properties.enable_deletion_vectors else 'off'}",
@@ -56,17 +60,33 @@ def table_html(snapshot: Snapshot, entries: Iterable[HistoryEntry] = ()) -> str:
 
 def history_html(entries: Iterable[HistoryEntry]) -> str:
     """Return commits as a table, in the order given."""
+    columns = ["version", "time", "operation", "what it did", "user metadata"]
     rows = [
-        (
+        [
             str(entry.version),
             utc_text(entry.timestamp_ms),
             entry.operation or "",
             commit_summary(entry),
             entry.user_metadata or "",
-        )
+        ]
         for entry in entries
     ]
-    return _table(("version", "time", "operation", "what it did", "user metadata"), rows)
+    if not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    return _table(columns, rows)
+
+
+def rows_html(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
+    """Return rows as a table, and below it the names of columns that have no values at all."""
+    shown = [
+        place
+        for place in range(len(columns))
+        if not rows or any(row[place] is not None for row in rows)
+    ]
+    left_out = [name for place, name in enumerate(columns) if place not in shown]
+    cells = [["" if row[place] is None else str(row[place]) for place in shown] for row in rows]
+    note = f"without values: {', '.join(left_out)}" if left_out else ""
+    return f"<div>{_table([columns[place] for place in shown], cells)}{escape(note)}</div>"
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -75,4 +95,4 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         "<tr>" + "".join(f"<td {_CELL}>{escape(cell)}</td>" for cell in row) + "</tr>"
         for row in rows
     )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+    return f"<table {_TABLE}><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"

@@ -91,13 +91,14 @@ def _findings(snapshot: Snapshot) -> str:
         (
             finding.severity.value,
             escape(finding.topic),
-            escape(finding.says),
-            "" if finding.mend is None else f"<code>{escape(finding.mend)}</code>",
+            f"<span>{escape(finding.says)}</span>"
+            + ("" if finding.mend is None else f"<code>{escape(finding.mend)}</code>"),
         )
         for finding in diagnosis(snapshot).findings
     ]
     say = "Problems found in the log and in a listing of the table's folder, and how to fix them."
-    return html_section("Findings", say, html_table(("", "topic", "finding", "command"), rows))
+    head = ("severity", "topic", "finding, and what to run")
+    return html_section("Findings", say, html_table(head, rows, css_class="facts"))
 
 
 def _changes_over_time(found: Sequence[Activity]) -> str:
@@ -137,7 +138,11 @@ def _total(count: _Count, group: Sequence[Activity]) -> int | None:
 
 
 def _rows(number: int | None) -> str:
-    return "unknown" if number is None else f"{number:,} rows"
+    return "unknown" if number is None else f"{number:,} row{'' if number == 1 else 's'}"
+
+
+def _files(number: int) -> str:
+    return f"{number:,} file{'' if number == 1 else 's'}"
 
 
 def _span(group: Sequence[Activity]) -> str:
@@ -148,7 +153,7 @@ def _span(group: Sequence[Activity]) -> str:
 
 
 def _version_ticks(groups: Sequence[Sequence[Activity]]) -> list[Tick]:
-    most = min(5, max(1, len(groups) // 3))
+    most = min(3, max(1, len(groups) // 3))
     places = sorted({round(part * (len(groups) - 1) / max(1, most - 1)) for part in range(most)})
     return [
         Tick(place, f"v{groups[place][0].version}, {utc_text(groups[place][0].timestamp_ms)[:10]}")
@@ -158,6 +163,8 @@ def _version_ticks(groups: Sequence[Sequence[Activity]]) -> list[Tick]:
 
 
 def _feed_coverage(found: Sequence[Activity]) -> str:
+    if not any(activity.is_feed_on for activity in found):
+        return html_section("Feed coverage", _coverage_text(found), "")
     cells = []
     for group in _groups(found):
         states = {activity.is_feed_on for activity in group}
@@ -176,17 +183,19 @@ def _coverage_text(found: Sequence[Activity]) -> str:
     for is_on, run in groupby(found, key=lambda activity: activity.is_feed_on):
         versions = [activity.version for activity in run]
         if is_on:
-            spans.append(f"{versions[0]} to {versions[-1]}")
+            first, last = versions[0], versions[-1]
+            spans.append(str(first) if first == last else f"{first} to {last}")
     if not spans:
         return "The change data feed was on at none of these versions."
-    return f"The change data feed was on at versions {', '.join(spans)}."
+    word = "version" if spans[0].isdecimal() and len(spans) == 1 else "versions"
+    return f"The change data feed was on at {word} {', '.join(spans)}."
 
 
 def _file_sizes(buckets: Sequence[SizeBucket]) -> str:
     if not buckets:
         return html_section("File sizes", "The table has no files.", "")
     chart = bars(
-        [Bar(b.files, f"{b.label} to {b.until}: {b.files:,} files") for b in buckets],
+        [Bar(b.files, f"{b.label} to {b.until}: {_files(b.files)}") for b in buckets],
         label="number of files by size",
         width=NARROW,
         height=180,
@@ -205,7 +214,7 @@ def _vector_density(snapshot: Snapshot) -> str:
     )
     chart = bars(
         [
-            Bar(b.files, f"{b.label} to {b.until} deleted: {b.files:,} files", "delete")
+            Bar(b.files, f"{b.label} to {b.until} deleted: {_files(b.files)}", "delete")
             for b in found.density
         ],
         label="number of files by share of deleted rows",
@@ -226,12 +235,18 @@ def _columns(snapshot: Snapshot) -> str:
         (
             f"<code>{escape(field.name)}</code>",
             f"<code>{escape(type_text(field.type))}</code>",
-            "" if field.nullable else "not null",
-            "partition" if field.name in snapshot.partition_columns else "",
+            ", ".join(
+                word
+                for word, is_true in (
+                    ("not null", not field.nullable),
+                    ("partition", field.name in snapshot.partition_columns),
+                )
+                if is_true
+            ),
         )
         for field in parse_schema(snapshot.metadata.schema_string).fields
     ]
-    return html_section("Columns", "", html_table(("name", "type", "", ""), rows))
+    return html_section("Columns", "", html_table(("name", "type", "rules"), rows))
 
 
 def _facts(detail: TableDetail) -> str:
@@ -244,7 +259,9 @@ def _facts(detail: TableDetail) -> str:
         **{key: detail.properties[key] for key in sorted(detail.properties)},
     }
     rows = [(escape(key), f"<code>{escape(value)}</code>") for key, value in facts.items() if value]
-    return html_section("Protocol and properties", "", html_table(("", ""), rows))
+    return html_section(
+        "Protocol and properties", "", html_table(("", ""), rows, css_class="facts")
+    )
 
 
 def _latest_commits(found: Sequence[Activity]) -> str:

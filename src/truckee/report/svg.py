@@ -13,6 +13,7 @@ NARROW = 460
 _LEFT = 64
 _RIGHT = 8
 _WIDEST_BAR = 64.0
+_ROOM_FOR_TEXT = 20  # text is that tall where a narrow page draws a wide chart small
 
 
 class Bar(Struct, frozen=True):
@@ -43,7 +44,7 @@ def bars(
     highest = max((bar.value or 0 for bar in values), default=0)
     lines = [
         _axis(value, _share(value, highest, is_logarithmic), width, height)
-        for value in _marks(highest, is_logarithmic)
+        for value in _marks(highest, is_logarithmic, height)
     ]
     step = _step(values, width)
     shapes = [
@@ -51,7 +52,8 @@ def bars(
         for index, bar in enumerate(values)
     ]
     texts = [_tick(tick, step, height, len(values)) for tick in ticks]
-    return _svg(width, height + (28 if texts else 6), label, [*lines, *shapes, *texts])
+    parts = [*lines, *shapes, *texts]
+    return _svg(width, height + (28 if texts else 6), label, parts, "wide" if width == WIDE else "")
 
 
 def strip(values: Sequence[Bar], *, label: str) -> str:
@@ -62,7 +64,7 @@ def strip(values: Sequence[Bar], *, label: str) -> str:
         f' width="{step:.2f}" height="16"><title>{escape(bar.title)}</title></rect>'
         for index, bar in enumerate(values)
     ]
-    return _svg(WIDE, 20, label, cells)
+    return _svg(WIDE, 20, label, cells, "wide strip")
 
 
 def _step(values: Sequence[Bar], width: int) -> float:
@@ -70,12 +72,13 @@ def _step(values: Sequence[Bar], width: int) -> float:
     return min(_WIDEST_BAR, (width - _LEFT - _RIGHT) / max(1, len(values)))
 
 
-def _svg(width: int, height: int, label: str, parts: Iterable[str]) -> str:
-    css_class = ' class="wide"' if width == WIDE else ""
+def _svg(width: int, height: int, label: str, parts: Iterable[str], css_class: str) -> str:
+    named = f' class="{css_class}"' if css_class else ""
+    # A strip is stretched: its height is the same on every page.
+    shape = ' preserveAspectRatio="none"' if "strip" in css_class else ""
     return (
-        f'<svg{css_class} viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}">'
-        + "".join(parts)
-        + "</svg>"
+        f'<svg{named}{shape} viewBox="0 0 {width} {height}" role="img"'
+        f' aria-label="{escape(label)}">' + "".join(parts) + "</svg>"
     )
 
 
@@ -102,15 +105,21 @@ def _bar(bar: Bar, left: float, step: float, share: float, height: int) -> str:
     )
 
 
-def _marks(highest: int, is_logarithmic: bool) -> list[int]:
-    """Return the values of the grid lines: zero, the highest, and a few in between."""
+def _marks(highest: int, is_logarithmic: bool, height: int) -> list[int]:
+    """Return the values of the grid lines: zero, the highest, and those between with room."""
     if highest <= 0:
         return [0]
-    if not is_logarithmic:
-        return [0, highest] if highest < 4 else [0, highest // 2, highest]
-    lowest = 0 if highest < 50 else 1  # a line at 1 would overlap with the one at 0
-    powers = [10**exponent for exponent in range(lowest, 19) if 10**exponent <= highest / 3]
-    return [0, *powers[:: max(1, math.ceil(len(powers) / 2))], highest]
+    between = [highest // 2]
+    if is_logarithmic:
+        powers = [10**exponent for exponent in range(19) if 10**exponent < highest]
+        between = powers[:: max(1, math.ceil(len(powers) / 2))] if len(powers) > 4 else powers
+    marks = [0, highest]
+    for value in between:
+        places = (_share(mark, highest, is_logarithmic) for mark in marks)
+        here = _share(value, highest, is_logarithmic)
+        if all(abs(here - place) * (height - 12) >= _ROOM_FOR_TEXT for place in places):
+            marks.append(value)
+    return sorted(marks)
 
 
 def _axis(value: int, share: float, width: int, height: int) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+from pyspark.sql.types import ArrayType, MapType, StructField, StructType
+
+from truckee.report.notebook import rows_html
 
 _MOST_ROWS = 100
-_MOST_CHARACTERS = 160
+_MOST_CHARACTERS = 400
 
 
 class ResultFrame(ClassicDataFrame):
@@ -20,8 +23,29 @@ class ResultFrame(ClassicDataFrame):
     """
 
     def _repr_html_(self) -> str:
-        jdf: Any = self._jdf
-        return str(jdf.htmlString(_MOST_ROWS, _MOST_CHARACTERS))
+        fields = self.schema.fields
+        rows = self.selectExpr(*map(_expression, fields)).take(_MOST_ROWS + 1)
+        texts = [tuple(map(_text, row, fields)) for row in rows[:_MOST_ROWS]]
+        more = f"only the first {_MOST_ROWS} rows" if len(rows) > _MOST_ROWS else ""
+        return rows_html(self.columns, texts) + more
+
+
+def _expression(field: StructField) -> str:
+    """Return what makes a text of a column; Spark's own text of a struct has no names in it."""
+    name = "`" + field.name.replace("`", "``") + "`"
+    return f"to_json({name})" if _is_nested(field) else f"cast({name} AS string)"
+
+
+def _is_nested(field: StructField) -> bool:
+    return isinstance(field.dataType, (ArrayType, MapType, StructType))
+
+
+def _text(text: str | None, field: StructField) -> str | None:
+    if text is not None and _is_nested(field):
+        text = json.dumps(json.loads(text), ensure_ascii=False)  # with spaces, where lines can end
+    if text is None or len(text) <= _MOST_CHARACTERS:
+        return text
+    return f"{text[:_MOST_CHARACTERS]}..."
 
 
 def result_frame(rows: DataFrame) -> DataFrame:

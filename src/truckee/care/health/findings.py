@@ -49,16 +49,21 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
 
     def _repr_html_(self) -> str:
         """Return the findings as HTML for a notebook."""
-        cell = 'style="text-align:left;vertical-align:top;padding:2px 12px 2px 0"'
+        css = "text-align:left;vertical-align:top;padding:2px 12px 2px 0"
+        cell, wide = f'style="{css}"', f'style="{css};overflow-wrap:anywhere"'
         lines = "".join(
             f"<tr><td {cell}>{escape(finding.severity.value)}</td>"
             f"<td {cell}>{escape(finding.topic)}</td>"
-            f"<td {cell}>{escape(printable(finding.says))}</td>"
-            f"<td {cell}>{_code(finding.mend)}</td></tr>"
+            f"<td {wide}>{escape(printable(finding.says))}{_code(finding.mend)}</td></tr>"
             for finding in self.findings
         )
+        names = ("severity", "topic", "finding, and what to run")
+        head = "".join(f"<th {cell}>{name}</th>" for name in names)
         title = f"{printable(self.table)}, version {self.version}"
-        return f"<div><b>{escape(title)}</b><table><tbody>{lines}</tbody></table></div>"
+        return (
+            f'<div><b>{escape(title)}</b><table style="margin:4px 0">'
+            f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
+        )
 
     @property
     def is_healthy(self) -> bool:
@@ -67,7 +72,7 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
 
 
 def _code(text: str | None) -> str:
-    return "" if text is None else f"<code>{escape(printable(text))}</code>"
+    return "" if text is None else f"<br><code>{escape(printable(text))}</code>"
 
 
 def size_text(size: float) -> str:
