@@ -313,7 +313,7 @@ def test_a_command_with_half_of_an_identifier_changes_nothing(
     assert table.rows()[1] == (1, 10, 1)
 
 
-@pytest.mark.parametrize("one, other", [("txnAppId", "txnVersion"), ("txnVersion", "txnAppId")])
+@pytest.mark.parametrize(("one", "other"), [("txnAppId", "txnVersion"), ("txnVersion", "txnAppId")])
 def test_half_of_what_identifies_a_command_is_refused(one: str, other: str) -> None:
     prefix = "spark.databricks.delta.write."
 
