@@ -22,6 +22,7 @@ from scripts.measured_docs import (
     headlines_markdown,
     measurements_markdown,
     performance_markdown,
+    without_a_jvm_markdown,
 )
 from scripts.sql_examples.page import statements_markdown
 from truckee.cli.main import app
@@ -215,6 +216,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "headlines": headlines_markdown,
     "performance": performance_markdown,
     "measurements": measurements_markdown,
+    "without_a_jvm": without_a_jvm_markdown,
     "growth": growth_markdown,
 }
 

@@ -50,6 +50,19 @@ _HEADLINES = {
     "stream_feed": "streaming a feed of 5 M changes",
 }
 
+# What the guide to tables without a JVM compares with deltalake.
+_WITHOUT_A_JVM = {
+    "open_scan: sum of one column, plain": "a sum over one column",
+    "open_scan: sum of one column, vectors 1 %": "the same, 1 % deleted by vector",
+    "open_scan: sum of one column, vectors 30 %": "the same, 30 % deleted by vector",
+    "open_scan: all columns, plain": "all columns",
+    "open_scan: all columns, vectors 1 %": "the same, 1 % deleted by vector",
+    "open_scan: all columns, vectors 30 %": "the same, 30 % deleted by vector",
+    "open_feed: (a) ten commits": "feed of ten commits",
+    "open_feed: (c) a thousand commits": "feed of a thousand commits",
+    "open_feed: (b) deletes by vector": "feed of 200 commits that delete by vector",
+}
+
 _Found = dict[str, Row]
 
 
@@ -69,6 +82,20 @@ def headlines_markdown() -> str:
         assert ours is not None
         assert theirs is not None
         lines.append(f"| **{theirs / ours:.1f} times** | {what} |")
+    return "\n".join(lines) + "\n"
+
+
+def without_a_jvm_markdown() -> str:
+    """Return how time and memory of truckee compare with those of deltalake, without a JVM."""
+    lines = ["| | times the time of `deltalake` | times its memory |", "|---|---|---|"]
+    for case, what in _WITHOUT_A_JVM.items():
+        ours, theirs = (_measured()[case][engine] for engine in ("truckee", "deltalake"))
+        assert ours.median is not None
+        assert theirs.median is not None
+        assert ours.peak_mb is not None
+        assert theirs.peak_mb is not None
+        memory = ours.peak_mb / theirs.peak_mb
+        lines.append(f"| {what} | {ours.median / theirs.median:.2f} | {memory:.1f} |")
     return "\n".join(lines) + "\n"
 
 

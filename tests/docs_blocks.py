@@ -8,7 +8,8 @@
 | without such a `text`   | it must print nothing                                               |
 
 Lines of `sh` that call something else (pip, make) are not run, and neither are blocks of other
-kinds, such as `toml` or `text` on its own. `python title="..."` blocks are run like others.
+kinds, such as `toml` or `text` on its own. `python title="..."` blocks are run like others, but one
+titled "In a process of its own" is run alone, by a new interpreter: for sessions of another kind.
 """
 
 from __future__ import annotations
@@ -18,19 +19,23 @@ import doctest
 import io
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from step_scripts import script_environment
 from truckee.cli.main import main
 
 _FENCE = re.compile(
-    r"^(?P<indent> *)```(?P<kind>\w*)[^\n]*\n(?P<code>.*?)^(?P=indent)```$",
+    r"^(?P<indent> *)```(?P<kind>\w*)(?P<info>[^\n]*)\n(?P<code>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
 _RUN = ("python", "sh")
+_ALONE = 'title="In a process of its own"'
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,7 @@ class Block:
     kind: str
     code: str
     expected: str | None = None
+    is_alone: bool = False
 
     @property
     def commands(self) -> list[str]:
@@ -63,7 +69,13 @@ def blocks(page: Path) -> list[Block]:
     """Return the blocks of a page that are run."""
     text = page.read_text()
     found = [
-        Block(page, text[: m.start()].count("\n") + 1, m["kind"], _dedented(m))
+        Block(
+            page,
+            text[: m.start()].count("\n") + 1,
+            m["kind"],
+            _dedented(m),
+            is_alone=_ALONE in m["info"],
+        )
         for m in _FENCE.finditer(text)
     ]
     return list(_with_output(found, text))
@@ -83,7 +95,7 @@ def _with_output(found: list[Block], text: str) -> Iterator[Block]:
             end = block.line + block.code.count("\n") + 1
             if not any(line.strip() for line in lines[end : after.line - 1]):
                 expected = after.code
-        yield Block(block.page, block.line, block.kind, block.code, expected)
+        yield replace(block, expected=expected)
 
 
 def run(block: Block, namespace: dict[str, Any]) -> None:
@@ -91,7 +103,9 @@ def run(block: Block, namespace: dict[str, Any]) -> None:
     printed = io.StringIO()
     place = f"{block.page.name}:{block.line}"
     with contextlib.redirect_stdout(printed):
-        if block.kind == "python":
+        if block.is_alone:
+            print(_printed_alone(block.code))
+        elif block.kind == "python":
             # Spark resolves a relative checkpoint path from the folder where its JVM started.
             # That is not the test's folder, so the checkpoint would still exist in the next run.
             code = block.code.replace('"lake/checkpoint', f'"{Path.cwd()}/lake/checkpoint')
@@ -102,3 +116,16 @@ def run(block: Block, namespace: dict[str, Any]) -> None:
     expected = block.expected or ""
     is_same = doctest.OutputChecker().check_output(expected, printed.getvalue(), flags)
     assert is_same, f"{place} printed\n{printed.getvalue()}instead of\n{expected}"
+
+
+def _printed_alone(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=script_environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout

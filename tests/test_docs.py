@@ -15,11 +15,14 @@ import pytest
 from docs_blocks import blocks, run
 from scripts.generated_docs import ROOT, commands, pages, pictures, renewed
 from scripts.search_names import on_post_build, parts_of
+from truckee.datasource.read_request import READ_OPTIONS
 from truckee.options.feed import FEED_SWITCHES, READ_CHANGE_FEED, TIME_TRAVEL
 from truckee.options.stream import STREAM_OPTIONS
+from truckee.streaming.write_plan import SINK_OPTIONS
 
 OPTIONS_PAGE = ROOT / "docs" / "reference" / "options.md"
 READS_OPTIONS = ("options/feed.py", "options/stream.py", "commands/write/options.py")
+OUTSIDE_THE_SITE = ("ARCHITECTURE", "CONTRIBUTING", "SECURITY")
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
@@ -99,7 +102,15 @@ def test_every_command_has_help_with_an_example_and_a_place_in_the_docs(name: st
 
 def test_every_option_has_a_place_in_the_docs() -> None:
     page = OPTIONS_PAGE.read_text()
-    known = {*READ_CHANGE_FEED, *TIME_TRAVEL, *FEED_SWITCHES, *STREAM_OPTIONS, *options_in_code()}
+    known = {
+        *READ_CHANGE_FEED,
+        *TIME_TRAVEL,
+        *FEED_SWITCHES,
+        *STREAM_OPTIONS,
+        *READ_OPTIONS,
+        *SINK_OPTIONS,
+        *options_in_code(),
+    }
 
     assert sorted(name for name in known if f"`{name}`" not in page) == []
 
@@ -134,6 +145,19 @@ def test_every_setting_has_a_place_in_the_guide_to_tuning() -> None:
     assert {name for name in named if f"`{name}`" not in guide} == set()
 
 
+def test_every_setting_of_delta_that_is_read_has_a_place_in_the_docs() -> None:
+    """By the end of its name, since its beginning may be a constant: `f"{_DELTA}lite.enabled"`."""
+    pages = ("guides/tuning.md", "guides/compaction.md", "reference/options.md")
+    told = "\n".join((ROOT / "docs" / page).read_text() for page in pages)
+    begun = r"\{(?:_DELTA|_CONF|_SETTINGS|_PARALLEL|DELTA_SETTINGS|clustering)\}"
+    asked = rf'(?:spark\.databricks\.delta\.|{begun}|_setting\(settings, ")((?:\w+\.)*\w+)(?![\w.])'
+    sources = [path.read_text() for path in (ROOT / "src").rglob("*.py")]
+    named = {name for text in sources for name in re.findall(asked, text)}
+
+    assert len(named) > 30
+    assert {name for name in named if name not in told} == set()
+
+
 def test_every_error_of_the_troubleshooting_guide_is_one_of_ours() -> None:
     guide = (ROOT / "docs" / "guides" / "troubleshooting.md").read_text()
     told = (ROOT / "docs" / "reference" / "errors.md").read_text()
@@ -146,12 +170,35 @@ def test_every_error_of_the_troubleshooting_guide_is_one_of_ours() -> None:
 def test_links_between_pages_lead_somewhere() -> None:
     broken = [
         f"{page.relative_to(ROOT)}: {target}"
-        for page in [*pages(), ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
-        if not (page.parent / target).exists()
+        for page in [*pages(), *(ROOT / f"{name}.md" for name in OUTSIDE_THE_SITE)]
+        for target in re.findall(r"\]\(([^):]+)\)", page.read_text())
+        if not leads_somewhere(page, target)
     ]
 
     assert broken == []
+
+
+def leads_somewhere(page: Path, target: str) -> bool:
+    path, _, heading = target.partition("#")
+    place = page.parent / path if path else page
+    if not heading or place.suffix != ".md":
+        return place.exists()
+    return place.exists() and heading in headings(place)
+
+
+def headings(page: Path) -> set[str]:
+    """Return the headings of a page as links spell them."""
+    found = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in found}
+
+
+def test_a_link_to_a_heading_that_is_not_there_leads_nowhere(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# A page\n\n## What `it` has\n")
+
+    assert leads_somewhere(page, "#what-it-has")
+    assert leads_somewhere(page, "page.md#a-page")
+    assert not leads_somewhere(page, "page.md#what-it-had")
 
 
 def test_what_the_python_reference_describes_is_there() -> None:

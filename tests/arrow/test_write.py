@@ -18,7 +18,11 @@ from truckee.arrow.file_columns import TableRead
 from truckee.arrow.parts import tasks
 from truckee.arrow.read import read_parts
 from truckee.arrow.write import write_batches
-from truckee.errors.commands.write import PartitioningMismatchError, SchemaMismatchError
+from truckee.errors.commands.write import (
+    OverwriteOptionError,
+    PartitioningMismatchError,
+    SchemaMismatchError,
+)
 from truckee.errors.commands.write_rows import NotNullViolationError
 from truckee.errors.streaming import NativeWriterNeededError, ValueDoesNotFitError
 from truckee.log.snapshot import load_snapshot
@@ -282,6 +286,12 @@ def test_rules_in_sql_are_refused_rather_than_left_out(tmp_path: Path) -> None:
     ("option", "value", "reason"),
     [
         ("replaceWhere", "id = 1", "option replaceWhere is a condition in SQL"),
+        ("replaceOn", "id = 1", "option replaceOn is a condition in SQL"),
+        (
+            "replaceUsing",
+            "id",
+            "option replaceUsing compares rows of the table with those of the data",
+        ),
         ("partitionOverwriteMode", "dynamic", "option partitionOverwriteMode is dynamic"),
     ],
 )
@@ -292,3 +302,14 @@ def test_options_that_need_spark(tmp_path: Path, option: str, value: str, reason
         write(tmp_path, IDS, ROWS, overwrite=True, **{option: value})
 
     assert raised.value.reason == reason
+    assert load_snapshot(open_storage(str(tmp_path))).version == 0
+
+
+@pytest.mark.parametrize("option", ["replaceWhere", "replaceOn", "replaceUsing"])
+def test_an_append_that_is_to_replace_rows_is_refused(tmp_path: Path, option: str) -> None:
+    write(tmp_path, IDS, ROWS)
+
+    with pytest.raises(OverwriteOptionError):
+        write(tmp_path, IDS, ROWS, **{option: "id"})
+
+    assert rows_of(tmp_path) == ROWS

@@ -17,6 +17,7 @@ from truckee.commands.table_plan import TablePlan, existing_table
 from truckee.commands.write.options import (
     WRITE_OPTIONS,
     WriteOptions,
+    matching_option,
     write_options,
 )
 from truckee.commands.write.plan import Write, table_after
@@ -134,10 +135,13 @@ def _codec(options: WriteOptions) -> str:
 
 
 def _refuse_sql_options(options: WriteOptions, storage: Storage, is_overwrite: bool) -> None:
-    if options.replace_where is not None and not is_overwrite:
-        raise OverwriteOptionError(option="replaceWhere", mode="append")
-    if options.replace_where is not None:
-        reason = "option replaceWhere is a condition in SQL"
+    replaces = "replaceWhere" if options.replace_where is not None else matching_option(options)
+    if replaces is not None and not is_overwrite:
+        raise OverwriteOptionError(option=replaces, mode="append")
+    if replaces is not None:
+        reason = f"option {replaces} is a condition in SQL"
+        if options.replace_using:
+            reason = f"option {replaces} compares rows of the table with those of the data"
         raise NativeWriterNeededError(table=storage.root, reason=reason)
     if options.dynamic_overwrite and is_overwrite:
         reason = "option partitionOverwriteMode is dynamic"

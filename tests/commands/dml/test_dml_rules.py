@@ -14,6 +14,7 @@ from dml_tables import FEED, VECTORS, Table, create_table, numbers
 from truckee.commands.ddl.create import Creation
 from truckee.commands.ddl.table_builder import DeltaTableBuilder, IdentityGenerator
 from truckee.commands.dml.delete import delete
+from truckee.commands.dml.settings import check_transaction, dml_settings
 from truckee.commands.dml.update import update
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
 from truckee.errors.commands.dml import (
@@ -22,7 +23,7 @@ from truckee.errors.commands.dml import (
     RowCountMismatchError,
     RowIdsNotKeptError,
 )
-from truckee.errors.commands.write import IdentityValueGivenError
+from truckee.errors.commands.write import IdempotentWriteOptionsError, IdentityValueGivenError
 from truckee.errors.commands.write_rows import (
     CheckConstraintViolationError,
     GeneratedColumnViolationError,
@@ -296,6 +297,33 @@ def test_a_command_of_an_application_is_applied_once(spark: SparkSession, tmp_pa
     assert [tuple(row) for row in again.collect()] == [(0,)]
     assert table.rows()[1] == (1, 11, 1)
     assert table.info.user_metadata == "why"
+
+
+def test_a_command_with_half_of_an_identifier_changes_nothing(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = create_table(spark, tmp_path / "t", numbers(spark, 0, 4))
+    spark.conf.set("spark.databricks.delta.write.txnAppId", "app")
+    try:
+        with pytest.raises(IdempotentWriteOptionsError):
+            update(spark, table.storage, "id = 1", {"v": "v + 1"})
+    finally:
+        spark.conf.unset("spark.databricks.delta.write.txnAppId")
+
+    assert table.rows()[1] == (1, 10, 1)
+
+
+@pytest.mark.parametrize(("one", "other"), [("txnAppId", "txnVersion"), ("txnVersion", "txnAppId")])
+def test_half_of_what_identifies_a_command_is_refused(one: str, other: str) -> None:
+    prefix = "spark.databricks.delta.write."
+
+    with pytest.raises(IdempotentWriteOptionsError) as error:
+        check_transaction(dml_settings("merge", {f"{prefix}{one}": "3"}))
+
+    assert error.value.sentence() == (
+        f"option {prefix}{one} is set without {prefix}{other}\n"
+        "hint: set both; together they identify a write, so that a repeated one is skipped"
+    )
 
 
 def test_a_file_without_statistics_is_never_taken_for_fully_deleted(

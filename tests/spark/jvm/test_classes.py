@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+import truckee
 from data_tables import DataTable, marked
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.deletion_vectors.store import write_deletion_vectors
@@ -86,24 +87,39 @@ def test_executors_may_have_the_classes_on_their_class_path(
     table.commit(*files)
     (marks,) = write_deletion_vectors(table.storage, [RowBitmap([1])])
     table.commit(*marked(files[1], marks))
+    truckee.enable(spark)
     jar = classes._classes(spark.sparkContext)
-    settings = ["spark.truckee.classes.onClassPath=true", f"spark.jars={jar}"]
+    jars = ",".join(str(each) for each in [jar, *jar.parent.glob("truckee-services-*.jar")])
+    settings = ["spark.truckee.classes.onClassPath=true", f"spark.jars={jars}"]
 
     found = _on_a_cluster(table, tmp_path / "none", settings)
 
-    assert found == ["[0, 1, 2, 10, 12]", "[(11, 'delete', 2)]"]
+    assert found == ["[0, 1, 2, 10, 12]", "[(11, 'delete', 2)]", "5"]
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.spark
+def test_a_session_with_sql_needs_both_jars_on_the_class_path(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = DataTable(tmp_path / "t", "id long")
+    jar = classes._classes(spark.sparkContext)
+    settings = ["spark.truckee.classes.onClassPath=true", f"spark.jars={jar}"]
+
+    [found] = _on_a_cluster(table, tmp_path / "none", settings)
+
+    assert "truckee-services-" in found
+    assert "is not on the class path of the driver" in found
 
 
 def test_a_class_path_without_the_classes_is_told(spark: SparkSession) -> None:
     platform = spark._jvm.ClassLoader.getPlatformClassLoader()  # type: ignore[union-attr]
 
     with pytest.raises(ClassesNotAddedError) as caught:
-        classes._check_class_path(spark.sparkContext, platform)
+        classes._check_class_path(platform, "some.jar", classes._stamp(spark.sparkContext))
 
-    name = f"truckee-{classes._version(spark.sparkContext)}.jar"
     assert caught.value.reason == (
-        f"spark.truckee.classes.onClassPath is set, and {name} is not on the class path of the "
+        "spark.truckee.classes.onClassPath is set, and some.jar is not on the class path of the "
         "driver"
     )
 

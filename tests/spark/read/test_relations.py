@@ -53,7 +53,7 @@ def test_a_plan_names_the_version_and_its_files(spark: SparkSession, table: Data
 def test_a_plan_with_vectors_stays_short(frame: DataFrame, spark: SparkSession) -> None:
     frame.count()
 
-    assert "[/version 2, 4 files, 1 with deletion vectors, " in plan_text(frame)
+    assert "[/version 2 or later, 4 files, 1 with deletion vectors, " in plan_text(frame)
     assert plan_text(frame).count("FileScan truckee") == 1
     assert len(plan_text(frame)) < 3000
 

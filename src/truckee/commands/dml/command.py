@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from truckee.commands.after_commit import rows_committed
 from truckee.commands.dml.outcome import DmlPlan
 from truckee.commands.dml.row_conflicts import changes_after
-from truckee.commands.dml.settings import DmlSettings
+from truckee.commands.dml.settings import DmlSettings, check_transaction
 from truckee.errors.base import DeltaError
 from truckee.errors.commands.dml import AppendOnlyTargetError
 from truckee.errors.storage import StorageError
@@ -51,6 +51,7 @@ def run_command(
     removes_rows: bool = True,
 ) -> Mapping[str, int]:
     """Plan a command on the latest version and commit it; return its numbers."""
+    check_transaction(settings)
     with running(operation, storage.root), one_version(spark) as reads:
         run = CommandRun(spark, settings, reads)
         return _outcome(run, storage, operation, prepare, removes_rows=removes_rows)

@@ -24,11 +24,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from truckee.errors.commands.write import IdempotentWriteOptionsError
 from truckee.errors.options import IllegalOptionError
 from truckee.options.text import Options
 
 _DELTA = "spark.databricks.delta."
 _OURS = "spark.truckee.dml."
+_APP_ID = f"{_DELTA}write.txnAppId"
+_VERSION = f"{_DELTA}write.txnVersion"
 _MIB = 1 << 20
 
 
@@ -51,7 +54,6 @@ class DmlSettings:
 def dml_settings(command: str, settings: Mapping[str, str]) -> DmlSettings:
     """Return what the settings of a session say of a command: `delete`, `update` or `merge`."""
     given = Options(settings)
-    app_id, version = f"{_DELTA}write.txnAppId", f"{_DELTA}write.txnVersion"
     return DmlSettings(
         marks_rows=given.boolean(f"{_DELTA}{command}.deletionVectors.persistent", True),
         rewrite_ratio=_number(given, f"{_OURS}rewriteRatio", 0.8),
@@ -61,9 +63,20 @@ def dml_settings(command: str, settings: Mapping[str, str]) -> DmlSettings:
         merges_schema=given.boolean(f"{_DELTA}schema.autoMerge.enabled"),
         materialize_source=_word(given, f"{_DELTA}merge.materializeSource", _MATERIALIZE),
         user_metadata=given.get(f"{_DELTA}commitInfo.userMetadata"),
-        txn_app_id=given.get(app_id) if version in given else None,
-        txn_version=given.version(version) if app_id in given else None,
+        txn_app_id=given.get(_APP_ID),
+        txn_version=given.version(_VERSION),
     )
+
+
+def check_transaction(settings: DmlSettings) -> None:
+    """Raise IdempotentWriteOptionsError if a session sets half of what identifies a command.
+
+    A write may have the other half as an option, so this is about commands alone.
+    """
+    if settings.txn_app_id is not None and settings.txn_version is None:
+        raise IdempotentWriteOptionsError(given=_APP_ID, missing=_VERSION)
+    if settings.txn_version is not None and settings.txn_app_id is None:
+        raise IdempotentWriteOptionsError(given=_VERSION, missing=_APP_ID)
 
 
 _MATERIALIZE = ("auto", "all", "none")

@@ -72,18 +72,22 @@ def add_services(spark: SparkSession, services: Mapping[str, Iterable[str]]) -> 
     """Let Java's `ServiceLoader` find classes of ours: interfaces, and the classes that serve them.
 
     They are in a JAR of their own: a program that only reads tables must not claim the name of a
-    format.
+    format. Raises ClassesNotAddedError if that JAR should be on the class path and is not.
     """
     entries = {
         f"META-INF/services/{interface}": "".join(f"{name}\n" for name in names).encode()
         for interface, names in services.items()
     }
-    content = _jar(entries)
+    stamp = f"META-INF/truckee-services-{_short_digest(_jar(entries))}"
+    content = _jar({**entries, stamp: b""})
+    name = f"truckee-services-{_short_digest(content)}.jar"
     context = _context(spark)
     with _lock:
         loader = _loader(context)
-        name = f"truckee-services-{hashlib.sha256(content).hexdigest()[:16]}.jar"
-        _add(context, loader, _kept(context, name, lambda: content))
+        if _is_on_class_path(context):
+            _check_class_path(loader, name, stamp)
+        else:
+            _add(context, loader, _kept(context, name, lambda: content))
 
 
 def _context(spark: SparkSession) -> Any:
@@ -99,8 +103,8 @@ def _loader(context: Any) -> Any:
         if known is not None and known[0] is context:
             return known[1]
         loader = _outermost_loader(context)
-        if _setting(context, ON_CLASS_PATH).lower() == "true":
-            _check_class_path(context, loader)
+        if _is_on_class_path(context):
+            _check_class_path(loader, _jar_name(context), _stamp(context))
         else:
             _add(context, loader, _classes(context))
         _loaders[id(context)] = (context, loader)
@@ -141,7 +145,11 @@ def _add(context: Any, loader: Any, jar: Path) -> None:
 
 
 def _classes(context: Any) -> Path:
-    return _kept(context, f"truckee-{_version(context)}.jar", lambda: _compiled(context))
+    return _kept(context, _jar_name(context), lambda: _compiled(context))
+
+
+def _jar_name(context: Any) -> str:
+    return f"truckee-{_version(context)}.jar"
 
 
 def _version(context: Any) -> str:
@@ -159,7 +167,11 @@ def _sources() -> Mapping[str, str]:
 @cache
 def _digest() -> str:
     text = "\0".join(part for item in _sources().items() for part in item)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return _short_digest(text.encode())
+
+
+def _short_digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
 
 
 def _compiled(context: Any) -> bytes:
@@ -238,11 +250,14 @@ def _folders(context: Any) -> Iterator[Path]:
     yield Path(tempfile.mkdtemp(prefix="truckee-"))
 
 
-def _check_class_path(context: Any, loader: Any) -> None:
-    if loader.getResource(_stamp(context)) is None:
+def _is_on_class_path(context: Any) -> bool:
+    return _setting(context, ON_CLASS_PATH).lower() == "true"
+
+
+def _check_class_path(loader: Any, jar: str, stamp: str) -> None:
+    if loader.getResource(stamp) is None:
         raise ClassesNotAddedError(
-            reason=f"{ON_CLASS_PATH} is set, and truckee-{_version(context)}.jar is not on the "
-            "class path of the driver"
+            reason=f"{ON_CLASS_PATH} is set, and {jar} is not on the class path of the driver"
         )
 
 

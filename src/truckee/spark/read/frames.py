@@ -53,7 +53,8 @@ def table_frame(spark: SparkSession, snapshot: Snapshot, *, follows: bool) -> Da
     Each query shows the latest version if the frame `follows` the table, else the snapshot's.
     """
     rows = _Rows(spark, snapshot, follows=follows)
-    return scan_frame(spark, replace(snapshot_scan(snapshot), files=rows.files))
+    label = f"version {snapshot.version} or later" if follows else ""
+    return scan_frame(spark, replace(snapshot_scan(snapshot), files=rows.files, label=label))
 
 
 def partition_frame(
