@@ -8,6 +8,7 @@ import typer
 
 from truckee.cli.inspect import AsJson, TablePath
 from truckee.cli.render import print_json, print_table, words
+from truckee.cli.table_layout import Heading
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -74,7 +75,7 @@ def optimize(
     if as_json:
         print_json(found)
         return
-    print_table(("what", "#value"), [(name, value) for name, value in found.items()])
+    print_table(("what", Heading.number("value")), [(name, value) for name, value in found.items()])
     if dry_run:
         words("nothing was changed: this was a dry run")
 

@@ -12,6 +12,7 @@ from truckee.cli.engines import EngineChoice, answered_by_arrow
 from truckee.cli.inspect import AsJson, TablePath, Version
 from truckee.cli.render import print_json_texts, print_table
 from truckee.cli.row_options import Keys, Where
+from truckee.cli.table_layout import Heading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,10 +98,20 @@ def _print_history(found: pa.Table, count: int) -> None:
         for of, image, names_changed in zip(zip(*told, strict=True), images, changed, strict=True)
     ]
     print_table(
-        ("#version", "time", "operation", "user", "_change_type", *names, "changed"),
+        (
+            Heading.number("version"),
+            Heading.time("time"),
+            "operation",
+            "user",
+            Heading.word("_change_type"),
+            *names,
+            "changed",
+        ),
         shown,
         styles=(CHANGE_STYLES.get(of) for of in kind),
         marked=marks,
+        # The two images of an update are beside each other, and the history tells the rest.
+        spare=("changed", "operation", "user", "time"),
     )
 
 
