@@ -10,10 +10,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from inspect import getdoc
 from typing import Annotated, Any, cast
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from truckee.cli import care, changes, demo, diff, inspect, optimize, report, rows, sql
 from truckee.cli.render import in_utc, words
@@ -52,14 +53,38 @@ class _Commands(Mapping[str, Any]):
         return len(_COMMANDS)
 
 
+class _Command(TyperCommand):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_flag_types(super().get_params(ctx))
+
+
 @cache
 def _command(name: str) -> Any:
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    alone.command(name)(_COMMANDS[name])
+    function = _COMMANDS[name]
+    alone.command(name, cls=_Command, help=_paragraphs(function))(function)
     return typer.main.get_command(alone)
 
 
+def _without_flag_types(params: list[Any]) -> list[Any]:
+    """Return options of which flags name no value in the help, since they take none."""
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params
+
+
+def _paragraphs(function: Callable[..., None]) -> str:
+    """Return a docstring with each paragraph on one line, since Typer keeps its line breaks."""
+    found = getdoc(function)
+    assert found is not None, function
+    return "\n\n".join(" ".join(part.split()) for part in found.split("\n\n"))
+
+
 class _Group(TyperGroup):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_flag_types(super().get_params(ctx))
+
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands = cast("Any", _Commands())
