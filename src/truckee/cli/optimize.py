@@ -8,6 +8,7 @@ import typer
 
 from truckee.cli.inspect import AsJson, TablePath
 from truckee.cli.render import print_json, print_table, words
+from truckee.cli.row_options import checked_condition
 from truckee.cli.table_layout import Heading
 
 if TYPE_CHECKING:
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 
 Partitions = Annotated[
     str | None,
-    typer.Option("--where", metavar="SQL", help="Only partitions that this is true of."),
+    typer.Option(
+        "--where",
+        metavar="SQL",
+        callback=checked_condition,
+        help="Only partitions that this is true of.",
+    ),
 ]
 ZOrderBy = Annotated[
     str | None,

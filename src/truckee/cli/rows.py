@@ -10,8 +10,8 @@ from truckee.cli.changes import CHANGE_STYLES
 from truckee.cli.diff import changed_places, version_or_time
 from truckee.cli.engines import EngineChoice, answered_by_arrow
 from truckee.cli.inspect import AsJson, TablePath, Version
-from truckee.cli.render import print_json_texts, print_table
-from truckee.cli.row_options import Keys, Where
+from truckee.cli.render import print_json_texts, print_table, words
+from truckee.cli.row_options import Keys, Where, checked_condition, column_names
 from truckee.cli.table_layout import Heading
 
 if TYPE_CHECKING:
@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from truckee.log.snapshot import Snapshot
 
 _Condition = Annotated[
-    str, typer.Option("--where", metavar="SQL", help="The rows for which this condition is true.")
+    str,
+    typer.Option(
+        "--where",
+        metavar="SQL",
+        callback=checked_condition,
+        help="The rows for which this condition is true.",
+    ),
 ]
 _Since = Annotated[
     str | None,
@@ -54,7 +60,7 @@ def rows(
 
     start = None if since is None else version_or_time(since)
     timelines = requested_timelines(open_storage(path), start)
-    names = None if keys is None else [key.strip() for key in keys.split(",")]
+    names = column_names(keys, "--keys")
     # How much is read depends on the rows, which are not known yet.
     found = answered_by_arrow(engine, 0, lambda: history_rows(timelines, where, names).to_arrow())
     if found is None:
@@ -134,7 +140,7 @@ def head(
     from truckee.storage import open_storage
 
     snapshot = load_snapshot(open_storage(path), version)
-    names = None if columns is None else [name.strip() for name in columns.split(",")]
+    names = column_names(columns, "--columns")
 
     def answer() -> pa.Table:
         return snapshot_rows(snapshot, columns=names, where=where).first(limit)
@@ -146,6 +152,9 @@ def head(
         found = _head_of_spark(snapshot, where, names, limit)
     if as_json:
         print_json_texts(json_texts(found))
+        return
+    if not found.column_names:
+        words("the table has no columns")
         return
     shown = zip(*(column_texts(column) for column in found.columns), strict=True)
     print_table(
