@@ -21,7 +21,7 @@ from truckee.cli.render import (
     quoted_column,
     time_text,
 )
-from truckee.cli.row_options import ROWS_IN_A_TABLE, Keys, RowLimit, Where, say_if_cut
+from truckee.cli.row_options import ROWS_IN_A_TABLE, Keys, RowLimit, Where, one_of, say_if_cut
 from truckee.cli.table_layout import Heading
 from truckee.errors.options import IllegalOptionError
 
@@ -61,6 +61,7 @@ _Feed = Annotated[
     typer.Option(
         "--feed",
         metavar="SOURCE",
+        callback=one_of("recorded", "derived", "auto"),
         help="recorded, derived from data files where the feed was off, or auto for both.",
     ),
 ]
@@ -79,6 +80,7 @@ _Columns = Annotated[
     typer.Option(
         "--schema",
         metavar="MODE",
+        callback=one_of("follow", "superset", "legacy", "latest", "endVersion"),
         help="follow renamed columns, or superset for dropped ones too.",
     ),
 ]

@@ -12,7 +12,7 @@ from truckee.cli.changes import CHANGE_STYLES
 from truckee.cli.engines import EngineChoice, answered_by_arrow
 from truckee.cli.inspect import AsJson, TablePath
 from truckee.cli.render import print_json_array, print_json_texts, print_table, write_page
-from truckee.cli.row_options import ROWS_IN_A_TABLE, Keys, RowLimit, Where, say_if_cut
+from truckee.cli.row_options import ROWS_IN_A_TABLE, Keys, RowLimit, Where, column_names, say_if_cut
 from truckee.cli.table_layout import Heading
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def diff(
         open_storage(path),
         version_or_time(start),
         None if end is None else version_or_time(end),
-        None if keys is None else [key.strip() for key in keys.split(",")],
+        column_names(keys, "--keys"),
         other=None if other is None else open_storage(other),
     )
     found = answered_by_arrow(

@@ -85,6 +85,17 @@ class _Group(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_flag_types(super().get_params(ctx))
 
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            found = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Whoever reads our output has seen enough, which is no failure. Python would complain
+            # at exit, when it flushes what is left.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit from None
+        return found
+
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands = cast("Any", _Commands())
@@ -108,6 +119,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0 is success, 1 a `DeltaError` (shown in one sentence), 2 invalid arguments, 3 an error of Spark
     or an unexpected error. `--debug` shows the traceback; `--debug` and `--utc` may be anywhere.
     """
+    if sys.stdout is None:
+        # The caller has closed it, and wants to know the exit code only.
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
     given = list(sys.argv[1:] if arguments is None else arguments)
     in_utc.set(_UTC in given)
     try:
@@ -119,9 +133,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         words(f"error: {error}")
         return 1
-    except BrokenPipeError:
-        # The reader of our output has closed the pipe. Python would complain again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except Exception as error:
         if _DEBUG in given:
             raise
