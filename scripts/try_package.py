@@ -1,7 +1,8 @@
 """Build the sdist and from it the wheel, and use the wheel on every supported Python found.
 
 Each Python gets an environment with the dependencies that the wheel names, from the package index,
-except pyspark: it is 450 MB, and the commands that are run here must work without it.
+except pyspark: it is 450 MB, and the commands that are run here must work without it. The oldest
+Python gets another one, with the lowest versions that the wheel allows.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ def main() -> int:
     (wheel,) = FOLDER.glob("truckee-*.whl")
     print(*(f"{path.name}, {path.stat().st_size:,} bytes" for path in FOLDER.iterdir()), sep="\n")
     table = small_table(FOLDER / "table")
-    for python in found_pythons():
+    pythons = found_pythons()
+    for python in pythons:
         try_with(python, wheel, table)
+    try_with(pythons[0], wheel, table, lowest=True)
     return 0
 
 
@@ -37,19 +40,25 @@ def found_pythons() -> list[str]:
     return subprocess.run(found, check=True, capture_output=True, text=True).stdout.split()
 
 
-def try_with(python: str, wheel: Path, table: Path) -> None:
+def try_with(python: str, wheel: Path, table: Path, *, lowest: bool = False) -> None:
     version = run([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"])
-    print(f"== Python {version}")
-    home = FOLDER / f"python-{version}"
+    needed = dependencies(wheel)
+    if lowest:
+        needed = [text.replace(">=", "==") for text in needed]
+    print(f"== Python {version}" + (f" with {', '.join(needed)}" if lowest else ""))
+    home = FOLDER / f"python-{version}{'-lowest' * lowest}"
     run([python, "-m", "venv", str(home)])
     pip = [str(home / "bin" / "pip"), "install", "--quiet"]
-    run([*pip, *dependencies(wheel)])
+    run([*pip, *needed])
     run([*pip, "--no-deps", str(wheel)])
     truckee = str(home / "bin" / "truckee")
     print(run([truckee, "--version"]))
     shown = run([truckee, "history", str(table), "--utc"])
     print(shown)
     assert shown.splitlines()[1].split() == ["0", "2024-01-01T00:00:00.000Z", "CREATE", "TABLE"]
+    assert json.loads(run([truckee, "files", str(table), "--json"]))[0]["path"] == "a.parquet"
+    assert run([truckee, "files", "--help"])
+    assert run([truckee, "files"], code=2) == ""
 
 
 def dependencies(wheel: Path) -> list[str]:
@@ -63,7 +72,7 @@ def dependencies(wheel: Path) -> list[str]:
 
 
 def small_table(root: Path) -> Path:
-    """Write a table with one commit and no rows, as the protocol says."""
+    """Write the log of a table with one file, as the protocol says."""
     schema = {"type": "struct", "fields": []}
     actions = (
         {"commitInfo": {"timestamp": 1_704_067_200_000, "operation": "CREATE TABLE"}},
@@ -77,6 +86,15 @@ def small_table(root: Path) -> Path:
                 "configuration": {},
             }
         },
+        {
+            "add": {
+                "path": "a.parquet",
+                "partitionValues": {},
+                "size": 1,
+                "modificationTime": 1_704_067_200_000,
+                "dataChange": True,
+            }
+        },
     )
     commit = root / "_delta_log" / f"{0:020}.json"
     commit.parent.mkdir(parents=True)
@@ -85,12 +103,12 @@ def small_table(root: Path) -> Path:
     return root
 
 
-def run(command: list[str]) -> str:
-    """Return what a command prints; if it fails, show that and stop."""
+def run(command: list[str], *, code: int = 0) -> str:
+    """Return what a command prints; if it does not exit with a code, show that and stop."""
     # The package that was installed is tried, not the one that is beside this file.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(command, capture_output=True, text=True, env=env, cwd="/")
-    if done.returncode:
+    if done.returncode != code:
         sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
     return done.stdout.strip()
 
