@@ -19,7 +19,7 @@ CURVE ?=
 SESSIONS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-long lint format test-matrix bench curves interop lock docs clean
+.PHONY: help demo test test-fast test-long lint format test-matrix bench curves interop lock docs package clean
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -93,6 +93,9 @@ docs: $(READY) $(DOCS_READY) ## build the documentation as a site, into build/si
 	@$(BIN)/python -m scripts.generated_docs
 	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict --quiet
 	@echo "build/site/index.html"
+
+package: $(READY) ## build sdist and wheel, and try the wheel on every supported Python found
+	@$(BIN)/python -m scripts.try_package
 
 lock: ## make the lock files anew
 	@scripts/lock.sh

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Prints a Python that truckee runs on: `find_python.sh [default|oldest|newest]`.
+# Prints a Python that truckee runs on: `find_python.sh [default|oldest|newest]`, or one of each
+# supported version that is found, a line each: `find_python.sh all`.
 #
 # A command is asked for its version rather than trusted by name, since version managers put
 # commands on the PATH that only print where the real one is.
@@ -13,7 +14,7 @@ supported() {
 
 versions() {
     case $which in
-        oldest) echo "3.10 3.11 3.12 3.13" ;;
+        oldest | all) echo "3.10 3.11 3.12 3.13" ;;
         *) echo "3.13 3.12 3.11 3.10" ;;
     esac
 }
@@ -25,8 +26,14 @@ if [ "$which" = default ]; then
 fi
 for version in $(versions); do
     for command in "python$version" "${PYENV_ROOT:-$HOME/.pyenv}/versions/$version".*/bin/python3; do
-        if supported "$command"; then command -v "$command"; exit 0; fi
+        if supported "$command"; then
+            command -v "$command"
+            if [ "$which" != all ]; then exit 0; fi
+            found=yes
+            break
+        fi
     done
 done
+if [ -n "${found:-}" ]; then exit 0; fi
 echo "truckee needs Python 3.10 to 3.13, and none was found" >&2
 exit 1

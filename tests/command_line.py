@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -22,3 +23,18 @@ def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     code, out, err = run(capsys, *arguments, "--json")
     assert (code, err) == (0, "")
     return json.loads(out)
+
+
+def run_in_terminal(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    columns: int,
+    *arguments: str,
+) -> tuple[list[str], str]:
+    """Return the lines and messages of a command that must succeed, on a terminal of some width."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    code, out, err = run(capsys, *arguments)
+    assert code == 0, err
+    return out.splitlines(), err

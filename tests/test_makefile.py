@@ -1,4 +1,4 @@
-"""The Makefile runs tests that exist, and helps on a machine that has little."""
+"""The Makefile tells its targets, runs tests that exist, and helps where little is installed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,21 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+MAKEFILE = (ROOT / "Makefile").read_text()
+
+
+def test_every_target_is_told_by_help_and_most_by_the_guide() -> None:
+    phony = re.search(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)
+    assert phony is not None
+    told = re.findall(r"^([a-z-]+):.*## ", MAKEFILE, re.MULTILINE)
+    guide = (ROOT / "CONTRIBUTING.md").read_text()
+
+    assert sorted(phony[1].split()) == sorted([*told, "help"])
+    assert {name for name in told if f"`make {name}`" not in guide} == {"clean", "curves"}
 
 
 def test_every_test_that_the_makefile_names_exists() -> None:
-    named = set(re.findall(r"\btests/[\w/.]+", (ROOT / "Makefile").read_text()))
+    named = set(re.findall(r"\btests/[\w/.]+", MAKEFILE))
 
     assert len(named) > 10
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
@@ -34,6 +45,6 @@ def test_help_needs_nothing_but_a_shell_and_awk(tmp_path: Path) -> None:
         check=True,
     )
 
-    targets = re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):.*## ", MAKEFILE, re.MULTILINE)
     assert re.findall(r"^  make ([a-z-]+) ", done.stdout, re.MULTILINE) == targets
     assert "demo" in targets

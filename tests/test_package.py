@@ -10,6 +10,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -93,36 +94,92 @@ def test_the_version_is_that_of_the_project() -> None:
     assert f"## {truckee.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
-@pytest.mark.slow
-def test_the_wheel_holds_java_types_and_licence_and_installs(tmp_path: Path) -> None:
-    source = tmp_path / "source"
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this source, built without downloads."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
     shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("*.egg-info"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source / name)
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path)]
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder)]
     subprocess.run([*build, str(source)], check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("truckee-*.whl")
+    (found,) = folder.glob("truckee-*.whl")
+    return found
 
+
+@pytest.mark.slow
+def test_the_wheel_holds_java_types_and_licence(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        archive.extractall(tmp_path / "installed")
     shipped = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src").rglob("*.java")}
     assert shipped
     assert shipped <= set(names)
     assert "truckee/py.typed" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
-    program = "import truckee; print(truckee.__file__, truckee.__version__)"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path / "installed")},
-        capture_output=True,
-        text=True,
-        check=True,
+    assert wheel.name == f"truckee-{truckee.__version__}-py3-none-any.whl"
+
+
+SUPPORTED = ("3.10", "3.11", "3.12", "3.13")
+
+_TRY = """
+import compileall, sys
+from importlib.metadata import metadata
+from pathlib import Path
+import truckee
+assert Path(truckee.__file__).is_relative_to(sys.prefix), truckee.__file__
+about = metadata("truckee")
+print("%d.%d" % sys.version_info[:2], about["Version"], about["Requires-Python"])
+sys.exit(not compileall.compile_dir(Path(truckee.__file__).parent, quiet=1, force=True))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", SUPPORTED)
+def test_the_wheel_installs_and_compiles_on_every_supported_python(
+    version: str, wheel: Path, tmp_path: Path
+) -> None:
+    python = pythons_found().get(version)
+    if python is None:
+        pytest.skip(f"scripts/find_python.sh finds no Python {version}")
+    # An environment without pip is made in no time; pip of this one installs into it.
+    subprocess.run([python, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
+    its_python = str(tmp_path / "venv" / "bin" / "python")
+    pip = [sys.executable, "-m", "pip", "--python", its_python, "install", "--quiet"]
+    # A truckee that is found beside these tests would count as installed.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    install = [*pip, "--no-deps", "--no-index", "--no-compile", str(wheel)]
+    subprocess.run(install, check=True, env=env)
+
+    # Warnings are errors: an escape or a comparison that a newer Python finds doubtful is one.
+    tried = subprocess.run(
+        [its_python, "-I", "-W", "error", "-c", _TRY], capture_output=True, text=True
     )
-    place, version = done.stdout.split()
-    assert place.startswith(str(tmp_path / "installed"))
-    assert wheel.name == f"truckee-{version}-py3-none-any.whl"
+
+    assert (tried.stdout, tried.stderr, tried.returncode) == (
+        f"{version} {truckee.__version__} >=3.10\n",
+        "",
+        0,
+    )
+    assert (tmp_path / "venv" / "bin" / "truckee").exists()
+
+
+@cache
+def pythons_found() -> dict[str, str]:
+    """Return the supported Pythons of this machine by version."""
+    found = subprocess.run(
+        [ROOT / "scripts" / "find_python.sh", "all"], capture_output=True, text=True
+    )
+    ask = ("-c", "import sys; print('%d.%d' % sys.version_info[:2])")
+    paths = found.stdout.split()
+    return {subprocess.check_output([path, *ask], text=True).strip(): path for path in paths}
+
+
+def test_supported_pythons_are_the_ones_that_the_project_names() -> None:
+    named = [c.rpartition(" ")[2] for c in PROJECT["project"]["classifiers"] if "3." in c]
+
+    assert named == list(SUPPORTED)
+    assert PROJECT["project"]["requires-python"] == f">={SUPPORTED[0]}"
 
 
 def test_every_file_that_is_no_module_is_shipped() -> None:

@@ -172,7 +172,8 @@ def test_a_range_in_which_the_feed_was_off_is_refused(
     assert raised.value.sentence() == (
         f"no change data was recorded at version {found} of the range {start}..{shown_end}: the "
         "change feed was off\n"
-        "hint: set the option changeFeed to auto, which derives these changes from the table's "
+        "hint: set the option changeFeed to auto (on the command line: --feed auto), which "
+        "derives these changes from the table's "
         "files, or read a range in which delta.enableChangeDataFeed is true throughout"
     )
     assert raised.value.code == "DELTA_MISSING_CHANGE_DATA"

@@ -243,5 +243,5 @@ def test_net_changes_are_derived_from_data_files(
         (3, "c", "delete"),
     ]
     code, _, err = run(capsys, table.storage.root, "--from", "1", "--feed", "none")
-    assert code == 1
-    assert "option changeFeed is 'none', but needs to be recorded, derived or auto" in err
+    assert code == 2
+    assert "'none' is not one of recorded, derived, auto" in err

@@ -281,7 +281,7 @@ def test_files_shows_what_makes_up_a_version(
     assert code == 0
     assert err == "2 files, 7 bytes\n"
     assert [line.split() for line in out.splitlines()] == [
-        ["path", "size", "modified", "partition", "rows", "deleted", "rows"],
+        ["path", "size", "modified", "partition", "rows", "deleted"],
         ["day=1/a", "3", "2023-11-14T22:13:20.000Z", "day=1", "10", "2"],
         ["day=x%20y/b", "4", "2023-11-14T22:13:20.000Z", "day=x", "y"],
     ]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.metadata import version
+from inspect import getdoc
 from pathlib import Path
 
 import pytest
 
 from builders import history
-from truckee.cli.main import main
+from truckee.cli.main import _COMMANDS, main
 from truckee.errors.log import NotADeltaTableError
 from truckee.storage.local import LocalStorage
 
@@ -26,6 +27,25 @@ def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     for verb in ("history", "detail", "log", "files", "changes"):
         assert verb in printed
+
+
+@pytest.mark.parametrize("verb", [None, *_COMMANDS])
+def test_help_names_no_value_for_flags_and_breaks_no_sentence(
+    verb: str | None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+
+    assert main(["--help"] if verb is None else [verb, "--help"]) == 0
+
+    printed = capsys.readouterr().out
+    assert "--help" in printed
+    assert "bool" not in printed.lower()
+    if verb is not None:
+        doc = getdoc(_COMMANDS[verb]) or ""
+        shown = [line.strip() for line in printed.splitlines()]
+        for paragraph in doc.split("\n\n"):
+            sentence = " ".join(paragraph.split())
+            assert sentence in shown or len(sentence) > 190
 
 
 @pytest.mark.parametrize("arguments", [["nonsense"], ["history"], ["files", ".", "--version", "x"]])

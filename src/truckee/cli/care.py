@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from truckee.cli.inspect import AsJson, TablePath
-from truckee.cli.render import cell, print_json, words
+from truckee.cli.render import cell, print_fact, print_json, words
+from truckee.errors.base import printable
 
 if TYPE_CHECKING:
     from truckee.care.vacuum.plan import VacuumPlan
@@ -233,6 +234,11 @@ def doctor(path: TablePath, as_json: AsJson = False) -> None:
     if as_json:
         print_json(found)
     else:
-        print(found)
+        print(found.title)
+        for finding in found.findings:
+            print_fact(finding.lead, printable(finding.says))
+            if finding.mend is not None:
+                # This is to be copied, so no line of it is broken.
+                print(finding.mend_line)
     if not found.is_healthy:
         raise typer.Exit(1)

@@ -21,7 +21,8 @@ from truckee.cli.render import (
     quoted_column,
     time_text,
 )
-from truckee.cli.row_options import ROWS_IN_A_TABLE, Keys, RowLimit, Where, say_if_cut
+from truckee.cli.row_options import ROWS_IN_A_TABLE, Keys, RowLimit, Where, one_of, say_if_cut
+from truckee.cli.table_layout import Heading
 from truckee.errors.options import IllegalOptionError
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ _Feed = Annotated[
     typer.Option(
         "--feed",
         metavar="SOURCE",
+        callback=one_of("recorded", "derived", "auto"),
         help="recorded, derived from data files where the feed was off, or auto for both.",
     ),
 ]
@@ -78,6 +80,7 @@ _Columns = Annotated[
     typer.Option(
         "--schema",
         metavar="MODE",
+        callback=one_of("follow", "superset", "legacy", "latest", "endVersion"),
         help="follow renamed columns, or superset for dropped ones too.",
     ),
 ]
@@ -167,7 +170,12 @@ def _print_counts(counts: list[_Count], limit: int | None, *, as_json: bool) -> 
         )
         return
     print_table(
-        ("#version", "timestamp", "change type", "#rows"),
+        (
+            Heading.number("version"),
+            Heading.time("timestamp"),
+            Heading.word("change type"),
+            Heading.number("rows"),
+        ),
         ((v, time_text(at), kind, rows) for v, at, kind, rows in shown),
         styles=(CHANGE_STYLES.get(count.change_type) for count in shown),
     )
@@ -293,7 +301,12 @@ def print_changes(columns: list[str], rows: list[Any]) -> None:
     """Print rows of a feed, coloured by type; version and type come first."""
     *names, _, _, timestamp = columns
     print_table(
-        ("#_commit_version", "_change_type", *names, timestamp),
+        (
+            Heading.number("_commit_version"),
+            Heading.word("_change_type"),
+            *names,
+            Heading.time(timestamp),
+        ),
         (_shown(row) for row in rows),
         styles=(CHANGE_STYLES.get(row[-3]) for row in rows),
     )

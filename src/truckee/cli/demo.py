@@ -13,6 +13,7 @@ import typer
 
 from truckee.cli.changes import as_texts, in_order, print_changes
 from truckee.cli.render import print_table
+from truckee.cli.table_layout import Heading
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -81,13 +82,16 @@ def demo(folder: Folder = Path("truckee-demo")) -> None:
         status.update("comparing the two")
         rows, copied = _rows(spark, orders), _rows(spark, copy)
     print("\nFive commits were made to a table of orders:\n")
-    print_table(("#version", "by"), enumerate(_CALLS))
+    print_table((Heading.number("version"), "by"), enumerate(_CALLS))
     print("\nIts change data feed tells what they did to the rows:\n")
     print_changes(feed.columns, changes)
     print(
         "\nA stream of the feed has kept a second table up to date. The orders, and their copies:\n"
     )
-    print_table(("#id", "customer", "status", "#amount", "copied"), _compared(rows, copied))
+    print_table(
+        (Heading.number("id"), "customer", "status", Heading.number("amount"), "copied"),
+        _compared(rows, copied),
+    )
     assert rows == copied, "the stream lost or invented a row"
     print(f"\nBoth tables are equal: {len(rows)} rows.\n\nTo look further:\n")
     for command in _COMMANDS:

@@ -12,7 +12,8 @@ from truckee.cli.changes import CHANGE_STYLES
 from truckee.cli.engines import EngineChoice, answered_by_arrow
 from truckee.cli.inspect import AsJson, TablePath
 from truckee.cli.render import print_json_array, print_json_texts, print_table, write_page
-from truckee.cli.row_options import ROWS_IN_A_TABLE, Keys, RowLimit, Where, say_if_cut
+from truckee.cli.row_options import ROWS_IN_A_TABLE, Keys, RowLimit, Where, column_names, say_if_cut
+from truckee.cli.table_layout import Heading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,7 +68,7 @@ def diff(
         open_storage(path),
         version_or_time(start),
         None if end is None else version_or_time(end),
-        None if keys is None else [key.strip() for key in keys.split(",")],
+        column_names(keys, "--keys"),
         other=None if other is None else open_storage(other),
     )
     found = answered_by_arrow(
@@ -126,7 +127,7 @@ def _print_counts(counts: Mapping[str, int], *, as_json: bool) -> None:
         print_json_array({"changeType": kind, "rows": rows} for kind, rows in known)
         return
     styles = (CHANGE_STYLES[kind] for kind, _ in known)
-    print_table(("change type", "#rows"), known, styles=styles)
+    print_table((Heading.word("change type"), Heading.number("rows")), known, styles=styles)
 
 
 def _print_rows(rows: pa.Table, limit: int | None, *, as_json: bool) -> None:
@@ -153,10 +154,11 @@ def print_images(names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> 
         told = ", ".join(names[place - 1] for place in sorted(places))
         table.append([*values, told] if has_updates else values)
     print_table(
-        ("_change_type", *names, *(["changed"] if has_updates else [])),
+        (Heading.word("_change_type"), *names, *(["changed"] if has_updates else [])),
         table,
         styles=(CHANGE_STYLES.get(row[0] or "") for row in rows),
         marked=changed,
+        spare=["changed"] if has_updates else (),
     )
 
 

@@ -11,12 +11,14 @@ import typer
 from truckee.cli.render import (
     cell,
     moment,
+    print_fact,
     print_json,
     print_json_array,
     print_table,
     time_text,
     words,
 )
+from truckee.cli.table_layout import Heading
 from truckee.errors.base import printable_json
 from truckee.protocol.json_text import NOT_JSON
 
@@ -61,7 +63,12 @@ def history(
             _print_commit(entry)
         return
     print_table(
-        ("#version", "timestamp", "operation", "what it did"),
+        (
+            Heading.number("version"),
+            Heading.time("timestamp"),
+            "operation",
+            Heading.sentence("what it did"),
+        ),
         (
             (
                 entry.version,
@@ -71,7 +78,6 @@ def history(
             )
             for entry in entries
         ),
-        cut="what it did",
     )
 
 
@@ -82,7 +88,7 @@ def _print_commit(entry: HistoryEntry) -> None:
     record["timestamp"] = time_text(entry.timestamp_ms)
     for name, value in record.items():
         if value is not None:
-            print(f"  {name:<20} {cell(value)}".rstrip())
+            print_fact(f"  {name:<20} ", cell(value))
 
 
 def _history_record(entry: HistoryEntry) -> dict[str, Any]:
@@ -147,11 +153,11 @@ def detail(
     record["lastModified"] = time_text(found.last_modified_ms)
     columns = record.pop("columns")
     for name, value in record.items():
-        print(f"{name:<18} {cell(value)}".rstrip())
+        print_fact(f"{name:<18} ", cell(value))
     print("columns")
     for column in columns:
         rule = "" if column["nullable"] else " not null"
-        print(f"  {cell(column['name']):<16} {cell(column['type'])}{rule}".rstrip())
+        print_fact(f"  {cell(column['name']):<16} ", f"{cell(column['type'])}{rule}")
 
 
 def _columns(snapshot: Snapshot) -> list[dict[str, Any]]:
@@ -215,7 +221,13 @@ def log(path: TablePath, version: Version = None, as_json: AsJson = False) -> No
     else:
         times = (time_text(entry.modified_ms) for entry in entries)
         print_table(
-            ("#version", "kind", "name", "#size", "modified"),
+            (
+                Heading.number("version"),
+                Heading.word("kind"),
+                "name",
+                Heading.number("size"),
+                Heading.time("modified"),
+            ),
             (
                 (*list(record.values())[:-1], time)
                 for record, time in zip(records, times, strict=True)
@@ -245,7 +257,14 @@ def files(path: TablePath, version: Version = None, as_json: AsJson = False) -> 
         print_json_array(_file_records(snapshot))
         return
     print_table(
-        ("path", "#size", "modified", "partition", "#rows", "#deleted rows"),
+        (
+            "path",
+            Heading.number("size"),
+            Heading.time("modified"),
+            "partition",
+            Heading.number("rows"),
+            Heading.number("deleted"),
+        ),
         (
             (
                 record["path"],

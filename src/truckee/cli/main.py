@@ -10,10 +10,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from inspect import getdoc
 from typing import Annotated, Any, cast
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from truckee.cli import care, changes, demo, diff, inspect, optimize, report, rows, sql
 from truckee.cli.render import in_utc, words
@@ -52,14 +53,49 @@ class _Commands(Mapping[str, Any]):
         return len(_COMMANDS)
 
 
+class _Command(TyperCommand):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_flag_types(super().get_params(ctx))
+
+
 @cache
 def _command(name: str) -> Any:
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    alone.command(name)(_COMMANDS[name])
+    function = _COMMANDS[name]
+    alone.command(name, cls=_Command, help=_paragraphs(function))(function)
     return typer.main.get_command(alone)
 
 
+def _without_flag_types(params: list[Any]) -> list[Any]:
+    """Return options of which flags name no value in the help, since they take none."""
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params
+
+
+def _paragraphs(function: Callable[..., None]) -> str:
+    """Return a docstring with each paragraph on one line, since Typer keeps its line breaks."""
+    found = getdoc(function)
+    assert found is not None, function
+    return "\n\n".join(" ".join(part.split()) for part in found.split("\n\n"))
+
+
 class _Group(TyperGroup):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_flag_types(super().get_params(ctx))
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            found = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Whoever reads our output has seen enough, which is no failure. Python would complain
+            # at exit, when it flushes what is left.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit from None
+        return found
+
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands = cast("Any", _Commands())
@@ -83,6 +119,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0 is success, 1 a `DeltaError` (shown in one sentence), 2 invalid arguments, 3 an error of Spark
     or an unexpected error. `--debug` shows the traceback; `--debug` and `--utc` may be anywhere.
     """
+    if sys.stdout is None:
+        # The caller has closed it, and wants to know the exit code only.
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
     given = list(sys.argv[1:] if arguments is None else arguments)
     in_utc.set(_UTC in given)
     try:
@@ -94,9 +133,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         words(f"error: {error}")
         return 1
-    except BrokenPipeError:
-        # The reader of our output has closed the pipe. Python would complain again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except Exception as error:
         if _DEBUG in given:
             raise

@@ -8,6 +8,8 @@ import typer
 
 from truckee.cli.inspect import AsJson, TablePath
 from truckee.cli.render import print_json, print_table, words
+from truckee.cli.row_options import checked_condition
+from truckee.cli.table_layout import Heading
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,7 +19,12 @@ if TYPE_CHECKING:
 
 Partitions = Annotated[
     str | None,
-    typer.Option("--where", metavar="SQL", help="Only partitions that this is true of."),
+    typer.Option(
+        "--where",
+        metavar="SQL",
+        callback=checked_condition,
+        help="Only partitions that this is true of.",
+    ),
 ]
 ZOrderBy = Annotated[
     str | None,
@@ -74,7 +81,7 @@ def optimize(
     if as_json:
         print_json(found)
         return
-    print_table(("what", "#value"), [(name, value) for name, value in found.items()])
+    print_table(("what", Heading.number("value")), [(name, value) for name, value in found.items()])
     if dry_run:
         words("nothing was changed: this was a dry run")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import datetime
@@ -13,12 +15,13 @@ from typing import Any
 import msgspec
 import typer
 
+from truckee.cli.table_layout import GAP, Heading, table_layout
 from truckee.errors.base import printable, printable_json
 from truckee.errors.log import utc_text
 
-_PIPE_WIDTH = 10_000
 _MARKED = "bold reverse"
-_LEAST_WIDTH = 12
+_MOST_NAMES = 8
+_LEAST_TEXT = 20
 
 in_utc = ContextVar("in_utc", default=False)
 """Whether tables show times in UTC rather than in the local zone. JSON is always in UTC."""
@@ -44,65 +47,72 @@ def print_json_texts(texts: Iterable[str]) -> None:
 
 
 def print_table(
-    columns: Sequence[str],
+    columns: Sequence[Heading | str],
     rows: Iterable[Sequence[Any]],
     *,
     styles: Iterable[str | None] | None = None,
     marked: Iterable[Collection[int]] | None = None,
-    cut: str | None = None,
+    spare: Sequence[str] = (),
 ) -> None:
-    """Print rows below a line of column names; a `#` before a name aligns the column right.
+    """Print rows below a line of column names; one row is one line.
 
-    If stdout shows colours, `styles` has a colour for each row, and `marked` the positions of cells
-    to highlight. The column `cut` is shortened if a row would not fit on one line of the terminal;
-    the others are not.
+    A column that is given by its name alone has values. On a terminal, texts are shortened so that
+    a row fits on a line, and columns are left out if that is not enough: first those in `spare`, in
+    this order. A message names them. If stdout shows colours, `styles` has a colour for each row,
+    and `marked` the positions of cells to highlight.
     """
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    # A pipe has no width, so nothing is wrapped: one row is one line.
-    width = None if sys.stdout.isatty() else _PIPE_WIDTH
-    console = Console(width=width, highlight=False, markup=False, soft_wrap=False)
+    # Lines are laid out here. Soft wrapping keeps the console from laying them out again.
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    given = [column if isinstance(column, Heading) else Heading(column) for column in columns]
+    headings = [heading._replace(name=printable(heading.name)) for heading in given]
     texts = [[cell(value) for value in row] for row in rows]
-    if cut is not None:
-        _shorten(columns, texts, columns.index(cut), console.width)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in columns:
-        is_number = column.startswith("#")
-        table.add_column(
-            printable(column.removeprefix("#")),
-            justify="right" if is_number else "left",
-            overflow="fold",
-            no_wrap=cut is not None,
-        )
+    room = _terminal_width()
+    layout = table_layout(headings, texts, room=room, spare=spare)
+
+    def line(row: Sequence[str], style: str | None, marks: Collection[int]) -> Text:
+        found = Text(style=style or "")
+        for place, text in layout.cells(headings, row):
+            found.append(text, _MARKED if place in marks else None)
+            found.append(" " * GAP)
+        found.rstrip()
+        return found
+
+    def show(text: Text) -> None:
+        # A console takes its time for every line, and a pipe may get a line for each of many files.
+        console.print(text) if console.is_terminal else print(text.plain)
+
+    show(line([heading.name for heading in headings], "bold", ()))
+    colours = repeat(None) if styles is None else styles
     marks = repeat(()) if marked is None else marked
-    for row, style, places in zip(
-        texts, repeat(None) if styles is None else styles, marks, strict=False
-    ):
-        cells = (
-            Text(text, style=_MARKED if place in places else "") for place, text in enumerate(row)
-        )
-        table.add_row(*cells, style=style)
-    console.print(table)
+    for row, style, places in zip(texts, colours, marks, strict=False):
+        show(line(row, style, places))
+    hidden = [heading.name for at, heading in enumerate(headings) if at not in layout.places]
+    if hidden:
+        words(f"not shown, as the terminal has {room} columns: {_some(hidden)}")
 
 
-def _shorten(columns: Sequence[str], rows: list[list[str]], place: int, width: int) -> None:
-    """Shorten the texts of one column so that rows fit, but never below a readable width."""
-    from rich.cells import cell_len
-    from rich.text import Text
+def _terminal_width() -> int | None:
+    """Return how many characters fit on a line of stdout; None if it is no terminal."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
-    names = [printable(column.removeprefix("#")) for column in columns]
-    others = [
-        max(cell_len(text) for text in column)
-        for at, column in enumerate(zip(names, *rows, strict=True))
-        if at != place
-    ]
-    room = max(width - sum(others) - 2 * len(others), _LEAST_WIDTH)
-    for row in rows:
-        text = Text(row[place])
-        text.truncate(room, overflow="ellipsis")
-        row[place] = text.plain
+
+def _some(names: Sequence[str]) -> str:
+    rest = len(names) - _MOST_NAMES
+    return ", ".join(names) if rest <= 1 else f"{', '.join(names[:-rest])} and {rest} more"
+
+
+def print_fact(lead: str, text: str) -> None:
+    """Print a text after its name; on a terminal, its further lines are below its first one."""
+    width = _terminal_width()
+    if width is None or width - len(lead) < _LEAST_TEXT:
+        print(f"{lead}{text}".rstrip())
+        return
+    lines = textwrap.wrap(text, width - len(lead), break_on_hyphens=False, break_long_words=False)
+    for place, line in enumerate(lines or [""]):
+        print(f"{lead if place == 0 else ' ' * len(lead)}{line}".rstrip())
 
 
 def cell(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -11,9 +12,24 @@ from truckee.cli.render import words
 ROWS_IN_A_TABLE = 1000
 """How many rows are shown in a table if the user does not say."""
 
+
+def checked_condition(condition: str | None) -> str | None:
+    """Return a condition, or raise if it surely is none, before Spark is started for it."""
+    from truckee.sql.certain_errors import check_condition_text
+
+    if condition is not None:
+        check_condition_text(condition)
+    return condition
+
+
 Where = Annotated[
     str | None,
-    typer.Option("--where", metavar="SQL", help="Only rows for which this condition is true."),
+    typer.Option(
+        "--where",
+        metavar="SQL",
+        callback=checked_condition,
+        help="Only rows for which this condition is true.",
+    ),
 ]
 RowLimit = Annotated[
     int | None,
@@ -25,6 +41,28 @@ Keys = Annotated[
     str | None,
     typer.Option("--keys", metavar="COLUMNS", help="The columns that identify a row: id,day."),
 ]
+
+
+def one_of(*choices: str) -> Callable[[str | None], str | None]:
+    """Return a check of an option that it is one of some words."""
+
+    def check(value: str | None) -> str | None:
+        if value is not None and value not in choices:
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(choices)}")
+        return value
+
+    return check
+
+
+def column_names(text: str | None, option: str) -> list[str] | None:
+    """Return the names of columns in an option, with commas between them."""
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        problem = f"{text!r} is not a list of column names"
+        raise typer.BadParameter(problem, param_hint=option)
+    return names
 
 
 def say_if_cut(count: int, most: int, limit: int | None, *, what: str = "rows") -> None:

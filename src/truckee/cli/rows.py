@@ -10,8 +10,9 @@ from truckee.cli.changes import CHANGE_STYLES
 from truckee.cli.diff import changed_places, version_or_time
 from truckee.cli.engines import EngineChoice, answered_by_arrow
 from truckee.cli.inspect import AsJson, TablePath, Version
-from truckee.cli.render import print_json_texts, print_table
-from truckee.cli.row_options import Keys, Where
+from truckee.cli.render import print_json_texts, print_table, words
+from truckee.cli.row_options import Keys, Where, checked_condition, column_names
+from truckee.cli.table_layout import Heading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
     from truckee.log.snapshot import Snapshot
 
 _Condition = Annotated[
-    str, typer.Option("--where", metavar="SQL", help="The rows for which this condition is true.")
+    str,
+    typer.Option(
+        "--where",
+        metavar="SQL",
+        callback=checked_condition,
+        help="The rows for which this condition is true.",
+    ),
 ]
 _Since = Annotated[
     str | None,
@@ -53,7 +60,7 @@ def rows(
 
     start = None if since is None else version_or_time(since)
     timelines = requested_timelines(open_storage(path), start)
-    names = None if keys is None else [key.strip() for key in keys.split(",")]
+    names = column_names(keys, "--keys")
     # How much is read depends on the rows, which are not known yet.
     found = answered_by_arrow(engine, 0, lambda: history_rows(timelines, where, names).to_arrow())
     if found is None:
@@ -97,10 +104,20 @@ def _print_history(found: pa.Table, count: int) -> None:
         for of, image, names_changed in zip(zip(*told, strict=True), images, changed, strict=True)
     ]
     print_table(
-        ("#version", "time", "operation", "user", "_change_type", *names, "changed"),
+        (
+            Heading.number("version"),
+            Heading.time("time"),
+            "operation",
+            "user",
+            Heading.word("_change_type"),
+            *names,
+            "changed",
+        ),
         shown,
         styles=(CHANGE_STYLES.get(of) for of in kind),
         marked=marks,
+        # The two images of an update are beside each other, and the history tells the rest.
+        spare=("changed", "operation", "user", "time"),
     )
 
 
@@ -123,7 +140,7 @@ def head(
     from truckee.storage import open_storage
 
     snapshot = load_snapshot(open_storage(path), version)
-    names = None if columns is None else [name.strip() for name in columns.split(",")]
+    names = column_names(columns, "--columns")
 
     def answer() -> pa.Table:
         return snapshot_rows(snapshot, columns=names, where=where).first(limit)
@@ -135,6 +152,9 @@ def head(
         found = _head_of_spark(snapshot, where, names, limit)
     if as_json:
         print_json_texts(json_texts(found))
+        return
+    if not found.column_names:
+        words("the table has no columns")
         return
     shown = zip(*(column_texts(column) for column in found.columns), strict=True)
     print_table(

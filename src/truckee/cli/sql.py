@@ -28,7 +28,9 @@ def sql(statement: Statement, limit: RowLimit = None, as_json: AsJson = False) -
     from truckee.cli.spark import spark_session
     from truckee.doors.enable import enable
     from truckee.spark.jvm.jvm_errors import quiet_errors
+    from truckee.sql.certain_errors import check_statement_text
 
+    check_statement_text(statement)
     most = limit or ROWS_IN_A_TABLE
     with spark_session() as (spark, status), quiet_errors():
         enable(spark)

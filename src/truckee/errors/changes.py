@@ -141,7 +141,8 @@ class ChangeDataNotRecordedError(DeltaError):
         return (
             f"no change data was recorded at version {self.version} "
             f"of the range {self.start}..{self.end}: the change feed was off\n"
-            "hint: set the option changeFeed to auto, which derives these changes from the table's "
+            "hint: set the option changeFeed to auto (on the command line: --feed auto), which "
+            "derives these changes from the table's "
             "files, or read a range in which delta.enableChangeDataFeed is true throughout"
         )
 

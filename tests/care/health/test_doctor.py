@@ -80,6 +80,22 @@ def test_a_file_that_is_missing_is_an_error(table: Folder) -> None:
     assert found.mend == f"truckee restore {table.path} --version 2"
 
 
+def test_a_version_that_has_lost_files_too_is_not_what_the_doctor_restores(table: Folder) -> None:
+    table.write("c", days=1)
+    table.commit(table.add("c"), days=1)
+    whole = findings(table)["readable"]
+    assert (whole.facts["table"], whole.facts["latest"]) == (0, 3)
+    for name in "abc":
+        (table.path / name).unlink(missing_ok=True)
+
+    found = findings(table)
+
+    assert found["missing"].mend == "restore the files from a backup"
+    assert found["readable"].says.startswith(
+        "no version of the table from 2 on can be read in full; "
+    )
+
+
 def test_orphans_and_temporary_files_are_told_apart(table: Folder) -> None:
     table.write("orphan", days=3)
     table.write("_temporary/0/x", "_delta_log/.00000000000000000003.json.ab.tmp", days=3)

@@ -311,7 +311,8 @@ class TestRecorded:
         assert error.sentence() == (
             f"no change data was recorded at version {version} of the range {start}..{end}: the "
             "change feed was off\n"
-            "hint: set the option changeFeed to auto, which derives these changes from the "
+            "hint: set the option changeFeed to auto (on the command line: --feed auto), which "
+            "derives these changes from the "
             "table's files, or read a range in which delta.enableChangeDataFeed is true "
             "throughout"
         )

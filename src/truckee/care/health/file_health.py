@@ -69,9 +69,15 @@ def listing(snapshot: Snapshot, now_ms: int) -> FolderListing:
 
 def file_findings(found: FolderListing, path: str) -> Iterator[Finding]:
     """Yield the problems with files, and the versions from which the table can be read."""
-    yield from _missing(found, path)
     now = readable_from(found.snapshot, found.is_gone)
-    yield _readable(found.snapshot, now)
+    gone = _gone_files(found)
+    last = _last_whole_version(found, set(gone)) if gone else found.snapshot.version
+    if last is not None and last < now.table:
+        # That version has lost files too.
+        last = None
+    if gone:
+        yield _missing(gone, last, path)
+    yield _readable(now, last)
     cutoff_ms = found.now_ms - found.snapshot.properties.deleted_file_retention_ms
     protected = protected_files(found.snapshot, cutoff_ms)
     dead = dead_files(found.visible(), protected, cutoff_ms)
@@ -80,7 +86,8 @@ def file_findings(found: FolderListing, path: str) -> Iterator[Finding]:
     yield from _temporary(found, path)
 
 
-def _missing(found: FolderListing, path: str) -> Iterator[Finding]:
+def _gone_files(found: FolderListing) -> list[str]:
+    """Return the files of the latest version that are not there."""
     outside: list[str] = []
     gone: list[str] = []
     for needed in needed_paths(found.snapshot.files()):
@@ -89,11 +96,11 @@ def _missing(found: FolderListing, path: str) -> Iterator[Finding]:
             outside.append(needed)
         elif found.root.key(inside) not in found.paths:
             gone.append(needed)
-    gone += absent(found.snapshot.storage, outside)
-    if not gone:
-        return
-    last = _last_whole_version(found, set(gone))
-    yield Finding(
+    return [*gone, *absent(found.snapshot.storage, outside)]
+
+
+def _missing(gone: list[str], last: int | None, path: str) -> Finding:
+    return Finding(
         topic="missing",
         severity=Severity.ERROR,
         says=f"{count_text(len(gone), 'file')} that the table needs cannot be found: {_some(gone)}",
@@ -119,11 +126,15 @@ def _last_whole_version(found: FolderListing, gone: set[str]) -> int | None:
     return first - 1 if first and not left else None
 
 
-def _readable(snapshot: Snapshot, now: Readable) -> Finding:
-    says = f"the table can be read from version {now.table} on, up to {snapshot.version}"
+def _readable(now: Readable, last: int | None) -> Finding:
+    """Return which versions can be read, up to the last one of which all files are there."""
+    if last is None:
+        says = f"no version of the table from {now.table} on can be read in full"
+    else:
+        says = f"the table can be read from version {now.table} on, up to {last}"
     if now.feed is None:
         says += "; its change data feed is off"
-    elif now.feed > snapshot.version:
+    elif last is None or now.feed > last:
         says += "; none of its change data feed can be read"
     else:
         says += f"; its change data feed from version {now.feed} on"
@@ -131,7 +142,7 @@ def _readable(snapshot: Snapshot, now: Readable) -> Finding:
         topic="readable",
         severity=Severity.INFO,
         says=says,
-        facts={"table": now.table, "feed": now.feed, "latest": snapshot.version},
+        facts={"table": now.table, "feed": now.feed, "latest": last},
     )
 
 

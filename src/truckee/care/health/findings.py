@@ -31,6 +31,16 @@ class Finding(Struct, frozen=True, kw_only=True):
     mend: str | None = None
     facts: Mapping[str, Any] = {}
 
+    @property
+    def lead(self) -> str:
+        """What a line starts with that says what was found."""
+        return f"{self.severity.value:<8}{self.topic:<13}"
+
+    @property
+    def mend_line(self) -> str:
+        """The line below, with the command that fixes it."""
+        return f"{'':<21}-> {printable(self.mend or '')}"
+
 
 class Diagnosis(Struct, frozen=True, kw_only=True):
     """All findings of the doctor, the worst first."""
@@ -40,12 +50,17 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
 
     def __str__(self) -> str:
-        lines = [f"{self.table}, version {self.version}"]
+        lines = [self.title]
         for finding in self.findings:
-            lines.append(f"{finding.severity.value:<8}{finding.topic:<13}{finding.says}")
+            lines.append(finding.lead + printable(finding.says))
             if finding.mend is not None:
-                lines.append(f"{'':<21}-> {finding.mend}")
-        return "\n".join(map(printable, lines))
+                lines.append(finding.mend_line)
+        return "\n".join(lines)
+
+    @property
+    def title(self) -> str:
+        """The table and its version."""
+        return printable(f"{self.table}, version {self.version}")
 
     def _repr_html_(self) -> str:
         """Return the findings as HTML for a notebook."""
@@ -59,9 +74,8 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
         )
         names = ("severity", "topic", "finding, and what to run")
         head = "".join(f"<th {cell}>{name}</th>" for name in names)
-        title = f"{printable(self.table)}, version {self.version}"
         return (
-            f'<div><b>{escape(title)}</b><table style="margin:4px 0">'
+            f'<div><b>{escape(self.title)}</b><table style="margin:4px 0">'
             f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
         )
 

@@ -300,8 +300,8 @@ class RestoreMissingFilesError(DeltaError):
     def __str__(self) -> str:
         shown = "".join(f"\n  {path}" for path in self.paths)
         return (
-            f"version {self.version} of the table {self.table} needs {self.count} files that are "
-            f"gone, most likely deleted by a vacuum:{shown}\n"
+            f"files that version {self.version} of the table {self.table} needs are gone, most "
+            f"likely deleted by a vacuum ({self.count} in all):{shown}\n"
             "hint: restore a later version; spark.sql.files.ignoreMissingFiles restores what is "
             "left, without the rows of these files"
         )

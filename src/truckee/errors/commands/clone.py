@@ -30,7 +30,7 @@ class NonEmptyCloneError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"the target {self.table} is a table with {self.files} files\n"
+            f"the target {self.table} is a table with {self.files} file{'s' * (self.files != 1)}\n"
             "hint: delete its rows first, or choose another target"
         )
 

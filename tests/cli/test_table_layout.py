@@ -1,0 +1,98 @@
+"""Which columns of a table are shown on a terminal, how wide, and how texts are shortened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from truckee.cli.table_layout import Heading, table_layout
+
+PATH = "part-00000-5c1d0ea4-bd55-487d-9370-3846d94b20de-1-c000.snappy.parquet"
+TIME = "2024-05-01 10:20:30.123+02:00"
+
+
+def shown(
+    headings: Sequence[Heading],
+    row: Sequence[str],
+    room: int | None,
+    *,
+    spare: Sequence[str] = (),
+) -> list[str]:
+    """Return the cells of the one row of a table."""
+    layout = table_layout(headings, [row], room=room, spare=spare)
+    return [text for _, text in layout.cells(headings, row)]
+
+
+def test_a_pipe_gets_everything_whole() -> None:
+    headings = [Heading("path"), Heading.number("size")]
+
+    assert shown(headings, [PATH, "5"], None) == [PATH, "   5"]
+
+
+def test_columns_that_fit_stay_as_wide_as_they_are() -> None:
+    headings = [Heading("a"), Heading.time("at"), Heading.number("rows")]
+
+    assert shown(headings, ["x", TIME, "12"], 38) == ["x", TIME, "  12"]
+
+
+def test_a_value_is_shortened_in_the_middle_and_a_sentence_at_the_end() -> None:
+    assert shown([Heading("path")], [PATH], 30) == ["part-00000-5c1d0ea4-bd…parquet"]
+    assert shown([Heading.sentence("what")], ["it did this, then that"], 14) == ["it did this,… "]
+
+
+def test_a_time_loses_its_fraction_and_zone_before_texts_get_hard_to_read() -> None:
+    headings = [Heading("path"), Heading.time("modified")]
+
+    assert shown(headings, [PATH, TIME], 59) == ["part-00000-5c1d0ea4-b…arquet", TIME]
+    assert shown(headings, [PATH, TIME], 50)[1] == "2024-05-01 10:20:30…"
+
+
+def test_words_and_numbers_are_never_shortened() -> None:
+    headings = [Heading.word("kind"), Heading.number("size"), Heading("path")]
+
+    cells = shown(headings, ["update_postimage", "12345678901234567890", PATH], 48)
+
+    assert cells == ["update_postimage", "12345678901234567890", "part-0…t"]
+
+
+def test_the_widest_columns_give_way_first() -> None:
+    cells = shown([Heading("a"), Heading("b"), Heading("c")], ["x" * 40, "y" * 30, "z" * 10], 54)
+
+    assert [len(cell) for cell in cells] == [20, 20, 10]
+
+
+def test_columns_that_do_not_fit_are_left_out_empty_ones_first_then_spare_ones_then_the_last() -> (
+    None
+):
+    headings = [Heading(name) for name in ("a1", "b1", "empty", "c1", "d1")]
+    row = ["a" * 9, "b" * 9, "", "c" * 9, "d" * 9]
+
+    def places(room: int) -> tuple[int, ...]:
+        return table_layout(headings, [row], room=room, spare=["b1"]).places
+
+    assert places(45) == (0, 1, 2, 3, 4)
+    assert places(44) == (0, 1, 3, 4)
+    assert places(30) == (0, 3, 4)
+    assert places(20) == (0, 3)
+    assert places(10) == (0,)
+    assert places(3) == (0,)
+
+
+@pytest.mark.parametrize("room", range(1, 90))
+def test_no_line_is_wider_than_the_terminal_unless_one_number_is(room: int) -> None:
+    headings = [Heading("path"), Heading.time("at"), Heading.sentence("what"), Heading("日本")]
+
+    layout = table_layout(headings, [[PATH, TIME, "it did this", "東京都" * 5]], room=room)
+
+    assert sum(layout.widths) + 2 * (len(layout.widths) - 1) <= room
+
+
+def test_characters_of_two_cells_are_never_cut_in_half() -> None:
+    (cell,) = shown([Heading("town")], ["東京都庁前駅"], 8)
+
+    assert cell == "東京都… "
+
+
+def test_a_table_without_rows_has_its_names() -> None:
+    assert table_layout([Heading("a"), Heading("long")], [], room=80).widths == (1, 4)
