@@ -32,6 +32,7 @@ from truckee.errors.commands.write import (
     TableExistsError,
 )
 from truckee.errors.commands.write_rows import ReplaceWhileCreatingError
+from truckee.errors.log import NothingToReplaceError
 from truckee.log.commit.transaction import Transaction
 from truckee.log.running_command import running
 from truckee.log.snapshot import Snapshot
@@ -122,8 +123,11 @@ def _check_request(df: DataFrame, write: Write, snapshot: Snapshot | None) -> No
     if condition is not None:
         schema = from_spark(df.schema) if snapshot is None else snapshot.schema
         check_condition(df.sparkSession, condition, schema, what="replaceWhere")
-    if matching is not None and snapshot is not None:
-        check_matching(_matched_by(df, write), snapshot, write.options)
+    if matching is None:
+        return
+    if snapshot is None:
+        raise NothingToReplaceError(table=write.storage.root, option=matching)
+    check_matching(_matched_by(df, write), snapshot, write.options)
 
 
 def _is_news(transaction: Transaction, options: WriteOptions) -> bool:
