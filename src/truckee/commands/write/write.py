@@ -40,6 +40,7 @@ from truckee.protocol.actions import RemoveFile
 from truckee.spark.dml.merge_source import kept_rows
 from truckee.spark.read.frames import CommandReads, one_version
 from truckee.spark.schema_conversion import from_spark
+from truckee.spark.session.committing import working_for
 from truckee.spark.session.settings import session_settings
 from truckee.spark.write.condition_checks import check_condition
 from truckee.spark.write.constraints import replace_where_rule
@@ -53,7 +54,12 @@ def write_table(df: DataFrame, write: Write) -> int | None:
     None means that nothing was written: the table exists and the mode is `ignore`, or the same
     write was committed before, as `txnAppId` and `txnVersion` tell.
     """
-    with running(write.operation, write.storage.root), one_version(df.sparkSession) as reads:
+    spark = df.sparkSession
+    with (
+        running(write.operation, write.storage.root),
+        working_for(spark),
+        one_version(spark) as reads,
+    ):
         return _written(df, write, reads)
 
 

@@ -24,6 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from truckee.errors.spark import DeltaJarPresentError
 from truckee.spark.jvm.bridge import Callback, compiled, gateway
 from truckee.spark.jvm.classes import add_services
+from truckee.spark.session.committing import working_for
 from truckee.spark.session.delta_jar import delta_jar
 from truckee.spark.session.session import CATALOG_SETTING, DELTA_CATALOG
 
@@ -80,7 +81,9 @@ def refuse_delta_jar(spark: SparkSession) -> None:
 def _ask(answer: Answer, text: str, objects: Any) -> Any:
     about = json.loads(text)
     given = tuple(objects)
-    return answer(Question(about.pop("kind"), about, session_of(given[0]), given[1:]))
+    spark = session_of(given[0])
+    with working_for(spark):
+        return answer(Question(about.pop("kind"), about, spark, given[1:]))
 
 
 def session_of(java_session: Any) -> SparkSession:
