@@ -3,9 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 from threading import Thread
 
+import pytest
 from pyspark.sql import SparkSession
 
 from truckee.doors.enable import enable
+from truckee.options.delta_settings import UnusedSettingWarning
 from truckee.spark.session.committing import LAST_COMMIT, USER_METADATA
 from truckee.table import DeltaTable
 
@@ -48,6 +50,13 @@ def test_a_commit_is_told_to_the_session_of_its_command(
     assert first.conf.get(LAST_COMMIT) == "1"
     assert second.conf.get(LAST_COMMIT, None) is None
 
+
+def test_a_setting_without_effect_is_told(spark: SparkSession, tmp_path: Path) -> None:
+    session = enable(spark.newSession())
+    session.conf.set("spark.databricks.delta.checkpoint.partSize", "10")
+
+    with pytest.warns(UnusedSettingWarning, match="partSize has no effect.*one file"):
+        session.range(3).write.format("delta").save(str(tmp_path / "t"))
 
 
 def test_the_text_of_a_session_is_in_each_of_its_commits(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
+from truckee.options.delta_settings import warn_of_unused_settings
 from truckee.spark.jvm.bridge import java_half
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.hadoop_storage import ATOMIC_RENAME, HadoopStorage
@@ -19,11 +20,14 @@ from truckee.storage.urls import is_object_url, scheme_of
 def session_settings(spark: SparkSession) -> dict[str, str]:
     """Return all settings of the session.
 
-    PySpark would fetch them one by one, which takes longer than opening a table.
+    PySpark would fetch them one by one, which takes longer than opening a table. Warns of those
+    of Delta that have no effect.
     """
     packed = java_half(spark).settings(spark._jsparkSession.conf())
     texts = packed.split("\0")
-    return dict(zip(texts[::2], texts[1::2], strict=False))
+    settings = dict(zip(texts[::2], texts[1::2], strict=False))
+    warn_of_unused_settings(settings)
+    return settings
 
 
 def packed_settings(settings: Mapping[str, str]) -> str:
