@@ -157,7 +157,12 @@ def _is_dynamic(write: Write, snapshot: Snapshot) -> bool:
 
 def _replaced(df: DataFrame, write: Write, snapshot: Snapshot | None) -> Replacement:
     """Return what the new rows replace, as far as it is known before they are written."""
-    if snapshot is None or not write.is_overwrite or _is_dynamic(write, snapshot):
+    if snapshot is None:
+        # As in delta-spark, an overwrite of a path looks for files, also where there are none.
+        is_plain = write.options.replace_where is None and not write.options.dynamic_overwrite
+        looks = write.is_overwrite and write.is_managed is None and is_plain
+        return Replacement(predicate=None) if looks else Replacement()
+    if not write.is_overwrite or _is_dynamic(write, snapshot):
         return Replacement()
     if write.options.replace_where is not None:
         return rows_where(df.sparkSession, snapshot, write.options.replace_where)
