@@ -30,7 +30,7 @@ from truckee.log.running_command import running
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
 from truckee.protocol.features import check_writable
 from truckee.spark.read.frames import CommandReads, one_version
-from truckee.spark.session.committing import working_for
+from truckee.spark.session.settings import working_for
 from truckee.storage.base import Storage
 
 _log = logging.getLogger(__name__)

@@ -40,8 +40,7 @@ from truckee.protocol.actions import RemoveFile
 from truckee.spark.dml.merge_source import kept_rows
 from truckee.spark.read.frames import CommandReads, one_version
 from truckee.spark.schema_conversion import from_spark
-from truckee.spark.session.committing import working_for
-from truckee.spark.session.settings import session_settings
+from truckee.spark.session.settings import session_settings, working_for
 from truckee.spark.write.condition_checks import check_condition
 from truckee.spark.write.constraints import replace_where_rule
 from truckee.spark.write.incoming_rows import RowsToWrite, rows_to_write

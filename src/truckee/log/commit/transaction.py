@@ -19,11 +19,10 @@ import msgspec
 from truckee.errors.commands.clone import ManifestPropertyError
 from truckee.errors.commit import MissingMetadataError, ProtocolDowngradeError
 from truckee.log.commit.attempt import Base, StagedCommit, row_id_high_water_mark
-from truckee.log.commit.committer import tell_committer, text_of_committer
 from truckee.log.commit.conflicts import IsolationLevel, Reads
 from truckee.log.commit.race import now_ms, write_commit
 from truckee.log.commit.verification import check_actions
-from truckee.log.running_command import record_commit
+from truckee.log.running_command import record_commit, tell_committer, text_of_committer
 from truckee.log.snapshot import Snapshot
 from truckee.log.upkeep.manifest import vector_count
 from truckee.log.upkeep.upkeep import keep_up

@@ -24,9 +24,9 @@ from pyspark.sql import DataFrame, SparkSession
 from truckee.errors.spark import DeltaJarPresentError
 from truckee.spark.jvm.bridge import Callback, compiled, gateway
 from truckee.spark.jvm.classes import add_services
-from truckee.spark.session.committing import working_for
 from truckee.spark.session.delta_jar import delta_jar
 from truckee.spark.session.session import CATALOG_SETTING, DELTA_CATALOG
+from truckee.spark.session.settings import working_for
 
 _CATALOG = "truckee.TruckeeCatalog"
 _SERVICES = {"org.apache.spark.sql.sources.DataSourceRegister": ["truckee.TruckeeSource"]}

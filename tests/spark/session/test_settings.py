@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from truckee.doors.enable import enable
 from truckee.options.delta_settings import UnusedSettingWarning
-from truckee.spark.session.committing import LAST_COMMIT, USER_METADATA
+from truckee.spark.session.settings import LAST_COMMIT, USER_METADATA
 from truckee.table import DeltaTable
 
 
