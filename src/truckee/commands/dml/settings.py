@@ -26,7 +26,6 @@ from dataclasses import dataclass
 
 from truckee.errors.commands.write import IdempotentWriteOptionsError
 from truckee.errors.options import IllegalOptionError
-from truckee.options.delta_settings import warn_of_unused_settings
 from truckee.options.text import Options
 
 _DELTA = "spark.databricks.delta."
@@ -54,7 +53,6 @@ class DmlSettings:
 
 def dml_settings(command: str, settings: Mapping[str, str]) -> DmlSettings:
     """Return what the settings of a session say of a command: `delete`, `update` or `merge`."""
-    warn_of_unused_settings(settings)
     given = Options(settings)
     return DmlSettings(
         marks_rows=given.boolean(f"{_DELTA}{command}.deletionVectors.persistent", True),
