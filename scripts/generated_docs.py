@@ -27,6 +27,7 @@ from scripts.measured_docs import (
 from scripts.sql_examples.page import statements_markdown
 from truckee.cli.main import app
 from truckee.errors.base import DeltaError
+from truckee.options.delta_settings import FIXED_SETTINGS, UNUSED_SETTINGS
 from truckee.protocol.feature_table import FEATURES, features_markdown
 from truckee.protocol.properties import INTERVAL, PROPERTIES, Property
 from truckee.protocol.unused_properties import UNUSED_PROPERTIES
@@ -61,6 +62,15 @@ def properties_markdown() -> str:
 def unused_properties_markdown() -> str:
     lines = ["| property | why it has no effect |", "|---|---|"]
     lines += [f"| `{key}` | {why} |" for key, why in sorted(UNUSED_PROPERTIES.items())]
+    return "\n".join(lines) + "\n"
+
+
+def unused_settings_markdown() -> str:
+    lines = ["| setting | what truckee does |", "|---|---|"]
+    lines += [
+        f"| `{name}` | as if `{as_if}`: {why} |" for name, (as_if, why) in FIXED_SETTINGS.items()
+    ]
+    lines += [f"| `{name}` | nothing: {why} |" for name, why in UNUSED_SETTINGS.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -212,6 +222,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "properties": properties_markdown,
     "commands": commands_markdown,
     "unused_properties": unused_properties_markdown,
+    "unused_settings": unused_settings_markdown,
     "errors": errors_markdown,
     "headlines": headlines_markdown,
     "performance": performance_markdown,

@@ -129,6 +129,61 @@ except Exception as error:
     told = f"{'AnalysisException' in kinds} {error.getCondition()} {error.getSqlState()}"
 spark.sql(f"INSERT INTO made VALUES ('{told}')")
 """,
+    "the version that a session committed last": """
+KEY = "spark.databricks.delta.lastCommitVersionInSession"
+spark.sql("CREATE TABLE made (id BIGINT, what STRING) USING delta")
+told = [spark.conf.get(KEY)]
+for statement in (
+    "INSERT INTO made VALUES (1, 'a'), (2, 'b')",
+    "UPDATE made SET what = 'z' WHERE id = 1",
+    "DELETE FROM made WHERE id = 7",
+    "ALTER TABLE made SET TBLPROPERTIES ('k' = 'v')",
+    "DELETE FROM made WHERE id = 2",
+):
+    spark.sql(statement).collect()
+    told.append(spark.conf.get(KEY))
+spark.sql(f"INSERT INTO made VALUES (9, '{' '.join(told)}')")
+""",
+    "streams that fail": """
+import tempfile
+from pyspark.errors import StreamingQueryException
+
+spark.sql("CREATE TABLE made (id BIGINT, what STRING) USING delta")
+spark.sql("INSERT INTO made VALUES (1, 'a'), (2, 'b')")
+spark.sql("UPDATE made SET what = 'z' WHERE id = 1")
+told = []
+for start, needle in (("7", "DELTA_VERSION_NOT_FOUND"), ("0", "DELTA_SOURCE_TABLE_IGNORE_CHANGES")):
+    stream = spark.readStream.option("startingVersion", start).table("made").writeStream
+    query = stream.format("noop").option("checkpointLocation", tempfile.mkdtemp()).trigger(
+        availableNow=True
+    ).start()
+    try:
+        query.awaitTermination()
+    except StreamingQueryException as error:
+        told.append(str(needle in str(error)))
+spark.sql(f"INSERT INTO made VALUES (9, '{' '.join(told)}')")
+""",
+    "rows to replace in a table that is not there": """
+told = []
+for option, value in (("replaceUsing", "id"), ("replaceOn", "true")):
+    writer = spark.range(2).write.format("delta").mode("overwrite").option(option, value)
+    try:
+        writer.saveAsTable("made")
+    except Exception as error:
+        told.append(f"{error.getCondition()} {error.getSqlState()}")
+spark.createDataFrame([(each,) for each in told], "what STRING").coalesce(1).write.format(
+    "delta"
+).saveAsTable("made")
+""",
+    "overwrites of what is not there": """
+import tempfile
+
+path = tempfile.mkdtemp() + "/t"
+spark.range(2).coalesce(1).write.format("delta").mode("overwrite").save(path)
+info = spark.sql(f"DESCRIBE HISTORY delta.`{path}`").first()
+told = f"{info['isBlindAppend']} {info['operationMetrics'].get('numRemovedFiles')}"
+spark.sql(f"CREATE TABLE made USING delta AS SELECT '{told}' AS what")
+""",
     "clone of a Parquet table": """
 spark.sql("DROP TABLE IF EXISTS files")
 spark.sql("CREATE TABLE files USING parquet PARTITIONED BY (p) AS SELECT 1L AS id, '07' AS p")

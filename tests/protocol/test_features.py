@@ -260,6 +260,9 @@ def test_features_are_listed_with_all_that_the_default_stands_for(
 
 def test_versions_that_are_asked_for_are_the_least() -> None:
     assert protocol_for(PLAIN, versions=(1, 4)) == protocol(1, 4)
+    # What version 5 adds for writers, readers of version 1 cannot read.
+    assert protocol_for(PLAIN, versions=(1, 5)) == protocol(1, 4)
+    assert protocol_for(PLAIN, versions=(2, 5)) == protocol(2, 5)
     assert protocol_for(PLAIN, versions=(3, 7)) == protocol(3, 7, (), "appendOnly", "invariants")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -193,9 +194,13 @@ def test_spark_shows_the_words_of_the_error_too(spark: SparkSession, tmp_path: P
     frame = stream_frame(spark, str(tmp_path / "t"), {"startingVersion": 7})
 
     query = start(frame, tmp_path / "c", Collected(), availableNow=True)
-    with pytest.raises(VersionNotFoundError):
+    with pytest.raises(VersionNotFoundError) as raised:
         query.awaitTermination()
 
+    # Programs that wait for a stream catch the exception that Spark has for all of its failures.
+    assert isinstance(raised.value, StreamingQueryException)
+    assert raised.value.getCondition() == "DELTA_VERSION_NOT_FOUND"
+    assert isinstance(pickle.loads(pickle.dumps(raised.value)), VersionNotFoundError)
     assert f"[DELTA_VERSION_NOT_FOUND] version 7 of {tmp_path / 't'} is not available" in str(
         query.exception()
     )

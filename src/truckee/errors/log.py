@@ -8,6 +8,7 @@ DeltaError
     NoHistoryError                 to describe the history of a path
     ReorgPathError                 to REORG a path
     NamedPathError                 the path that the catalog has for a name
+    NothingToReplaceError          replaceUsing or replaceOn without a table
   LogFileNotFoundError           a file that the log names is gone
   CorruptLogFileError            a log file that cannot be read
   TruncatedLogError              the first commits are gone, and no checkpoint replaces them
@@ -83,6 +84,20 @@ class NamedPathError(NotADeltaTableError):
     """The catalog knows a name, but the path that it has for it has no table any more."""
 
     code: ClassVar[str] = "DELTA_PATH_DOES_NOT_EXIST"
+
+
+@dataclass(eq=False, kw_only=True)
+class NothingToReplaceError(NotADeltaTableError):
+    """Rows that match those of the data were to be replaced where there is no table."""
+
+    code: ClassVar[str] = "DELTA_PATH_DOES_NOT_EXIST"
+    option: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table} is not a Delta table, so {self.option} has nothing to replace\n"
+            f"hint: create the table first, or write without {self.option}"
+        )
 
 
 @dataclass(eq=False, kw_only=True)

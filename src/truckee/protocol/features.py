@@ -249,6 +249,8 @@ def upgraded_protocol(
     needed = _with_needs(_demanded(metadata, supported, requested)) | supported
     reader = max(protocol.min_reader_version, versions[0])
     writer = max(protocol.min_writer_version, versions[1])
+    if (reader, writer) == (1, 5) and protocol.min_writer_version < writer:
+        writer = 4  # all that 5 adds is column mapping, which readers of version 1 do not have
     asked_for = _LEGACY_PROTOCOLS.get((min(reader, 2), writer), frozenset())
     needed |= asked_for
     if needed == supported and (reader, writer) == (

@@ -16,7 +16,8 @@ session, PySpark is not loaded and errors stay plain.
 
 An error that may be temporary, or that depends on the machine (a store that does not answer, a
 damaged file, another writer), is never an AnalysisException. So no program mistakes it for a
-missing table.
+missing table. An error that ended a stream is a StreamingQueryException too, for those who wait for
+the stream.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from pyspark.errors import (
     IllegalArgumentException,
     ParseException,
     PySparkException,
+    StreamingQueryException,
     UnsupportedOperationException,
 )
 
@@ -41,6 +43,7 @@ from truckee.errors.spark import NotSupportedByInstallError
 from truckee.errors.sql_states import sql_state
 
 _made: dict[type[DeltaError], type[DeltaError]] = {}
+_of_streams: dict[type[DeltaError], type[DeltaError]] = {}
 _making = Lock()
 
 
@@ -88,16 +91,34 @@ def spark_class(kind: type[DeltaError]) -> type[DeltaError]:
         return _made[kind]
 
 
+def of_a_stream(error: DeltaError) -> DeltaError:
+    """Return an error that ended a stream, as one that is a StreamingQueryException too."""
+    kind = type(error)
+    if issubclass(kind, StreamingQueryException):
+        return error
+    with _making:
+        if kind not in _of_streams:
+            _of_streams[kind] = type(
+                kind.__name__, (kind, StreamingQueryException), _body(kind.plain or kind)
+            )
+    copy = _of_streams[kind](**{field.name: getattr(error, field.name) for field in fields(error)})
+    copy.__cause__ = error.__cause__
+    return copy
+
+
 def _new_class(kind: type[DeltaError]) -> type[DeltaError]:
     known = _spark_classes()
     theirs = next((known[k] for k in kind.__mro__ if k in known), PySparkException)
-    body = {
+    return type(kind.__name__, (kind, _AsSparkTells, theirs), _body(kind))
+
+
+def _body(kind: type[DeltaError]) -> dict[str, Any]:
+    return {
         "__module__": kind.__module__,
         "__qualname__": kind.__qualname__,
         "__doc__": kind.__doc__,
         "plain": kind,
     }
-    return type(kind.__name__, (kind, _AsSparkTells, theirs), body)
 
 
 @cache

@@ -161,3 +161,25 @@ def test_an_append_and_a_new_table_take_neither(enabled: SparkSession, table: st
         new.writeTo(NAME).using("delta").option("replaceUsing", "id").createOrReplace()
 
     assert last_version(table) == 1
+
+
+@pytest.mark.parametrize("option", ["replaceUsing", "replaceOn"])
+def test_rows_of_a_table_that_is_not_there_are_not_replaced(
+    enabled: SparkSession, tmp_path: Path, option: str
+) -> None:
+    value = {"replaceUsing": "id", "replaceOn": "true"}[option]
+    writer = rows(enabled, (1, "a")).write.format("delta").mode("overwrite").option(option, value)
+
+    with pytest.raises(DeltaError) as by_path:
+        writer.save(str(tmp_path / "new"))
+    with pytest.raises(DeltaError) as by_name:
+        writer.saveAsTable(NAME)
+
+    assert str(by_path.value) == (
+        f"[DELTA_PATH_DOES_NOT_EXIST] {tmp_path / 'new'} is not a Delta table, "
+        f"so {option} has nothing to replace\n"
+        f"hint: create the table first, or write without {option}"
+    )
+    assert by_name.value.code == "DELTA_PATH_DOES_NOT_EXIST"
+    assert not (tmp_path / "new").exists()
+    assert not enabled.catalog.tableExists(NAME)

@@ -302,3 +302,13 @@ def test_a_path_with_unusual_characters_works(
         (2, "b", 20),
         (2, "b", 20),
     ]
+
+
+def test_an_overwrite_of_a_path_without_a_table_has_looked_for_files(
+    rows: DataFrame, tmp_path: Path
+) -> None:
+    write(rows).mode("overwrite").save(str(tmp_path / "t"))
+
+    info = commit_info(tmp_path / "t", 0)
+    assert info["isBlindAppend"] is False
+    assert info["operationMetrics"]["numRemovedFiles"] == "0"

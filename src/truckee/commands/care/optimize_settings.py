@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from truckee.errors.options import IllegalOptionError
+from truckee.options.delta_settings import warn_of_unused_settings
 from truckee.options.text import Options
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.property_kinds import parse_bytes
@@ -51,6 +52,7 @@ def optimize_settings(
     settings: Mapping[str, str], properties: TableProperties | None = None
 ) -> OptimizeSettings:
     """Return what a session and the properties of a table say of OPTIMIZE."""
+    warn_of_unused_settings(settings)
     given = Options(settings)
     target = None if properties is None else properties.target_file_size
     clustering = f"{DELTA_SETTINGS}optimize.clustering.mergeStrategy.minCubeSize."

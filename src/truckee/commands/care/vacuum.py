@@ -28,6 +28,7 @@ from truckee.care.vacuum.vacuum import Delete, carry_out, delete_in_threads
 from truckee.errors.commands.care import InventoryError
 from truckee.errors.options import IllegalOptionError
 from truckee.log.running_command import running
+from truckee.options.delta_settings import warn_of_unused_settings
 from truckee.options.text import Options
 from truckee.spark.result_frame import result_frame
 from truckee.spark.session.hadoop_storage import HadoopStorage
@@ -68,6 +69,7 @@ def vacuum(
     Otherwise there is one row with the table's root.
     """
     settings = session_settings(spark)
+    warn_of_unused_settings(settings)
     options = VacuumOptions(
         retention_hours=retention_hours,
         mode=mode,

@@ -16,6 +16,7 @@ from truckee.commands.merge.clauses import Clause, ClauseKind, Does
 from truckee.commands.merge.merge import Merge, check_merge, merge_plan
 from truckee.errors.options import ArgumentValueError, NoAssignmentsError
 from truckee.log.snapshot import Snapshot
+from truckee.options.delta_settings import warn_of_unused_settings
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.result_frame import metrics_frame
 from truckee.spark.session.arguments import checked_frame
@@ -98,7 +99,9 @@ class DeltaMergeBuilder:
         `truckee.errors.transaction` if others changed the same rows meanwhile.
         """
         check_merge(self._merge)
-        settings = dml_settings("merge", session_settings(self._spark))
+        given = session_settings(self._spark)
+        warn_of_unused_settings(given)
+        settings = dml_settings("merge", given)
 
         def prepare(snapshot: Snapshot) -> DmlPlan:
             return merge_plan(self._spark, snapshot, self._merge, settings=settings)

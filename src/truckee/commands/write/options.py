@@ -18,6 +18,7 @@ from truckee.errors.commands.write_rows import (
     ReplaceWithFilterError,
 )
 from truckee.errors.options import IllegalOptionError, UnsupportedOptionError
+from truckee.options.delta_settings import warn_of_unused_settings
 from truckee.options.text import Options
 from truckee.protocol.properties import validated_properties
 from truckee.spark.write.writer import FileOptions
@@ -98,8 +99,10 @@ def matching_option(options: WriteOptions) -> str | None:
 def write_options(options: Options, settings: Mapping[str, str]) -> WriteOptions:
     """Return the options of a write; names are not case-sensitive.
 
-    `settings` are the session's. Raises if a value or a combination of options is wrong.
+    `settings` are the session's; those of Delta that have no effect are told. Raises if a value or
+    a combination of options is wrong.
     """
+    warn_of_unused_settings(settings)
     _check_matching(options)
     parsed = WriteOptions(
         merge_schema=_merges_schema(options, settings),

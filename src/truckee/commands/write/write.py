@@ -32,6 +32,7 @@ from truckee.errors.commands.write import (
     TableExistsError,
 )
 from truckee.errors.commands.write_rows import ReplaceWhileCreatingError
+from truckee.errors.log import NothingToReplaceError
 from truckee.log.commit.transaction import Transaction
 from truckee.log.running_command import running
 from truckee.log.snapshot import Snapshot
@@ -39,7 +40,7 @@ from truckee.protocol.actions import RemoveFile
 from truckee.spark.dml.merge_source import kept_rows
 from truckee.spark.read.frames import CommandReads, one_version
 from truckee.spark.schema_conversion import from_spark
-from truckee.spark.session.settings import session_settings
+from truckee.spark.session.settings import session_settings, working_for
 from truckee.spark.write.condition_checks import check_condition
 from truckee.spark.write.constraints import replace_where_rule
 from truckee.spark.write.incoming_rows import RowsToWrite, rows_to_write
@@ -52,7 +53,12 @@ def write_table(df: DataFrame, write: Write) -> int | None:
     None means that nothing was written: the table exists and the mode is `ignore`, or the same
     write was committed before, as `txnAppId` and `txnVersion` tell.
     """
-    with running(write.operation, write.storage.root), one_version(df.sparkSession) as reads:
+    spark = df.sparkSession
+    with (
+        running(write.operation, write.storage.root),
+        working_for(spark),
+        one_version(spark) as reads,
+    ):
         return _written(df, write, reads)
 
 
@@ -122,8 +128,11 @@ def _check_request(df: DataFrame, write: Write, snapshot: Snapshot | None) -> No
     if condition is not None:
         schema = from_spark(df.schema) if snapshot is None else snapshot.schema
         check_condition(df.sparkSession, condition, schema, what="replaceWhere")
-    if matching is not None and snapshot is not None:
-        check_matching(_matched_by(df, write), snapshot, write.options)
+    if matching is None:
+        return
+    if snapshot is None:
+        raise NothingToReplaceError(table=write.storage.root, option=matching)
+    check_matching(_matched_by(df, write), snapshot, write.options)
 
 
 def _is_news(transaction: Transaction, options: WriteOptions) -> bool:
@@ -147,7 +156,12 @@ def _is_dynamic(write: Write, snapshot: Snapshot) -> bool:
 
 def _replaced(df: DataFrame, write: Write, snapshot: Snapshot | None) -> Replacement:
     """Return what the new rows replace, as far as it is known before they are written."""
-    if snapshot is None or not write.is_overwrite or _is_dynamic(write, snapshot):
+    if snapshot is None:
+        # As in delta-spark, an overwrite of a path looks for files, also where there are none.
+        is_plain = write.options.replace_where is None and not write.options.dynamic_overwrite
+        looks = write.is_overwrite and write.is_managed is None and is_plain
+        return Replacement(predicate=None) if looks else Replacement()
+    if not write.is_overwrite or _is_dynamic(write, snapshot):
         return Replacement()
     if write.options.replace_where is not None:
         return rows_where(df.sparkSession, snapshot, write.options.replace_where)

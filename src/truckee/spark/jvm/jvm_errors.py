@@ -23,6 +23,7 @@ from truckee.errors.spark import (
     SessionStoppedError,
     WorkersWithoutTruckeeError,
 )
+from truckee.spark.exceptions import of_a_stream
 
 _MARK = "truckee-error-"
 # PySpark logs a page of JSON here for each error of an expression, even if the error is caught.
@@ -33,6 +34,7 @@ _ERRORS_KEPT = 64
 _NO_ANSWER = "truckee-no-answer"
 _NO_CLASS = "ClassNotFoundException: truckee."
 _NO_MODULE = "No module named 'truckee"
+_STREAM_FAILED = "org.apache.spark.sql.streaming.StreamingQueryException"
 _STOPPED = (
     "SparkContext was shut down",
     "on a stopped SparkContext",
@@ -88,7 +90,11 @@ def install_translation() -> None:
         return
 
     def convert(error: Any) -> Any:
-        return _ours(error) or original(error)
+        texts = _messages(error)
+        ours = _ours(texts)
+        if isinstance(ours, DeltaError) and texts[0].startswith(_STREAM_FAILED):
+            return of_a_stream(ours)
+        return ours or original(error)
 
     convert.knows_truckee = True  # type: ignore[attr-defined]
     captured.convert_exception = convert  # type: ignore[assignment]
@@ -103,8 +109,7 @@ def _is_logged(record: logging.LogRecord) -> bool:
     return not is_ours and not getattr(_thread, "is_quiet", False)
 
 
-def _ours(error: Any) -> BaseException | None:
-    texts = _messages(error)
+def _ours(texts: list[str]) -> BaseException | None:
     for text in texts:
         if _MARK in text:
             mark = text[text.index(_MARK) :]

@@ -26,6 +26,7 @@ from truckee.spark.jvm.bridge import Callback, compiled, gateway
 from truckee.spark.jvm.classes import add_services
 from truckee.spark.session.delta_jar import delta_jar
 from truckee.spark.session.session import CATALOG_SETTING, DELTA_CATALOG
+from truckee.spark.session.settings import working_for
 
 _CATALOG = "truckee.TruckeeCatalog"
 _SERVICES = {"org.apache.spark.sql.sources.DataSourceRegister": ["truckee.TruckeeSource"]}
@@ -80,7 +81,9 @@ def refuse_delta_jar(spark: SparkSession) -> None:
 def _ask(answer: Answer, text: str, objects: Any) -> Any:
     about = json.loads(text)
     given = tuple(objects)
-    return answer(Question(about.pop("kind"), about, session_of(given[0]), given[1:]))
+    spark = session_of(given[0])
+    with working_for(spark):
+        return answer(Question(about.pop("kind"), about, spark, given[1:]))
 
 
 def session_of(java_session: Any) -> SparkSession:

@@ -1,12 +1,19 @@
-"""The settings of a session that concern tables and the stores that hold them."""
+"""The settings of a session that concern tables, the stores that hold them, and commits.
+
+Two settings are about all commits of a session, by delta-spark's names: the session sets a text
+that each of them has, and finds the version that was committed last.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from pyspark.sql import SparkSession
 
+from truckee.log.running_command import commit_as
 from truckee.spark.jvm.bridge import java_half
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.hadoop_storage import ATOMIC_RENAME, HadoopStorage
@@ -14,6 +21,11 @@ from truckee.storage import open_storage
 from truckee.storage.base import Storage
 from truckee.storage.fence import with_fence
 from truckee.storage.urls import is_object_url, scheme_of
+
+LAST_COMMIT = "spark.databricks.delta.lastCommitVersionInSession"
+USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+
+_session: ContextVar[SparkSession | None] = ContextVar("truckee_session", default=None)
 
 
 def session_settings(spark: SparkSession) -> dict[str, str]:
@@ -57,3 +69,37 @@ def session_storage(
     if is_object_url(place) or scheme_of(place) in (None, "file", "memory"):
         return open_storage(place, given)
     return with_fence(HadoopStorage(spark, place, given), given)
+
+
+@contextmanager
+def working_for(spark: SparkSession) -> Iterator[None]:
+    """Mark that what this thread commits, it commits for a session.
+
+    Spark may call back into this thread for another session before the commit, such as the copy
+    that a write runs in, so the mark ends with the block.
+    """
+    token = _session.set(spark)
+    try:
+        yield
+    finally:
+        _session.reset(token)
+
+
+class _Session:
+    """The session for which this thread works, or else the active one."""
+
+    def user_metadata(self) -> str | None:
+        spark = _found()
+        return None if spark is None else spark.conf.get(USER_METADATA, None)
+
+    def committed(self, version: int) -> None:
+        spark = _found()
+        if spark is not None:
+            spark.conf.set(LAST_COMMIT, str(version))
+
+
+def _found() -> SparkSession | None:
+    return _session.get() or SparkSession.getActiveSession()
+
+
+commit_as(_Session())
