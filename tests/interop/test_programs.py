@@ -144,6 +144,27 @@ for statement in (
     told.append(spark.conf.get(KEY))
 spark.sql(f"INSERT INTO made VALUES (9, '{' '.join(told)}')")
 """,
+    "versions of commands that reset themselves": """
+PREFIX = "spark.databricks.delta.write."
+spark.sql("CREATE TABLE made (id BIGINT, what STRING) USING delta")
+spark.conf.set(f"{PREFIX}txnAppId", "app")
+spark.conf.set(f"{PREFIX}txnVersion.autoReset.enabled", "true")
+told = []
+for version, statement in (
+    (1, "INSERT INTO made VALUES (1, 'a')"),
+    (1, "INSERT INTO made VALUES (2, 'b')"),
+    (2, "UPDATE made SET what = 'z' WHERE id = 1"),
+    (2, "DELETE FROM made WHERE id = 1"),
+    (3, "MERGE INTO made USING (SELECT 5 AS id, 'm' AS what) s ON made.id = s.id "
+        "WHEN NOT MATCHED THEN INSERT *"),
+):
+    spark.conf.set(f"{PREFIX}txnVersion", str(version))
+    spark.sql(statement).collect()
+    told.append(str(spark.conf.get(f"{PREFIX}txnVersion", "none")))
+for name in ("txnAppId", "txnVersion", "txnVersion.autoReset.enabled"):
+    spark.conf.unset(f"{PREFIX}{name}")
+spark.sql(f"INSERT INTO made VALUES (9, '{' '.join(told)}')")
+""",
     "streams that fail": """
 import tempfile
 from pyspark.errors import StreamingQueryException

@@ -55,6 +55,7 @@ USED_SETTINGS = (
     "vacuum.retentionWindowIgnore.enabled",
     "write.txnAppId",
     "write.txnVersion",
+    "write.txnVersion.autoReset.enabled",
 )
 """Names without the prefix. Defaults of table properties have effects too, by a prefix."""
 

@@ -32,6 +32,7 @@ from truckee.errors.commands.write_rows import (
 from truckee.log.commit.transaction import Transaction
 from truckee.protocol.actions import AddFile
 from truckee.protocol.paths import commit_path
+from truckee.writer import write
 from values import read_deletion_vector
 
 BOTH_MODES = pytest.mark.parametrize("properties", [FEED, FEED | VECTORS], ids=["rewrite", "mark"])
@@ -297,6 +298,32 @@ def test_a_command_of_an_application_is_applied_once(spark: SparkSession, tmp_pa
     assert [tuple(row) for row in again.collect()] == [(0,)]
     assert table.rows()[1] == (1, 11, 1)
     assert table.info.user_metadata == "why"
+
+
+@pytest.mark.parametrize(("asked", "left"), [("true", None), ("false", "3")])
+def test_a_version_resets_itself_after_a_command_that_ran_or_was_skipped(
+    spark: SparkSession, tmp_path: Path, asked: str, left: str | None
+) -> None:
+    table = create_table(spark, tmp_path / "t", numbers(spark, 0, 4))
+    prefix = "spark.databricks.delta.write."
+    spark.conf.set(f"{prefix}txnAppId", "app")
+    spark.conf.set(f"{prefix}txnVersion.autoReset.enabled", asked)
+    found = []
+    try:
+        for _ in ("runs", "is skipped"):
+            spark.conf.set(f"{prefix}txnVersion", "3")
+            update(spark, table.storage, "id = 1", {"v": "v + 1"})
+            found.append(spark.conf.get(f"{prefix}txnVersion", None))
+        spark.conf.set(f"{prefix}txnVersion", "3")
+        write(numbers(spark, 7, 8)).mode("append").save(table.path)
+        found.append(spark.conf.get(f"{prefix}txnVersion", None))
+    finally:
+        for name in ("txnAppId", "txnVersion", "txnVersion.autoReset.enabled"):
+            spark.conf.unset(f"{prefix}{name}")
+
+    assert found == [left] * 3
+    assert table.rows()[1] == (1, 11, 1)
+    assert len(table.rows()) == 4
 
 
 def test_a_command_with_half_of_an_identifier_changes_nothing(

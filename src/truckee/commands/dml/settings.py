@@ -49,6 +49,7 @@ class DmlSettings:
     user_metadata: str | None = None
     txn_app_id: str | None = None
     txn_version: int | None = None
+    resets_version: bool = False
 
 
 def dml_settings(command: str, settings: Mapping[str, str]) -> DmlSettings:
@@ -65,6 +66,7 @@ def dml_settings(command: str, settings: Mapping[str, str]) -> DmlSettings:
         user_metadata=given.get(f"{_DELTA}commitInfo.userMetadata"),
         txn_app_id=given.get(_APP_ID),
         txn_version=given.version(_VERSION),
+        resets_version=_VERSION in given and given.boolean(f"{_VERSION}.autoReset.enabled"),
     )
 
 

@@ -84,6 +84,7 @@ class WriteOptions:
     user_metadata: str | None = None
     txn_app_id: str | None = None
     txn_version: int | None = None
+    resets_version: bool = False
     files: FileOptions = field(default_factory=FileOptions)
     properties: Mapping[str, str] = field(default_factory=dict)
     store: Mapping[str, str] = field(default_factory=dict)
@@ -117,6 +118,7 @@ def write_options(options: Options, settings: Mapping[str, str]) -> WriteOptions
         user_metadata=options.get("userMetadata", settings.get(f"{_CONF}commitInfo.userMetadata")),
         txn_app_id=options.get("txnAppId", settings.get(f"{_CONF}write.txnAppId")),
         txn_version=_txn_version(options, settings),
+        resets_version=_resets_version(options, settings),
         files=_file_options(options),
         properties=validated_properties(
             {k: v for k, v in options.items() if k.lower().startswith("delta.")}
@@ -164,6 +166,11 @@ def _txn_version(options: Options, settings: Mapping[str, str]) -> int | None:
     if "txnVersion" not in options and name in settings:
         return Options(settings).version(name)
     return options.version("txnVersion")
+
+
+def _resets_version(options: Options, settings: Mapping[str, str]) -> bool:
+    is_of_session = "txnVersion" not in options and f"{_CONF}write.txnVersion" in settings
+    return is_of_session and _setting(settings, "write.txnVersion.autoReset.enabled", False)
 
 
 def _file_options(options: Options) -> FileOptions:

@@ -40,7 +40,11 @@ from truckee.protocol.actions import RemoveFile
 from truckee.spark.dml.merge_source import kept_rows
 from truckee.spark.read.frames import CommandReads, one_version
 from truckee.spark.schema_conversion import from_spark
-from truckee.spark.session.settings import session_settings, working_for
+from truckee.spark.session.settings import (
+    reset_transaction_version,
+    session_settings,
+    working_for,
+)
 from truckee.spark.write.condition_checks import check_condition
 from truckee.spark.write.constraints import replace_where_rule
 from truckee.spark.write.incoming_rows import RowsToWrite, rows_to_write
@@ -59,7 +63,10 @@ def write_table(df: DataFrame, write: Write) -> int | None:
         working_for(spark),
         one_version(spark) as reads,
     ):
-        return _written(df, write, reads)
+        version = _written(df, write, reads)
+        if write.options.resets_version:
+            reset_transaction_version(spark)
+        return version
 
 
 def check_write(df: DataFrame, write: Write) -> None:

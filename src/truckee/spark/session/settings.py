@@ -24,6 +24,7 @@ from truckee.storage.urls import is_object_url, scheme_of
 
 LAST_COMMIT = "spark.databricks.delta.lastCommitVersionInSession"
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+_TXN_VERSION = "spark.databricks.delta.write.txnVersion"
 
 _session: ContextVar[SparkSession | None] = ContextVar("truckee_session", default=None)
 
@@ -69,6 +70,11 @@ def session_storage(
     if is_object_url(place) or scheme_of(place) in (None, "file", "memory"):
         return open_storage(place, given)
     return with_fence(HadoopStorage(spark, place, given), given)
+
+
+def reset_transaction_version(spark: SparkSession) -> None:
+    """Forget the version that makes a command run once: it has run, or it had run before."""
+    spark.conf.unset(_TXN_VERSION)
 
 
 @contextmanager
