@@ -160,7 +160,7 @@ for version, statement in (
 ):
     spark.conf.set(f"{PREFIX}txnVersion", str(version))
     spark.sql(statement).collect()
-    told.append(str(spark.conf.get(f"{PREFIX}txnVersion", "none")))
+    told.append(spark.conf.get(f"{PREFIX}txnVersion", "-1"))
 for name in ("txnAppId", "txnVersion", "txnVersion.autoReset.enabled"):
     spark.conf.unset(f"{PREFIX}{name}")
 spark.sql(f"INSERT INTO made VALUES (9, '{' '.join(told)}')")
