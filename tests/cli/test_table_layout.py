@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import pytest
@@ -96,3 +97,12 @@ def test_characters_of_two_cells_are_never_cut_in_half() -> None:
 
 def test_a_table_without_rows_has_its_names() -> None:
     assert table_layout([Heading("a"), Heading("long")], [], room=80).widths == (1, 4)
+
+
+def test_a_huge_value_takes_no_longer_than_its_room() -> None:
+    start = time.perf_counter()
+
+    layout = table_layout([Heading("a"), Heading("b")], [["x" * 20_000_000, "y"]], room=80)
+
+    assert layout.widths == (77, 1)
+    assert time.perf_counter() - start < 2

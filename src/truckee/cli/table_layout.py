@@ -157,7 +157,7 @@ def _levelled(wanted: Sequence[int], least: Sequence[int], rest: int) -> tuple[i
 
     With wanted = (30, 20, 4), least = (5, 5, 4) and rest = 24, the widths are (10, 10, 4).
     """
-    level = max(wanted)
+    level = min(max(wanted), rest)
     while True:
         widths = [max(low, min(want, level)) for want, low in zip(wanted, least, strict=True)]
         if sum(widths) <= rest:
