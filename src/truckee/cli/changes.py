@@ -61,7 +61,7 @@ _Feed = Annotated[
     typer.Option(
         "--feed",
         metavar="SOURCE",
-        callback=one_of("recorded", "derived", "auto"),
+        parser=one_of("recorded", "derived", "auto"),
         help="recorded, derived from data files where the feed was off, or auto for both.",
     ),
 ]
@@ -80,7 +80,7 @@ _Columns = Annotated[
     typer.Option(
         "--schema",
         metavar="MODE",
-        callback=one_of("follow", "superset", "legacy", "latest", "endVersion"),
+        parser=one_of("follow", "superset", "legacy", "latest", "endVersion"),
         help="follow renamed columns, or superset for dropped ones too.",
     ),
 ]

@@ -22,7 +22,7 @@ Partitions = Annotated[
     typer.Option(
         "--where",
         metavar="SQL",
-        callback=checked_condition,
+        parser=checked_condition,
         help="Only partitions that this is true of.",
     ),
 ]

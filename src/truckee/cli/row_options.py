@@ -13,12 +13,11 @@ ROWS_IN_A_TABLE = 1000
 """How many rows are shown in a table if the user does not say."""
 
 
-def checked_condition(condition: str | None) -> str | None:
+def checked_condition(condition: str) -> str:
     """Return a condition, or raise if it surely is none, before Spark is started for it."""
     from truckee.sql.certain_errors import check_condition_text
 
-    if condition is not None:
-        check_condition_text(condition)
+    check_condition_text(condition)
     return condition
 
 
@@ -27,7 +26,7 @@ Where = Annotated[
     typer.Option(
         "--where",
         metavar="SQL",
-        callback=checked_condition,
+        parser=checked_condition,
         help="Only rows for which this condition is true.",
     ),
 ]
@@ -43,11 +42,11 @@ Keys = Annotated[
 ]
 
 
-def one_of(*choices: str) -> Callable[[str | None], str | None]:
+def one_of(*choices: str) -> Callable[[str], str]:
     """Return a check of an option that it is one of some words."""
 
-    def check(value: str | None) -> str | None:
-        if value is not None and value not in choices:
+    def check(value: str) -> str:
+        if value not in choices:
             raise typer.BadParameter(f"{value!r} is not one of {', '.join(choices)}")
         return value
 

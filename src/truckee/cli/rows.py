@@ -25,7 +25,7 @@ _Condition = Annotated[
     typer.Option(
         "--where",
         metavar="SQL",
-        callback=checked_condition,
+        parser=checked_condition,
         help="The rows for which this condition is true.",
     ),
 ]
