@@ -113,11 +113,19 @@ def _command_lines() -> Iterator[str]:
 
 def _parameter_line(parameter: Any) -> str:
     help_text = str(getattr(parameter, "help", "") or "")
-    if parameter.param_type_name == "option":
-        value = "" if parameter.is_flag else f" {parameter.metavar or 'N'}"
-        needed = " Required." if parameter.required else ""
-        return f"| `{', '.join(parameter.opts)}{value}` | {help_text}{needed} |"
-    return f"| `{parameter.metavar or parameter.name}` | {help_text} |"
+    if parameter.param_type_name != "option":
+        return f"| `{parameter.metavar or parameter.name}` | {help_text} |"
+    names = ", ".join([*parameter.opts, *parameter.secondary_opts])
+    value = "" if parameter.is_flag else f" {parameter.metavar or _choices(parameter)}"
+    if parameter.required:
+        help_text += " Required."
+    elif parameter.default not in (None, False):
+        help_text += f" Default: {parameter.default}."
+    return f"| `{names}{value}` | {help_text} |"
+
+
+def _choices(parameter: Any) -> str:
+    return " or ".join(choice.value for choice in parameter.type_descriptor.annotation)
 
 
 def errors_markdown() -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import truckee
 from docs_blocks import blocks, run
 from scripts.generated_docs import ROOT, commands, pages, pictures, renewed
 from scripts.search_names import on_post_build, parts_of
@@ -210,6 +211,15 @@ def test_what_the_python_reference_describes_is_there() -> None:
     for place in described:
         module, _, name = place.rpartition(".")
         assert hasattr(import_module(module), name), place
+
+
+def test_every_public_name_is_in_the_python_reference() -> None:
+    page = (ROOT / "docs" / "reference" / "python.md").read_text()
+    described = {
+        place.rpartition(".")[2] for place in re.findall(r"^::: (\S+)$", page, re.MULTILINE)
+    }
+
+    assert sorted(set(truckee.__all__) - described - {"errors"}) == []
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,18 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 
 from contracts.storage import SharedStorageContract
 from s3_server import S3Server
 from truckee.errors import (
+    CredentialsNotFoundError,
     StorageError,
     StoragePermissionError,
     WriteOutcomeUnknownError,
@@ -101,6 +106,47 @@ def test_permission_denied_is_one_sentence_and_a_hint(storage: Storage, s3: S3Se
     first, hint = caught.value.sentence().split("\n")
     assert first.startswith(f"no permission to read {storage.root}/a: ")
     assert hint.startswith("hint: ")
+
+
+def test_missing_credentials_are_told_with_where_they_may_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with machine_without_a_role() as endpoint:
+        storage = open_storage("s3a://bucket/t", {"aws_metadata_endpoint": endpoint})
+
+        with pytest.raises(CredentialsNotFoundError) as caught:
+            storage.read("a")
+
+    first, hint = caught.value.sentence().split("\n")
+    assert first.startswith(
+        "cannot read s3a://bucket/t/a: there are no credentials in the options or the "
+        "environment, and the machine gave none ("
+    )
+    assert hint.startswith("hint: set them in the environment (AWS_ACCESS_KEY_ID and ")
+
+
+@contextmanager
+def machine_without_a_role() -> Iterator[str]:
+    """Run what a cloud's machine asks for its role, on a machine that has none."""
+
+    class Nothing(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            self.send_error(404)
+
+        def do_GET(self) -> None:
+            self.send_error(404)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Nothing) as server:
+        Thread(target=server.serve_forever).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
 
 
 def test_a_missing_bucket_is_told_apart_from_an_empty_folder(s3: S3Server) -> None:

@@ -5,6 +5,7 @@
     ├── NoAtomicRenameError          a store on which two writers could write the same version
     └── StorageError                 a read, write or listing failed
         ├── StoragePermissionError     the store denied access
+        ├── CredentialsNotFoundError   neither the options nor the environment have any
         ├── WriteOutcomeUnknownError   it is unknown whether the file was written
         ├── InvalidUrlError            a path or URL that cannot be a table's
         ├── MissingObjectStoreError    a remote URL, but obstore is not installed
@@ -45,6 +46,22 @@ class StoragePermissionError(StorageError):
         return (
             f"no permission to {self.action} {self.path}: {self.reason}\n"
             "hint: check the owner and mode of the path, or the credentials for its store"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class CredentialsNotFoundError(StorageError):
+    """Neither the options nor the environment have credentials, and the machine has no role."""
+
+    code: ClassVar[str] = "DELTA_STORAGE_CREDENTIALS_NOT_FOUND"
+
+    def __str__(self) -> str:
+        return (
+            f"cannot {self.action} {self.path}: there are no credentials in the options or the "
+            f"environment, and the machine gave none ({self.reason})\n"
+            "hint: set them in the environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "
+            "GOOGLE_APPLICATION_CREDENTIALS, or AZURE_STORAGE_ACCOUNT_KEY), or give Spark's "
+            "settings of the store; profiles such as those of ~/.aws are not read"
         )
 
 

@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from truckee.errors.storage import (
+    CredentialsNotFoundError,
     ForkedProcessError,
     MissingObjectStoreError,
     StorageError,
@@ -38,6 +39,10 @@ _LAST = "\U0010ffff"  # sorts after every name
 _SHORT = re.compile(r".*?(?=: <\?xml|\n|$)")
 _SAID = re.compile(r"<Code>(?P<code>.*?)</Code>.*?<Message>(?P<message>.*?)</Message>", re.DOTALL)
 _REFUSAL = re.compile(r"status code: 4(?!09|12)\d\d")
+# Where a cloud tells a machine of its role, which obstore asks last.
+_ROLE_OF_MACHINE = re.compile(
+    r"/latest/(api/token|meta-data)|/computeMetadata/|/metadata/identity/"
+)
 
 
 class ObjectPlace(NamedTuple):
@@ -223,7 +228,11 @@ def _typed_errors(action: str, place: ObjectPlace) -> Iterator[None]:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place.url) from error
         raise StorageError(action=action, path=place.url, reason=_reason(error)) from error
     except (_obstore().exceptions.BaseError, ValueError) as error:
-        kind = StoragePermissionError if type(error).__name__ in denied else StorageError
+        kind: type[StorageError] = StorageError
+        if _ROLE_OF_MACHINE.search(str(error)):
+            kind = CredentialsNotFoundError
+        elif type(error).__name__ in denied:
+            kind = StoragePermissionError
         raise kind(action=action, path=place.url, reason=_reason(error)) from error
 
 

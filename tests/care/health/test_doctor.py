@@ -116,6 +116,19 @@ def test_orphans_and_temporary_files_are_told_apart(table: Folder) -> None:
     )
 
 
+def test_a_command_that_helps_can_be_pasted_whatever_a_folder_is_called(tmp_path: Path) -> None:
+    table = Folder(tmp_path / "my table; echo")
+    table.write("orphan", "_temporary $(x)/0/y", days=30)
+    table.commit(*(table.add(f"{n}", size=1) for n in range(10)), days=1)
+
+    found = findings(table)
+
+    assert found["vacuum"].mend == f"truckee vacuum '{table.path}'"
+    assert found["orphaned"].mend == f"truckee vacuum '{table.path}'"
+    assert found["temporary"].mend == f"rm -r '{table.path}/_temporary $(x)'"
+    assert found["small files"].mend == f"truckee optimize '{table.path}'"
+
+
 def test_files_with_many_deleted_rows_are_worth_purging(tmp_path: Path) -> None:
     table = Folder(tmp_path / "t", **{"delta.enableDeletionVectors": "true"})
     many = '{"numRecords":100,"tightBounds":false}'
@@ -129,7 +142,11 @@ def test_files_with_many_deleted_rows_are_worth_purging(tmp_path: Path) -> None:
     found = findings(table)["vectors"]
 
     assert found.facts == {"files": 2, "deletedRows": 6, "filesWorthPurging": 1}
-    assert found.mend == f"DeltaTable.forPath(spark, '{table.path}').optimize().purge()"
+    assert found.says == (
+        "deleted rows that are still stored: 6, in 2 of 2 files; "
+        "worth rewriting: 1 file with more than 5 % deleted"
+    )
+    assert found.mend == f"truckee optimize {table.path} --purge"
 
 
 def test_small_files_and_skew_are_found(tmp_path: Path) -> None:
@@ -146,7 +163,7 @@ def test_small_files_and_skew_are_found(tmp_path: Path) -> None:
     found = findings(table)
 
     assert found["small files"].facts == {"files": 12, "bytes": 12 * mib, "partitions": 1}
-    assert found["small files"].mend is not None
+    assert found["small files"].mend == f"truckee optimize {table.path}"
     assert found["skew"].facts["partition"] == {"p": "a"}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from shlex import quote
 
 from truckee.care.health.findings import Finding, Severity, count_text, size_text
 from truckee.care.health.presence import absent, needed_paths
@@ -168,7 +169,7 @@ def _next_vacuum(
         topic="vacuum",
         severity=Severity.INFO,
         says=says,
-        mend=f"truckee vacuum {path}",
+        mend=f"truckee vacuum {quote(path)}",
         facts={
             "files": len(dead.files),
             "bytes": dead.size,
@@ -204,7 +205,7 @@ def _orphans(found: FolderListing, dead: DeadFiles, path: str) -> Iterator[Findi
             f"({size_text(sum(file.size for file in orphans))}) of the folder: "
             f"{_some([file.path for file in orphans])}{wait}"
         ),
-        mend=f"truckee vacuum {path}",
+        mend=f"truckee vacuum {quote(path)}",
         facts={"files": len(orphans), "bytes": sum(file.size for file in orphans)},
     )
 
@@ -223,7 +224,7 @@ def _temporary(found: FolderListing, path: str) -> Iterator[Finding]:
             f"({size_text(sum(file.size for file in left))}), which no vacuum deletes: "
             f"{_some([file.path for file in left])}"
         ),
-        mend=f"rm -r {' '.join(f'{path}/{part}' for part in _tops(left))}",
+        mend=f"rm -r {' '.join(quote(f'{path}/{part}') for part in _tops(left))}",
         facts={"files": [file.path for file in left]},
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from shlex import quote
 from statistics import median
 
 from truckee.care.health.findings import Finding, Severity, count_text, size_text
@@ -24,14 +25,14 @@ _Partition = tuple[tuple[str, str | None], ...]
 
 def layout_findings(snapshot: Snapshot, path: str) -> Iterator[Finding]:
     """Yield the problems that rewriting files would fix."""
-    table = f"DeltaTable.forPath(spark, {path!r})"
-    yield from _vectors(snapshot, table)
+    optimize = f"truckee optimize {quote(path)}"
+    yield from _vectors(snapshot, optimize)
     partitions = _sizes(snapshot)
-    yield from _small_files(partitions, table)
+    yield from _small_files(partitions, optimize)
     yield from _skew(partitions)
 
 
-def _vectors(snapshot: Snapshot, table: str) -> Iterator[Finding]:
+def _vectors(snapshot: Snapshot, optimize: str) -> Iterator[Finding]:
     files = snapshot.files_table()
     vectors = files.column("deletion_vector").to_pylist()
     stats = files.column("stats").to_pylist()
@@ -41,8 +42,8 @@ def _vectors(snapshot: Snapshot, table: str) -> Iterator[Finding]:
     dense = [deleted for deleted, rows in marked if not rows or deleted / rows > PURGE_RATIO]
     deleted_rows = sum(deleted for deleted, _ in marked)
     says = (
-        f"{count_text(len(marked), 'file')} of {snapshot.num_files:,} mark "
-        f"{count_text(deleted_rows, 'row')} as deleted, which stay in the files"
+        f"deleted rows that are still stored: {deleted_rows:,}, in {len(marked):,} of "
+        f"{count_text(snapshot.num_files, 'file')}"
     )
     if dense:
         says += f"; worth rewriting: {count_text(len(dense), 'file')} with more than 5 % deleted"
@@ -50,7 +51,7 @@ def _vectors(snapshot: Snapshot, table: str) -> Iterator[Finding]:
         topic="vectors",
         severity=Severity.WARNING if dense else Severity.INFO,
         says=says,
-        mend=f"{table}.optimize().purge()" if dense else None,
+        mend=f"{optimize} --purge" if dense else None,
         facts={
             "files": len(marked),
             "deletedRows": deleted_rows,
@@ -68,7 +69,7 @@ def _sizes(snapshot: Snapshot) -> dict[_Partition, list[int]]:
     return found
 
 
-def _small_files(partitions: dict[_Partition, list[int]], table: str) -> Iterator[Finding]:
+def _small_files(partitions: dict[_Partition, list[int]], optimize: str) -> Iterator[Finding]:
     small = {
         partition: [size for size in sizes if size < SMALL_FILE]
         for partition, sizes in partitions.items()
@@ -83,7 +84,7 @@ def _small_files(partitions: dict[_Partition, list[int]], table: str) -> Iterato
         topic="small files",
         severity=Severity.WARNING,
         says=f"{count_text(count, 'file')}{where} are small: {size_text(size / count)} on average",
-        mend=f"{table}.optimize().executeCompaction()",
+        mend=optimize,
         facts={"files": count, "bytes": size, "partitions": len(crowded)},
     )
 
