@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Iterator
-from datetime import date, datetime, timedelta, timezone
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -20,7 +20,7 @@ def json_texts(rows: pa.Table) -> Iterator[str]:
     """Yield each row as a JSON object, nulls included."""
     names = rows.column_names
     for batch in rows.to_batches():
-        columns = [_plain_values(column) for column in batch.columns]
+        columns = [plain_values(column) for column in batch.columns]
         types = batch.schema.types
         for row in zip(*columns, strict=True):
             values = (json_value(value, kind) for value, kind in zip(row, types, strict=True))
@@ -35,21 +35,44 @@ def json_text(value: Any) -> str:
 def column_texts(column: pa.ChunkedArray | pa.Array) -> list[str | None]:
     """Return the values of a column as text; nested ones are JSON, binary ones are hexadecimal."""
     kind = column.type
-    return [None if v is None else value_text(v, kind) for v in _plain_values(column)]
+    return [None if v is None else value_text(v, kind) for v in plain_values(column)]
 
 
-def _plain_values(column: pa.ChunkedArray | pa.Array) -> list[Any]:
-    """Return Python values; timestamps are counts, because Python's range of years is too small."""
-    if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.timestamp("us", tz=column.type.tz)).cast(pa.int64())
-    elif pa.types.is_date32(column.type):
-        column = column.cast(pa.int32())
+def plain_values(column: pa.ChunkedArray | pa.Array) -> list[Any]:
+    """Return Python values; timestamps and dates are counts, those in nested values too.
+
+    A timestamp is a number of microseconds and a date one of days, because Spark's range of years
+    is larger than Python's.
+    """
+    for leaf in (_in_micros, _as_count):
+        column = column.cast(_with_leaves(column.type, leaf))
     values: list[Any] = column.to_pylist()
     return values
 
 
+def _in_micros(kind: pa.DataType) -> pa.DataType:
+    return pa.timestamp("us", tz=kind.tz) if pa.types.is_timestamp(kind) else kind
+
+
+def _as_count(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_date32(kind):
+        return pa.int32()
+    return pa.int64() if pa.types.is_timestamp(kind) else kind
+
+
+def _with_leaves(kind: pa.DataType, leaf: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
+    """Return a type with another type in place of each type in it that is not nested."""
+    if pa.types.is_map(kind):
+        return pa.map_(_with_leaves(kind.key_type, leaf), _with_leaves(kind.item_type, leaf))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_with_leaves(field.type, leaf)) for field in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_with_leaves(kind.value_type, leaf)))
+    return leaf(kind)
+
+
 def value_text(value: Any, kind: pa.DataType) -> str:
-    """Return a value as Spark casts it to string."""
+    """Return one of the `plain_values` as Spark casts it to string."""
     if pa.types.is_nested(kind):
         return json_text(json_value(value, kind))
     if pa.types.is_timestamp(kind):
@@ -67,7 +90,7 @@ def value_text(value: Any, kind: pa.DataType) -> str:
 
 
 def json_value(value: Any, kind: pa.DataType) -> Any:
-    """Return a value as it is in Spark's JSON."""
+    """Return one of the `plain_values` as it is in Spark's JSON."""
     if value is None:
         return None
     if pa.types.is_map(kind):
@@ -80,9 +103,9 @@ def json_value(value: Any, kind: pa.DataType) -> Any:
         return [json_value(item, kind.value_type) for item in value]
     if pa.types.is_timestamp(kind):
         zone = "" if kind.tz is None else "Z"
-        return _moment(_counted(value), "%Y-%m-%dT%H:%M:%S", millis=True) + zone
+        return _moment(value, "%Y-%m-%dT%H:%M:%S", millis=True) + zone
     if pa.types.is_date32(kind):
-        return _moment(_counted_days(value) * 86_400_000_000, "%Y-%m-%d")
+        return _moment(value * 86_400_000_000, "%Y-%m-%d")
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, float) and not math.isfinite(value):
@@ -95,17 +118,6 @@ def json_value(value: Any, kind: pa.DataType) -> Any:
 def _key_text(key: Any, kind: pa.DataType) -> str:
     value = json_value(key, kind)
     return value if isinstance(value, str) else json_text(value)
-
-
-def _counted(value: int | datetime) -> int:
-    if isinstance(value, int):
-        return value
-    at = value if value.tzinfo else value.replace(tzinfo=timezone.utc)
-    return (at - _EPOCH) // timedelta(microseconds=1)
-
-
-def _counted_days(value: int | date) -> int:
-    return value if isinstance(value, int) else (value - _EPOCH.date()).days
 
 
 def _moment(micros: int, form: str, *, trimmed: bool = False, millis: bool = False) -> str:

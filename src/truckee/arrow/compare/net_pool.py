@@ -9,10 +9,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import msgspec
 import pyarrow as pa
 
 from truckee.arrow.compare.row_comparison import comparable_array
+from truckee.arrow.texts import json_texts
 from truckee.changes.columns import (
     CHANGE_TYPE,
     COMMIT_VERSION,
@@ -191,10 +191,9 @@ def _not_unique(
         for p, key in enumerate(keys)
         if key == keys[place] and after[p] is after[place] and versions[p] == versions[place]
     ]
-    [row] = pool.select([*identity, COMMIT_VERSION]).slice(place, 1).to_pylist()
     return not_unique_error(
         identity,
         where=_SIDES[after[place]],
-        example=msgspec.json.encode(row, enc_hook=str).decode(),
+        example=next(json_texts(pool.select([*identity, COMMIT_VERSION]).slice(place, 1))),
         count=len(same),
     )

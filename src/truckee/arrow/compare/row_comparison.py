@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from truckee.arrow.texts import json_texts, plain_values
 from truckee.changes.columns import (
     CHANGE_TYPE,
     DELETE,
@@ -101,11 +101,11 @@ def _check_unique(
     if not many.num_rows:
         return
     first = many.slice(0, 1).to_pylist()[0]
-    [row] = pool.select(list(identity)).slice(first[f"{side}_min"], 1).to_pylist()
+    example = next(json_texts(pool.select(list(identity)).slice(first[f"{side}_min"], 1)))
     raise not_unique_error(
         identity,
         where=where,
-        example=msgspec.json.encode(row, enc_hook=str).decode(),
+        example=example,
         count=first[f"{side}_count"],
     )
 
@@ -137,7 +137,8 @@ def _taken(pool: pa.Table, chosen: Sequence[tuple[int, str]]) -> pa.Table:
 def comparable_array(values: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return values that Arrow can group by, equal if the original values are equal.
 
-    NaN equals NaN, -0.0 equals 0.0, and the entries of a map have no order.
+    NaN equals NaN, -0.0 equals 0.0, and the entries of a map have no order. Timestamps and dates
+    are counts: Spark's range of years is larger than Python's.
     """
     values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     kind = values.type
@@ -147,9 +148,13 @@ def comparable_array(values: pa.ChunkedArray | pa.Array) -> pa.Array:
         return values.view(_ZEROS[kind])
     if pa.types.is_null(kind):
         return values.cast(pa.int8())
+    if pa.types.is_timestamp(kind):
+        return values.cast(pa.int64())
+    if pa.types.is_date32(kind):
+        return values.cast(pa.int32())
     if pa.types.is_nested(kind):
         texts = [
-            None if value is None else repr(_frozen(value, kind)) for value in values.to_pylist()
+            None if value is None else repr(_frozen(value, kind)) for value in plain_values(values)
         ]
         return typed_child(texts, pa.string())
     return values
