@@ -110,8 +110,8 @@ def plan_vacuum(
         ignores_hours=given.boolean(f"{_DELTA}retentionWindowIgnore.enabled"),
     )
     mode = _mode(options.mode, given)
-    from_version = needed_from(snapshot, options.protect)
     expired = _expired_version(storage, kept.cutoff_ms)
+    from_version = _oldest_needed(snapshot, options, kept, expired)
     is_lite = mode is VacuumMode.LITE
     found = _logged(snapshot, expired) if is_lite else _listed(snapshot, options.inventory)
     # Files that were committed during a long listing are in use too.
@@ -126,6 +126,24 @@ def plan_vacuum(
         after=_readable_without(snapshot, dead),
         expired_version=expired,
     )
+
+
+def _oldest_needed(
+    snapshot: Snapshot, options: VacuumOptions, kept: Retention, expired: int | None
+) -> int | None:
+    """Return the version from which on the log says what is needed; None if tombstones say it.
+
+    Checkpoints drop tombstones after the table's own retention. If a longer one is asked for, the
+    commits since then show which files were removed.
+    """
+    needed = needed_from(snapshot, options.protect)
+    is_longer = kept.specified_ms is not None and kept.specified_ms > kept.default_ms
+    if not is_longer:
+        return needed
+    commits = list_commits(snapshot.storage, 0 if expired is None else expired + 1)
+    if not commits:
+        return needed
+    return min(commits) if needed is None else min(*commits, needed)
 
 
 def _mode(asked: VacuumMode | str | None, given: Options) -> VacuumMode:
