@@ -11,13 +11,14 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from truckee.errors.storage import StorageError
 from truckee.protocol.paths import LOG_DIRECTORY
 from truckee.storage.base import FileInfo, Storage
 from truckee.storage.fence import without_fence
-from truckee.storage.local import LocalStorage
+from truckee.storage.local import LocalStorage, folder_entries, typed_errors
 
 IsHidden = Callable[[str], bool]
 """Returns whether a file or folder, with everything in it, is skipped because of its name."""
@@ -39,7 +40,8 @@ class DeletionOutcome(NamedTuple):
 def walk(storage: Storage, is_hidden: IsHidden) -> Iterator[FileInfo | EmptyFolder]:
     """Yield the files of a table's folder, and its empty folders.
 
-    Links are left out, and so are other tables.
+    Links are left out, and so are other tables. Raises StorageError for a folder that cannot be
+    listed: what is in it is unknown.
     """
     storage = without_fence(storage)
     if isinstance(storage, LocalStorage):
@@ -71,11 +73,9 @@ class OtherTables:
 def _walk_folder(root: str, folder: str, is_hidden: IsHidden) -> Iterator[FileInfo | EmptyFolder]:
     """Yield the content of a folder; the folder itself comes last, if it is empty."""
     is_empty = True
-    try:
-        with os.scandir(os.path.join(root, folder)) as found:
-            entries = list(found)
-    except FileNotFoundError:
-        return
+    target = Path(root, folder)
+    with typed_errors("list", target):
+        entries = list(folder_entries(target))
     if folder and any(entry.name == LOG_DIRECTORY for entry in entries):
         return
     for entry in entries:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -29,8 +29,10 @@ from truckee.log.snapshot import load_snapshot
 from truckee.log.upkeep.checkpoint_writer import write_checkpoint
 from truckee.protocol.deletion_vector import on_disk_with_relative_path
 from truckee.protocol.paths import commit_path
+from truckee.storage.base import Storage
 from truckee.storage.local import LocalStorage
 from truckee.storage.memory import MemoryStorage
+from truckee.storage.tree import DeletionOutcome
 
 UNCHECKED = {RETENTION_CHECK: "false"}
 
@@ -305,6 +307,30 @@ def test_lite_takes_what_the_log_removed_and_no_orphans(table: Folder) -> None:
     assert outcome.files == 1
     assert last_vacuumed_version(table.storage) == 3
     assert taken(table, mode="LITE") == []
+
+
+def test_lite_comes_back_for_what_a_reader_needed(table: Folder) -> None:
+    carry_out(plan(table, mode="LITE", protect=(2,)))
+
+    assert (table.path / "gone.parquet").exists()
+    assert taken(table, mode="LITE") == ["gone.parquet"]
+
+
+def test_lite_comes_back_for_what_an_inventory_did_not_show(table: Folder) -> None:
+    row = InventoryRow(f"{table.path}/orphan.parquet", 10, False, 0)
+
+    assert carry_out(plan(table, inventory=[row])).files == 1
+    assert taken(table, mode="LITE") == ["gone.parquet"]
+
+
+def test_lite_comes_back_for_what_could_not_be_deleted(table: Folder) -> None:
+    def fail(_storage: Storage, paths: Sequence[str]) -> Iterable[DeletionOutcome]:
+        yield DeletionOutcome(0, tuple((path, "the store is busy") for path in paths))
+
+    outcome = carry_out(plan(table, mode="LITE"), delete=fail)
+
+    assert outcome.failures == (("gone.parquet", "the store is busy"),)
+    assert taken(table, mode="LITE") == ["gone.parquet"]
 
 
 def test_lite_keeps_a_file_that_was_restored(table: Folder) -> None:

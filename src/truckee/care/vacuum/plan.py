@@ -65,8 +65,8 @@ class VacuumOptions:
 class VacuumPlan:
     """What a vacuum deletes, and what can be read afterwards.
 
-    `expired_version` is the newest version whose commit is older than the cutoff; None if there
-    is none.
+    `done_version` is the newest version up to which all removed files are gone afterwards, for the
+    next LITE; None if that is not known.
     """
 
     snapshot: Snapshot
@@ -74,7 +74,7 @@ class VacuumPlan:
     retention: Retention
     dead: DeadFiles
     after: Readable
-    expired_version: int | None
+    done_version: int | None
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ def plan_vacuum(
         retention=kept,
         dead=dead,
         after=_readable_without(snapshot, dead),
-        expired_version=expired,
+        done_version=_done_version(options, expired, from_version),
     )
 
 
@@ -144,6 +144,20 @@ def _oldest_needed(
     if not commits:
         return needed
     return min(commits) if needed is None else min(*commits, needed)
+
+
+def _done_version(
+    options: VacuumOptions, expired: int | None, from_version: int | None
+) -> int | None:
+    """Return the last expired version, unless files that it removed stay.
+
+    A protected reader keeps what is removed from its version on, and an inventory may not show
+    every file.
+    """
+    if expired is None or options.inventory is not None:
+        return None
+    done = expired if from_version is None else min(expired, from_version - 1)
+    return done if done >= 0 else None
 
 
 def _mode(asked: VacuumMode | str | None, given: Options) -> VacuumMode:
