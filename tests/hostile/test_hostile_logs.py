@@ -110,6 +110,19 @@ def _deep_schema(depth: int) -> str:
     return '{"type":"struct","fields":[{"name":"id","type":' + inner + ',"nullable":true}]}'
 
 
+def _two_columns(kind: str) -> str:
+    field = f'{{"name":"id","type":"{kind}","nullable":true,"metadata":{{}}}}'
+    return f'{{"type":"struct","fields":[{field},{field}]}}'
+
+
+def _struct_column(kind: str) -> str:
+    return (
+        '{"type":"struct","fields":[{"name":"s","type":'
+        + kind
+        + ',"nullable":true,"metadata":{}}]}'
+    )
+
+
 HOSTILE: dict[str, Callable[[Path], Path]] = {
     "a huge version": lambda f: (
         raw(f, b"{}").joinpath(commit_path(1)).rename(f / commit_path(200_000_000)) and f
@@ -160,6 +173,15 @@ HOSTILE: dict[str, Callable[[Path], Path]] = {
     ),
     "a vector with an offset too large": lambda f: vector_in(f, Path.touch, offset=2**31),
     "a vector of all rows": all_rows,
+    "a vector of more rows than there are": lambda f: vector_in(
+        f, Path.touch, cardinality=2**62, sizeInBytes=10
+    ),
+    "two columns of one name": lambda f: write_table(
+        f, metaData={**METADATA, "schemaString": _two_columns("long")}
+    ),
+    "two fields of one name": lambda f: write_table(
+        f, metaData={**METADATA, "schemaString": _struct_column(_two_columns("long"))}
+    ),
     "a long line": lambda f: raw(f, b'{"x":"' + b"y" * 40_000_000 + b'"}', b'{"add":'),
     "a hint at a huge checkpoint": lambda f: (
         (

@@ -21,6 +21,7 @@ from truckee.storage.exclusive import (
     by_link,
     by_rename,
 )
+from truckee.storage.tree import walk
 
 NOBODY = 65534
 
@@ -142,11 +143,16 @@ def test_a_path_without_permission_is_one_sentence_and_a_hint(tmp_path: Path) ->
                 storage.read("log/a")
             with pytest.raises(StoragePermissionError) as writing:
                 storage.put_if_absent("log/b", b"2")
+            with pytest.raises(StoragePermissionError) as walking:
+                list(walk(storage, lambda _: False))
     finally:
         (tmp_path / "t").chmod(0o755)
 
     log = tmp_path / "t" / "log"
     assert listing.value.sentence() == f"no permission to list {log}: permission denied\n{hint}"
+    assert walking.value.sentence() == (
+        f"no permission to list {tmp_path}/t: permission denied\n{hint}"
+    )
     assert reading.value.sentence() == f"no permission to read {log}/a: permission denied\n{hint}"
     assert writing.value.sentence() == f"no permission to write {log}/b: permission denied\n{hint}"
     assert names_in(log) == ["a"]

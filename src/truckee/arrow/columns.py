@@ -13,10 +13,12 @@ every column is looked up and converted to the table's current type:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
+from truckee.errors.protocol import DuplicateColumnsError
 from truckee.protocol.schema import (
     ArrayType,
     DataType,
@@ -54,8 +56,20 @@ _PRIMITIVES: Mapping[str, pa.DataType] = {
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
-    """Return a schema in Arrow, as Spark has it, with timestamps in UTC."""
-    return pa.schema([_arrow_field(field) for field in schema.fields])
+    """Return a schema in Arrow, as Spark has it, with timestamps in UTC.
+
+    Raises DuplicateColumnsError for two columns of the same name. Names that differ in case are
+    allowed: a case-sensitive session can create them.
+    """
+    return pa.schema(_arrow_fields(schema.fields))
+
+
+def _arrow_fields(fields: Sequence[StructField]) -> list[pa.Field]:
+    names = {field.name for field in fields}
+    if len(names) < len(fields):
+        counts = Counter(field.name for field in fields)
+        raise DuplicateColumnsError(column=counts.most_common(1)[0][0])
+    return [_arrow_field(field) for field in fields]
 
 
 def _arrow_field(field: StructField) -> pa.Field:
@@ -66,7 +80,7 @@ def arrow_type(data_type: DataType) -> pa.DataType:
     """Return a type in Arrow, as Spark has it."""
     match data_type:
         case StructType(fields):
-            return pa.struct([_arrow_field(field) for field in fields])
+            return pa.struct(_arrow_fields(fields))
         case ArrayType(element_type, contains_null):
             element = pa.field("element", arrow_type(element_type), nullable=contains_null)
             return pa.list_(element)

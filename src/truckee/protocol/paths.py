@@ -89,6 +89,15 @@ def checkpoint_v2_path(version: int, unique: str, extension: str) -> str:
     return f"{LOG_DIRECTORY}/{version:020d}.checkpoint.{unique}.{extension}"
 
 
+def sidecar_name(version: int, part: int, parts: int, unique: str) -> str:
+    """Return the name of a new sidecar: part 1, 2, ... of the checkpoint of a version.
+
+    The protocol allows any unique name. This is the one that Delta uses; some releases of Delta
+    Kernel fail to read sidecars whose names do not start with a version.
+    """
+    return f"{version:020d}.checkpoint.{part:010d}.{parts:010d}.{unique}.parquet"
+
+
 def sidecar_path(name: str) -> str:
     """Return the path of a sidecar, relative to the table's root.
 
@@ -111,8 +120,8 @@ _NUMBERED = re.compile(
     re.VERBOSE,
 )
 _STAGED = re.compile(rf"([0-9]{{20}})\.{_UUID}\.json")
-# Delta names a sidecar after its checkpoint, its part number and a UUID; Delta Kernel and
-# truckee use the UUID alone.
+# Delta and truckee name a sidecar after its checkpoint, its part number and a UUID; Delta Kernel
+# uses the UUID alone.
 _SIDECAR = re.compile(rf"(?:[0-9]{{20}}\.checkpoint\.[0-9]{{10}}\.[0-9]{{10}}\.)?{_UUID}\.parquet")
 _LARGEST_VERSION = 2**63 - 1
 _SINGLE_NAMES = {

@@ -83,7 +83,7 @@ def _svg(width: int, height: int, label: str, parts: Iterable[str], css_class: s
 
 
 def _share(value: int | None, highest: int, is_logarithmic: bool) -> float:
-    if not value or not highest:
+    if value is None or value <= 0 or highest <= 0:
         return 0.0
     if is_logarithmic:
         return math.log10(1 + value) / math.log10(1 + highest)

@@ -47,13 +47,13 @@ class LocalStorage:
     def read(self, path: str) -> bytes:
         """Return the whole file; FileNotFoundError if there is none."""
         target = self._resolve(path)
-        with _typed_errors("read", target), _opened(target) as file:
+        with typed_errors("read", target), _opened(target) as file:
             return file.read()
 
     def read_range(self, path: str, offset: int, length: int) -> bytes:
         """Return `length` bytes from `offset` on, fewer if the file ends before."""
         target = self._resolve(path)
-        with _typed_errors("read", target), _opened(target) as file:
+        with typed_errors("read", target), _opened(target) as file:
             # The requested length is allocated, so it is limited to existing bytes.
             length = min(length, os.fstat(file.fileno()).st_size - offset)
             if offset < 0 or length <= 0:
@@ -64,7 +64,7 @@ class LocalStorage:
     def open_input(self, path: str) -> BinaryIO:
         """Return the file opened for random access."""
         target = self._resolve(path)
-        with _typed_errors("read", target):
+        with typed_errors("read", target):
             return _opened(target)
 
     def list_from(self, path: str) -> Iterator[FileInfo]:
@@ -72,8 +72,10 @@ class LocalStorage:
         folder, first = posixpath.split(path)
         prefix = posixpath.join(folder, "")
         target = self._resolve(folder)
-        with _typed_errors("list", target):
-            entries = [e for e in _entries(target) if e.name >= first and not is_staged(e.name)]
+        with typed_errors("list", target):
+            entries = [
+                e for e in folder_entries(target) if e.name >= first and not is_staged(e.name)
+            ]
             entries.sort(key=lambda entry: entry.name)
             for entry in entries:
                 # Sizes and times are read one by one, because many callers stop before the end.
@@ -85,8 +87,8 @@ class LocalStorage:
         """Yield every file below a folder, in no particular order."""
         prefix = posixpath.join(folder, "")
         target = self._resolve(folder)
-        with _typed_errors("list", target):
-            entries = list(_entries(target))
+        with typed_errors("list", target):
+            entries = list(folder_entries(target))
             subfolders = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
             found = [_file_info(prefix, entry) for entry in entries]
         yield from (info for info in found if info is not None)
@@ -96,7 +98,7 @@ class LocalStorage:
     def write(self, path: str, data: bytes) -> None:
         """Create or replace the file as a whole: no reader ever sees a part of it."""
         target = self._resolve(path)
-        with _typed_errors("write", target), _staged(target, data) as staged:
+        with typed_errors("write", target), _staged(target, data) as staged:
             remove_if_there(_hadoop_checksum(target))
             staged.replace(target)
             fsync_directory(target.parent)
@@ -104,7 +106,7 @@ class LocalStorage:
     def write_from(self, path: str, fill: Callable[[BinaryIO], object]) -> None:
         """Create or replace a file that is too large for memory; `fill` writes its bytes."""
         target = self._resolve(path)
-        with _typed_errors("write", target):
+        with typed_errors("write", target):
             make_folder(target.parent)
             staged = staged_path(target)
             try:
@@ -122,7 +124,7 @@ class LocalStorage:
     def put_if_absent(self, path: str, data: bytes) -> None:
         """Create `path` as a whole, or raise FileExistsError and leave the file untouched."""
         target = self._resolve(path)
-        with _typed_errors("write", target), _staged(target, data) as staged:
+        with typed_errors("write", target), _staged(target, data) as staged:
             name_exclusively(staged, target, self._ways)
             try:
                 fsync_directory(target.parent)
@@ -139,8 +141,10 @@ class LocalStorage:
         """
         prefix = posixpath.join(folder, "")
         target = self._resolve(folder)
-        with _typed_errors("list", target):
-            entries = [e for e in _entries(target) if is_staged_name(e.name) and not e.is_symlink()]
+        with typed_errors("list", target):
+            entries = [
+                e for e in folder_entries(target) if is_staged_name(e.name) and not e.is_symlink()
+            ]
             found = [_file_info(prefix, entry) for entry in entries]
         yield from (info for info in found if info is not None)
 
@@ -150,7 +154,7 @@ class LocalStorage:
         Raises StorageError for a path that leaves the root, by its spelling or through a link.
         """
         target = self._resolve(path)
-        with _typed_errors("delete", target):
+        with typed_errors("delete", target):
             self._check_own(target)
             remove_if_there(target)
             remove_if_there(_hadoop_checksum(target))
@@ -211,7 +215,8 @@ def _staged(target: Path, data: bytes) -> Iterator[Path]:
             remove_if_there(staged)
 
 
-def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
+def folder_entries(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """Yield what is in a folder; one that does not exist is empty."""
     try:
         with os.scandir(folder) as entries:
             yield from entries
@@ -240,7 +245,7 @@ def _hadoop_checksum(target: Path) -> Path:
 
 
 @contextmanager
-def _typed_errors(action: str, path: Path) -> Iterator[None]:
+def typed_errors(action: str, path: Path) -> Iterator[None]:
     """Turn the operating system's errors into ours, except for the two normal answers.
 
     These are FileNotFoundError when reading and FileExistsError when writing.

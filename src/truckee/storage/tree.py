@@ -1,8 +1,9 @@
 """A table's folder as a whole: its files, and the deletion of some of them.
 
 A listing never enters a folder that is a link, and a deletion never goes through one: files behind
-a link do not belong to the table. Only a local disk has real folders; an object store has no empty
-ones.
+a link do not belong to the table. Neither do the files of another table whose root is below this
+one: a folder with a `_delta_log` is left out, with everything in it. Only a local disk has real
+folders; an object store has no empty ones.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from truckee.errors.storage import StorageError
+from truckee.protocol.paths import LOG_DIRECTORY
 from truckee.storage.base import FileInfo, Storage
 from truckee.storage.fence import without_fence
-from truckee.storage.local import LocalStorage
+from truckee.storage.local import LocalStorage, folder_entries, typed_errors
 
 IsHidden = Callable[[str], bool]
 """Returns whether a file or folder, with everything in it, is skipped because of its name."""
@@ -35,23 +38,45 @@ class DeletionOutcome(NamedTuple):
 
 
 def walk(storage: Storage, is_hidden: IsHidden) -> Iterator[FileInfo | EmptyFolder]:
-    """Yield the files of a table's folder, and its empty folders; links are left out."""
+    """Yield the files of a table's folder, and its empty folders.
+
+    Links are left out, and so are other tables. Raises StorageError for a folder that cannot be
+    listed: what is in it is unknown.
+    """
     storage = without_fence(storage)
     if isinstance(storage, LocalStorage):
         yield from _walk_folder(storage.root, "", is_hidden)
         return
-    for file in storage.list_tree(""):
-        if not any(map(is_hidden, file.path.split("/"))) and not file.path.endswith("/"):
+    found = list(storage.list_tree(""))
+    others = OtherTables(file.path for file in found)
+    for file in found:
+        is_seen = not any(map(is_hidden, file.path.split("/"))) and not file.path.endswith("/")
+        if is_seen and not others.hold(file.path):
             yield file
+
+
+class OtherTables:
+    """The tables below a table's root, by the paths of all files below it."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        log = f"/{LOG_DIRECTORY}/"
+        self._roots = {path.partition(log)[0] for path in paths if log in f"{path}/"}
+
+    def hold(self, path: str) -> bool:
+        """Return whether a file or folder belongs to one of them."""
+        if not self._roots:
+            return False
+        parts = path.split("/")
+        return any("/".join(parts[:end]) in self._roots for end in range(1, len(parts) + 1))
 
 
 def _walk_folder(root: str, folder: str, is_hidden: IsHidden) -> Iterator[FileInfo | EmptyFolder]:
     """Yield the content of a folder; the folder itself comes last, if it is empty."""
     is_empty = True
-    try:
-        with os.scandir(os.path.join(root, folder)) as found:
-            entries = list(found)
-    except FileNotFoundError:
+    target = Path(root, folder)
+    with typed_errors("list", target):
+        entries = list(folder_entries(target))
+    if folder and any(entry.name == LOG_DIRECTORY for entry in entries):
         return
     for entry in entries:
         path = posixpath.join(folder, entry.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,8 @@ from uuid import UUID
 import pytest
 from deltalake import DeltaTable as RustTable
 
-from care.folders import NOW_MS, UNKNOWN_WRITER, Folder
+from care.folders import DAY_MS, NOW_MS, UNKNOWN_WRITER, Folder
+from staging import create_table, metadata
 from truckee.care.vacuum.dead_files import InventoryRow
 from truckee.care.vacuum.plan import VacuumOptions, VacuumPlan, last_vacuumed_version, plan_vacuum
 from truckee.care.vacuum.vacuum import carry_out
@@ -27,7 +28,11 @@ from truckee.log.files.history import history, latest_version
 from truckee.log.snapshot import load_snapshot
 from truckee.log.upkeep.checkpoint_writer import write_checkpoint
 from truckee.protocol.deletion_vector import on_disk_with_relative_path
+from truckee.protocol.paths import commit_path
+from truckee.storage.base import Storage
 from truckee.storage.local import LocalStorage
+from truckee.storage.memory import MemoryStorage
+from truckee.storage.tree import DeletionOutcome
 
 UNCHECKED = {RETENTION_CHECK: "false"}
 
@@ -304,6 +309,30 @@ def test_lite_takes_what_the_log_removed_and_no_orphans(table: Folder) -> None:
     assert taken(table, mode="LITE") == []
 
 
+def test_lite_comes_back_for_what_a_reader_needed(table: Folder) -> None:
+    carry_out(plan(table, mode="LITE", protect=(2,)))
+
+    assert (table.path / "gone.parquet").exists()
+    assert taken(table, mode="LITE") == ["gone.parquet"]
+
+
+def test_lite_comes_back_for_what_an_inventory_did_not_show(table: Folder) -> None:
+    row = InventoryRow(f"{table.path}/orphan.parquet", 10, False, 0)
+
+    assert carry_out(plan(table, inventory=[row])).files == 1
+    assert taken(table, mode="LITE") == ["gone.parquet"]
+
+
+def test_lite_comes_back_for_what_could_not_be_deleted(table: Folder) -> None:
+    def fail(_storage: Storage, paths: Sequence[str]) -> Iterable[DeletionOutcome]:
+        yield DeletionOutcome(0, tuple((path, "the store is busy") for path in paths))
+
+    outcome = carry_out(plan(table, mode="LITE"), delete=fail)
+
+    assert outcome.failures == (("gone.parquet", "the store is busy"),)
+    assert taken(table, mode="LITE") == ["gone.parquet"]
+
+
 def test_lite_keeps_a_file_that_was_restored(table: Folder) -> None:
     table.commit(table.add("gone.parquet"), days=9)
 
@@ -394,3 +423,39 @@ def test_a_vacuum_by_deltalake_leaves_us_a_table_and_the_other_way_round(tmp_pat
     # deltalake names what the log says was removed, whether it is still there or not.
     assert [name for name in rust_taken(table) if (table.path / name).exists()] == []
     assert table.left() == {"live.parquet"}
+
+
+def test_a_longer_retention_holds_after_a_checkpoint_without_the_tombstones(table: Folder) -> None:
+    write_checkpoint(load_snapshot(table.storage))
+    for version in range(4):
+        table.age(commit_path(version), (30, 20, 19, 10)[version])
+    assert not [t for t in load_snapshot(table.storage).tombstones() if t.path == "gone.parquet"]
+
+    assert "gone.parquet" not in taken(table, retention_hours=24 * 11)
+    assert "gone.parquet" in taken(table, retention_hours=24 * 9)
+
+
+def test_tables_below_the_root_are_left_alone(tmp_path: Path) -> None:
+    table = Folder(tmp_path / "t")
+    table.write("orphan.parquet", "sub/orphan.parquet", days=20)
+    other = Folder(tmp_path / "t" / "sub" / "other")
+    other.write("live.parquet", "deep/live.parquet", days=20)
+    other.commit(other.add("live.parquet"), other.add("deep/live.parquet"), days=20)
+    rows = [
+        InventoryRow(str(path), 10, path.is_dir(), 0)
+        for path in sorted(table.path.rglob("*"), reverse=True)
+    ]
+
+    assert taken(table) == ["orphan.parquet", "sub/orphan.parquet"]
+    assert taken(table, inventory=rows) == ["orphan.parquet", "sub/orphan.parquet"]
+
+
+def test_tables_below_the_root_are_left_alone_in_a_store_without_folders() -> None:
+    storage = MemoryStorage()
+    create_table(storage, metadata())
+    for name in ("orphan", "sub/orphan", "sub/other/live", "sub/other/_delta_log/0.json"):
+        storage.write(name, b"x")
+
+    found = plan_vacuum(storage, VacuumOptions(), now_ms=NOW_MS + 100 * DAY_MS)
+
+    assert sorted(found.paths) == ["orphan", "sub/orphan"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from staging import VECTORS_ON, add, append, create_table, metadata, paths, remove, vector
@@ -19,7 +21,7 @@ from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import AddFile, DomainMetadata
 from truckee.protocol.paths import commit_path
 from truckee.protocol.predicates import ALWAYS_TRUE
-from truckee.storage import MemoryStorage
+from truckee.storage import LocalStorage, MemoryStorage
 
 
 def test_append_that_comes_second_takes_the_next_version() -> None:
@@ -281,6 +283,34 @@ def deleting(storage: MemoryStorage, snapshot: Snapshot, name: str) -> Transacti
     transaction.read_files([OLD])
     transaction.stage(add("f", vector=vector(name)), remove(OLD))
     return transaction
+
+
+def test_a_folder_with_the_name_of_the_next_commit_is_an_error(tmp_path: Path) -> None:
+    storage = LocalStorage(str(tmp_path))
+    transaction = Transaction(storage, create_table(storage))
+    (tmp_path / commit_path(1)).mkdir()
+    transaction.stage(add("mine"))
+
+    with pytest.raises(StorageError) as raised:
+        transaction.commit("WRITE")
+
+    where = tmp_path / commit_path(1)
+    assert raised.value.sentence() == f"cannot read {where}: is a directory"
+
+
+def test_a_broken_link_with_the_name_of_the_next_commit_is_an_error(tmp_path: Path) -> None:
+    storage = LocalStorage(str(tmp_path))
+    transaction = Transaction(storage, create_table(storage))
+    (tmp_path / commit_path(1)).symlink_to(tmp_path / "nowhere")
+    transaction.stage(add("mine"))
+
+    with pytest.raises(StorageError) as raised:
+        transaction.commit("WRITE")
+
+    assert raised.value.sentence() == (
+        f"cannot write {tmp_path / commit_path(1)}: its name is taken, but not by a file that can "
+        "be read"
+    )
 
 
 def test_two_vectors_of_one_file_are_a_conflict() -> None:

@@ -295,6 +295,12 @@ def test_v2_checkpoint_parts_its_files_among_sidecars() -> None:
     sidecars = [line["sidecar"] for line in lines if "sidecar" in line]
     parts = [actions(storage, sidecar_path(s["path"]), "add") for s in sidecars]
     assert [len(part) for part in parts] == [3, 3, 1]
+    # Delta's own names: some readers take the version from the name of a sidecar.
+    prefix = "00000000000000000000.checkpoint"
+    assert [s["path"][: len(prefix) + 22] for s in sidecars] == [
+        f"{prefix}.000000000{part}.0000000003" for part in (1, 2, 3)
+    ]
+    assert all(parse_log_name(sidecar_path(s["path"])) is not None for s in sidecars)
     assert [s["sizeInBytes"] for s in sidecars] == [
         len(storage.read(sidecar_path(s["path"]))) for s in sidecars
     ]

@@ -8,7 +8,8 @@
 
 A candidate is dead if it is not protected and older than the cutoff. Names that start with `_` or
 `.` are hidden, at any depth: `_delta_log`, `_temporary`, `.x.crc`. Change files and folders of
-partition columns are not hidden, even if their names start in this way.
+partition columns are not hidden, even if their names start in this way. A folder that has a
+`_delta_log` of its own is another table, and nothing in it is a candidate.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from truckee.protocol.actions import RemoveFile
 from truckee.protocol.paths import CHANGE_DATA_DIRECTORY, LOG_DIRECTORY
 from truckee.protocol.properties import TableProperties
 from truckee.storage.base import FileInfo
-from truckee.storage.tree import EmptyFolder, IsHidden
+from truckee.storage.tree import EmptyFolder, IsHidden, OtherTables
 from truckee.storage.urls import file_url_path, scheme_of
 
 _ICEBERG_FOLDER = "metadata"
@@ -137,13 +138,15 @@ def inventory_entries(
 ) -> Iterator[FileInfo | EmptyFolder]:
     """Yield the rows of an inventory that are in the table and not hidden.
 
-    A folder counts as empty if the inventory has no file below it.
+    A folder counts as empty if the inventory has no file below it. If the inventory shows the log
+    of another table below the root, everything of that table is left out.
     """
     folders: list[str] = []
     occupied: set[str] = set()
-    for row in rows:
-        path = root.below(file_url_path(row.path) if scheme_of(row.path) == "file" else row.path)
-        if path is None or any(map(is_hidden, path.split("/"))):
+    found = [(path, row) for row in rows if (path := _path_below(row, root)) is not None]
+    others = OtherTables(path for path, _ in found)
+    for path, row in found:
+        if any(map(is_hidden, path.split("/"))) or others.hold(path):
             continue
         if row.is_folder:
             folders.append(path)
@@ -153,3 +156,7 @@ def inventory_entries(
     for path in folders:
         if path not in occupied:
             yield EmptyFolder(path)
+
+
+def _path_below(row: InventoryRow, root: TableRoot) -> str | None:
+    return root.below(file_url_path(row.path) if scheme_of(row.path) == "file" else row.path)

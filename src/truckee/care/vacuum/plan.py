@@ -65,8 +65,8 @@ class VacuumOptions:
 class VacuumPlan:
     """What a vacuum deletes, and what can be read afterwards.
 
-    `expired_version` is the newest version whose commit is older than the cutoff; None if there
-    is none.
+    `done_version` is the newest version up to which all removed files are gone afterwards, for the
+    next LITE; None if that is not known.
     """
 
     snapshot: Snapshot
@@ -74,7 +74,7 @@ class VacuumPlan:
     retention: Retention
     dead: DeadFiles
     after: Readable
-    expired_version: int | None
+    done_version: int | None
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -110,8 +110,8 @@ def plan_vacuum(
         ignores_hours=given.boolean(f"{_DELTA}retentionWindowIgnore.enabled"),
     )
     mode = _mode(options.mode, given)
-    from_version = needed_from(snapshot, options.protect)
     expired = _expired_version(storage, kept.cutoff_ms)
+    from_version = _oldest_needed(snapshot, options, kept, expired)
     is_lite = mode is VacuumMode.LITE
     found = _logged(snapshot, expired) if is_lite else _listed(snapshot, options.inventory)
     # Files that were committed during a long listing are in use too.
@@ -124,8 +124,40 @@ def plan_vacuum(
         retention=kept,
         dead=dead,
         after=_readable_without(snapshot, dead),
-        expired_version=expired,
+        done_version=_done_version(options, expired, from_version),
     )
+
+
+def _oldest_needed(
+    snapshot: Snapshot, options: VacuumOptions, kept: Retention, expired: int | None
+) -> int | None:
+    """Return the version from which on the log says what is needed; None if tombstones say it.
+
+    Checkpoints drop tombstones after the table's own retention. If a longer one is asked for, the
+    commits since then show which files were removed.
+    """
+    needed = needed_from(snapshot, options.protect)
+    is_longer = kept.specified_ms is not None and kept.specified_ms > kept.default_ms
+    if not is_longer:
+        return needed
+    commits = list_commits(snapshot.storage, 0 if expired is None else expired + 1)
+    if not commits:
+        return needed
+    return min(commits) if needed is None else min(*commits, needed)
+
+
+def _done_version(
+    options: VacuumOptions, expired: int | None, from_version: int | None
+) -> int | None:
+    """Return the last expired version, unless files that it removed stay.
+
+    A protected reader keeps what is removed from its version on, and an inventory may not show
+    every file.
+    """
+    if expired is None or options.inventory is not None:
+        return None
+    done = expired if from_version is None else min(expired, from_version - 1)
+    return done if done >= 0 else None
 
 
 def _mode(asked: VacuumMode | str | None, given: Options) -> VacuumMode:

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from truckee.care.vacuum.plan import VacuumMode, VacuumPlan
+from truckee.care.vacuum.plan import VacuumPlan
 from truckee.errors.base import DeltaError
 from truckee.errors.storage import StorageError
 from truckee.log.commit.conflicts import IsolationLevel
@@ -85,7 +85,7 @@ def carry_out(
             "numVacuumedDirectories": plan.dead.listed_folders,
         }
         _commit(storage, "VACUUM END", {"status": "COMPLETED"}, metrics)
-    _note_version(plan)
+    _note_version(plan, outcome)
     return outcome
 
 
@@ -135,15 +135,16 @@ def _deleted(plan: VacuumPlan, delete: Delete, progress: Progress | None) -> Vac
     return VacuumOutcome(files=count, folders=folders.done, failures=tuple(failures))
 
 
-def _note_version(plan: VacuumPlan) -> None:
+def _note_version(plan: VacuumPlan, outcome: VacuumOutcome) -> None:
     """Record up to which version removed files are deleted, for the next LITE; never raises.
 
-    A full vacuum has deleted everything that LITE would have, up to the same version.
+    A full vacuum has deleted everything that LITE would have, up to the same version. If a file
+    could not be deleted, or the version is not known, an earlier record is kept.
     """
-    version = plan.expired_version
-    if version is None and plan.mode is VacuumMode.FULL:
+    failed = {path for path, _ in outcome.failures}
+    if plan.done_version is None or any(file.path in failed for file in plan.dead.files):
         return
-    fields = {} if version is None else {"latestCommitVersionOutsideOfRetentionWindow": version}
+    fields = {"latestCommitVersionOutsideOfRetentionWindow": plan.done_version}
     try:
         plan.snapshot.storage.write(LAST_VACUUM_INFO_PATH, msgspec.json.encode(fields))
     except (StorageError, DeltaError):

@@ -36,6 +36,10 @@ from truckee.storage.base import Storage
 
 _log = logging.getLogger(__name__)
 
+# A commit can be read as soon as its name is taken, even if a listing lags behind. If that fails
+# again and again, the name is that of something else.
+_MOST_UNSEEN = 20
+
 
 def write_commit(
     storage: Storage,
@@ -47,10 +51,12 @@ def write_commit(
 ) -> tuple[int, tuple[Action, ...]]:
     """Try one version after another until one is ours; return it with the actions written.
 
-    `base` is the table as it was read. Raises the first conflict with a winning commit.
+    `base` is the table as it was read. Raises the first conflict with a winning commit, and a
+    StorageError if the name of the next version is taken by something that is not a commit.
     """
     read_version = base.version
     start = time.monotonic()
+    unseen = 0
     for attempt in range(max_attempts):
         version = base.version + 1
         actions = commit_actions(staged, base, now_ms())
@@ -68,6 +74,9 @@ def write_commit(
             if conflict is not None:
                 raise conflict
             base = base.after(winner)
+        unseen = 0 if winners or _exists(storage, commit_path(version)) else unseen + 1
+        if unseen > _MOST_UNSEEN:
+            raise _not_a_commit(storage, version)
         _let_others_pass(attempt)
     raise MaxCommitRetriesExceededError(
         version=base.version,
@@ -75,6 +84,14 @@ def write_commit(
         attempts=max_attempts,
         actions=len(staged.all_actions),
         seconds=time.monotonic() - start,
+    )
+
+
+def _not_a_commit(storage: Storage, version: int) -> StorageError:
+    return StorageError(
+        action="write",
+        path=f"{storage.root}/{commit_path(version)}",
+        reason="its name is taken, but not by a file that can be read",
     )
 
 

@@ -7,7 +7,8 @@ column for each kind of action; in each row exactly one is not null.
 | kind    | files                                                                              |
 |---------|------------------------------------------------------------------------------------|
 | classic | `<version>.checkpoint.parquet` with everything                                     |
-| V2      | `_sidecars/<uuid>.parquet` with the file actions, 50,000 each at most, and          |
+| V2      | `_sidecars/<version>.checkpoint.<part>.<parts>.<uuid>.parquet` with the file       |
+|         | actions, 50,000 each at most, and                                                  |
 |         | `<version>.checkpoint.<uuid>.json` with the rest and the names of the sidecars     |
 
 File actions stay columns throughout. `_last_checkpoint`, the hint for readers, is written last, so
@@ -57,6 +58,7 @@ from truckee.protocol.paths import (
     LAST_CHECKPOINT_PATH,
     checkpoint_path,
     checkpoint_v2_path,
+    sidecar_name,
     sidecar_path,
 )
 from truckee.storage.base import Storage
@@ -127,9 +129,14 @@ def write_v2_checkpoint(
     """Write sidecars and then the file that names them; return the `_last_checkpoint` entry."""
     storage, version = snapshot.storage, snapshot.version
     files = _FileActions(snapshot)
+    parts = files.pieces(sidecar_actions)
     sidecars = [
-        _write_sidecar(storage, _parquet(files.types, [column]))
-        for column in files.columns(sidecar_actions)
+        _write_sidecar(
+            storage,
+            sidecar_name(version, part, parts, str(uuid4())),
+            _parquet(files.types, [column]),
+        )
+        for part, column in enumerate(files.columns(sidecar_actions), 1)
     ]
     state = _state_actions(snapshot)
     top: list[Action] = [CheckpointMetadata(version=version), *state, *sidecars]
@@ -147,8 +154,7 @@ def write_v2_checkpoint(
     )
 
 
-def _write_sidecar(storage: Storage, data: bytes) -> Sidecar:
-    name = f"{uuid4()}.parquet"
+def _write_sidecar(storage: Storage, name: str, data: bytes) -> Sidecar:
     storage.put_if_absent(sidecar_path(name), data)
     return Sidecar(path=name, size_in_bytes=len(data), modification_time=_now_ms())
 
@@ -206,6 +212,10 @@ class _FileActions:
     def count(self) -> int:
         """The number of actions."""
         return int(self._files.num_rows + self._tombstones.num_rows)
+
+    def pieces(self, length: int) -> int:
+        """Return how many pieces `columns` yields."""
+        return sum(-(-rows.num_rows // length) for rows in (self._files, self._tombstones))
 
     def columns(self, length: int = SIDECAR_ACTIONS) -> Iterator[_Column]:
         """Yield the files, then the tombstones, in pieces of at most `length`."""
