@@ -167,7 +167,7 @@ def test_an_interrupt_shows_no_traceback(
     assert (out + err).strip() in ("", "Aborted.")
 
 
-def test_shells_complete_commands_and_options() -> None:
+def test_shells_complete_commands_options_and_words() -> None:
     def completed(words: str, place: int) -> list[str]:
         env = {
             **os.environ,
@@ -179,3 +179,5 @@ def test_shells_complete_commands_and_options() -> None:
 
     assert completed("truckee h", 1) == ["history", "head"]
     assert completed("truckee history --l", 2) == ["--limit", "--long"]
+    assert completed("truckee changes t --feed ", 4) == ["recorded", "derived", "auto"]
+    assert completed("truckee changes t --schema s", 4) == ["superset"]
