@@ -38,7 +38,8 @@ class TableDetail(Struct, frozen=True, kw_only=True):
 
     def _repr_html_(self) -> str:
         """Return the details as HTML for a notebook: a line for each."""
-        cell = 'style="text-align:left;vertical-align:top;overflow-wrap:anywhere"'
+        css = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;overflow-wrap:anywhere"
+        cell = f'style="{css}"'
         lines = "".join(
             f"<tr><td {cell}>{escape(name)}</td><td {cell}>{escape(_text(value))}</td></tr>"
             for name, value in asdict(self).items()
