@@ -19,6 +19,7 @@ import truckee
 from builders import History, history
 from s3_server import s3_server
 from staging import metadata
+from truckee.care.health.doctor import diagnosis
 from truckee.errors import (
     ColumnNotFoundError,
     DataFileNotFoundError,
@@ -137,6 +138,16 @@ def test_history_detail_and_files_tell_of_the_log(table: History) -> None:
     assert opened.schema.names == ["id", "twice"]
 
 
+def test_a_notebook_shows_what_a_table_tells(table: History) -> None:
+    local = truckee.open(table.storage.root)
+
+    assert f">{local.version}</td>" in local.history()._repr_html_()
+    assert f">{local.detail().id}</td>" in local.detail()._repr_html_()
+    assert ">_change_type</th>" in local.row_history("id = 1")._repr_html_()
+    assert repr(local.diff(0)) == "ComputedRows(columns id, twice, _change_type)"
+    assert local.doctor() == diagnosis(local.snapshot())
+
+
 def test_others_take_rows_by_the_capsule_interface(table: History) -> None:
     opened = truckee.open(table.storage.root)
     feed = opened.changes(startingVersion=1, columns=["id"])
@@ -229,6 +240,13 @@ def test_a_path_may_be_a_pathlib_path(table: History) -> None:
         (
             lambda root: truckee.open(root).to_arrow(version="1"),
             "version needs to be an int but got '<class 'str'>'",
+        ),
+        (
+            lambda root: truckee.open(root).changes(startVersion=1),
+            "an argument of a feed must be one of startingVersion, endingVersion, "
+            "startingTimestamp, endingTimestamp, changeFeed, deduplicationMode, computeUpdates, "
+            "keys, dropUnchanged, schemaMode, includeSchemaVersion, includeChangeSource; "
+            "found startVersion",
         ),
         (lambda root: truckee.open(root).history("1"), "limit must be an integer; found str"),
     ],

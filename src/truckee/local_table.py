@@ -18,6 +18,8 @@ from truckee.arrow.compare.diff_rows import ComputedRows, diff_rows
 from truckee.arrow.compare.row_history import history_rows
 from truckee.arrow.rows import ArrowRows
 from truckee.arrow.scans import feed_rows, snapshot_rows
+from truckee.care.health.doctor import diagnosis
+from truckee.care.health.findings import Diagnosis
 from truckee.changes.changelog.opening import open_changelog
 from truckee.changes.diff.history_request import requested_timelines
 from truckee.changes.diff.request import VersionOrTime, requested_diff
@@ -34,7 +36,7 @@ from truckee.options.arguments import (
 )
 from truckee.options.feed import feed_options
 from truckee.options.feed_shape import given_options
-from truckee.report.notebook import table_overview
+from truckee.report.notebook import Commits, table_overview
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 
@@ -85,11 +87,18 @@ class LocalTable:
         """Return the commits that the log still has, newest first."""
         if limit is not None:
             checked_argument(limit, int, what="limit")
-        return history(self._storage, limit)
+        return Commits(history(self._storage, limit))
 
     def detail(self) -> TableDetail:
         """Return the details of the table: format, id, size, protocol and so on."""
         return table_detail(self.snapshot())
+
+    def doctor(self) -> Diagnosis:
+        """Return what the table needs: missing, leftover and small files, its log, its features.
+
+        Only the log is read and the folder is listed; nothing is changed.
+        """
+        return diagnosis(self.snapshot())
 
     def files(self, version: int | None = None) -> pa.Table:
         """Return the data files of a version, one per row, as the log describes them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -167,7 +168,7 @@ def test_an_interrupt_shows_no_traceback(
     assert (out + err).strip() in ("", "Aborted.")
 
 
-def test_shells_complete_commands_and_options() -> None:
+def test_shells_complete_commands_options_and_words() -> None:
     def completed(words: str, place: int) -> list[str]:
         env = {
             **os.environ,
@@ -179,3 +180,23 @@ def test_shells_complete_commands_and_options() -> None:
 
     assert completed("truckee h", 1) == ["history", "head"]
     assert completed("truckee history --l", 2) == ["--limit", "--long"]
+    assert completed("truckee changes t --feed ", 4) == ["recorded", "derived", "auto"]
+    assert completed("truckee changes t --schema s", 4) == ["superset"]
+
+
+def test_a_stdout_that_lacks_characters_spells_them_out(tmp_path: Path) -> None:
+    made = Table(tmp_path / "t")
+    made.history.stage(metadata("id long", "name string"))
+    made.then()
+    made.add("a", {"id": [1], "name": ["Zoë 🌊"]}).then()
+
+    def printed(*arguments: str) -> bytes:
+        env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+        command = [*TRUCKEE, *arguments]
+        return subprocess.run(command, env=env, capture_output=True, check=True).stdout
+
+    root = str(made.root)
+    assert printed("head", root).splitlines()[1] == rb"1   Zo\u00eb \ud83c\udf0a"
+    assert json.loads(printed("head", root, "--json")) == [{"id": 1, "name": "Zoë 🌊"}]
+    page = printed("diff", root, "0", "1", "-o", "-").decode("utf-8")
+    assert "<td>Zoë 🌊</td>" in page

@@ -37,7 +37,11 @@ def vacuum(
     path: TablePath,
     retention: Annotated[
         float | None,
-        typer.Option("--retention", metavar="HOURS", help="Keep files removed since then."),
+        typer.Option(
+            "--retention",
+            metavar="HOURS",
+            help="Keep what was removed in the last HOURS; default: the retention of the table.",
+        ),
     ] = None,
     dry_run: _DryRun = False,
     lite: Annotated[

@@ -21,7 +21,15 @@ from truckee.cli.render import (
     quoted_column,
     time_text,
 )
-from truckee.cli.row_options import ROWS_IN_A_TABLE, Keys, RowLimit, Where, one_of, say_if_cut
+from truckee.cli.row_options import (
+    ROWS_IN_A_TABLE,
+    Keys,
+    RowLimit,
+    Where,
+    completed_from,
+    one_of,
+    say_if_cut,
+)
 from truckee.cli.table_layout import Heading
 from truckee.errors.options import IllegalOptionError
 
@@ -42,6 +50,8 @@ CHANGE_STYLES = {
 }
 _TYPES_IN_ORDER = "'delete', 'update_preimage', 'update_postimage', 'insert'"
 _NESTED = ("struct", "array", "map", "variant")
+_SOURCES = ("recorded", "derived", "auto")
+_SCHEMA_MODES = ("follow", "superset", "legacy", "latest", "endVersion")
 
 From = Annotated[
     str,
@@ -61,7 +71,8 @@ _Feed = Annotated[
     typer.Option(
         "--feed",
         metavar="SOURCE",
-        parser=one_of("recorded", "derived", "auto"),
+        parser=one_of(*_SOURCES),
+        autocompletion=completed_from(*_SOURCES),
         help="recorded, derived from data files where the feed was off, or auto for both.",
     ),
 ]
@@ -80,7 +91,8 @@ _Columns = Annotated[
     typer.Option(
         "--schema",
         metavar="MODE",
-        parser=one_of("follow", "superset", "legacy", "latest", "endVersion"),
+        parser=one_of(*_SCHEMA_MODES),
+        autocompletion=completed_from(*_SCHEMA_MODES),
         help="follow renamed columns, or superset for dropped ones too.",
     ),
 ]

@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from truckee.cli import care, changes, demo, diff, inspect, optimize, report, rows, sql
-from truckee.cli.render import in_utc, words
+from truckee.cli.render import accept_any_text, in_utc, words
 from truckee.errors.base import DeltaError
 
 _COMMANDS: Mapping[str, Callable[..., None]] = {
@@ -122,6 +122,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stdout is None:
         # The caller has closed it, and wants to know the exit code only.
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+    accept_any_text(sys.stdout)
+    accept_any_text(sys.stderr)
     given = list(sys.argv[1:] if arguments is None else arguments)
     in_utc.set(_UTC in given)
     try:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
 import shutil
 import sys
 import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import datetime
+from io import TextIOWrapper
 from itertools import repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import msgspec
 import typer
@@ -156,7 +158,9 @@ def time_text(timestamp_ms: int | None) -> str | None:
 def write_page(page: str, output: Path) -> None:
     """Write a page of HTML to a file, or to stdout if it is called `-`."""
     if str(output) == "-":
-        print(page, end="")
+        # The page says that it is UTF-8, whatever stdout is.
+        sys.stdout.flush()
+        sys.stdout.buffer.write(page.encode())
         return
     try:
         output.write_text(page, encoding="utf-8")
@@ -168,3 +172,23 @@ def write_page(page: str, output: Path) -> None:
 def words(text: str) -> None:
     """Print a message, which is not data, on stderr."""
     print(printable(text, keep="\n"), file=sys.stderr)
+
+
+def accept_any_text(stream: TextIO | None) -> None:
+    """Let a stream print every text, whatever its encoding.
+
+    A character that the encoding does not have is spelled as in JSON, which stays valid by that.
+    """
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors=_SPELLED_OUT)
+
+
+def _spelled_out(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    pairs = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass").hex()
+    units = (pairs[place : place + 4] for place in range(0, len(pairs), 4))
+    return "".join(f"\\u{unit}" for unit in units), error.end
+
+
+_SPELLED_OUT = "truckee.spelled_out"
+codecs.register_error(_SPELLED_OUT, _spelled_out)

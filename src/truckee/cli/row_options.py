@@ -53,6 +53,15 @@ def one_of(*choices: str) -> Callable[[str], str]:
     return check
 
 
+def completed_from(*choices: str) -> Callable[[str], list[str]]:
+    """Return what shells ask for the words that may follow an option."""
+
+    def matching(incomplete: str) -> list[str]:
+        return [choice for choice in choices if choice.startswith(incomplete)]
+
+    return matching
+
+
 def column_names(text: str | None, option: str) -> list[str] | None:
     """Return the names of columns in an option, with commas between them."""
     if text is None:

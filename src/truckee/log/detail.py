@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.features import supported_features
@@ -33,6 +35,27 @@ class TableDetail(Struct, frozen=True, kw_only=True):
     min_reader_version: int
     min_writer_version: int
     table_features: tuple[str, ...]
+
+    def _repr_html_(self) -> str:
+        """Return the details as HTML for a notebook: a line for each."""
+        css = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;overflow-wrap:anywhere"
+        cell = f'style="{css}"'
+        lines = "".join(
+            f"<tr><td {cell}>{escape(name)}</td><td {cell}>{escape(_text(value))}</td></tr>"
+            for name, value in asdict(self).items()
+        )
+        return f'<table style="margin:4px 0"><tbody>{lines}</tbody></table>'
+
+
+def _text(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case Mapping():
+            return ", ".join(f"{key}={item}" for key, item in value.items())
+        case tuple():
+            return ", ".join(value)
+    return str(value)
 
 
 def table_detail(snapshot: Snapshot) -> TableDetail:

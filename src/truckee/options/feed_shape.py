@@ -146,7 +146,7 @@ def given_options(options: Mapping[str, object], **bounds: object) -> dict[str, 
     """
     for name in options:
         if name not in SHAPE_OPTIONS:
-            needs = f"be one of {', '.join(SHAPE_OPTIONS)}"
+            needs = f"be one of {', '.join((*bounds, *SHAPE_OPTIONS))}"
             raise ArgumentTypeError(what="an argument of a feed", needs=needs, found=name)
     given = {n: value for n, value in {**bounds, **options}.items() if value is not None}
     keys = given.get(KEYS)

@@ -24,6 +24,13 @@ _MOST_COLUMNS = 40
 _COMMITS_SHOWN = 5
 
 
+class Commits(list[HistoryEntry]):
+    """Commits, which a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        return history_html(self)
+
+
 def table_overview(snapshot: Snapshot) -> str:
     """Return an overview of a table, with its last commits."""
     return table_html(snapshot, history(snapshot.storage, limit=_COMMITS_SHOWN))

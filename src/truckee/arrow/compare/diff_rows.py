@@ -45,6 +45,9 @@ class ComputedRows:
     computed: Callable[[], Iterator[pa.Table]]
     shown: Callable[[pa.Table], str] | None = None
 
+    def __repr__(self) -> str:
+        return f"ComputedRows(columns {', '.join(self.schema.names)})"
+
     def to_batches(self) -> pa.RecordBatchReader:
         """Return the rows as a stream of batches."""
         batches = (batch for table in self.computed() for batch in table.to_batches())

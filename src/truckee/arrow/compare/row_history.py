@@ -12,6 +12,7 @@ from truckee.arrow.compare.diff_rows import ComputedRows
 from truckee.arrow.compare.row_events import history_schema, row_events
 from truckee.arrow.file_columns import ROW_POSITION, TableRead
 from truckee.arrow.rows import ArrowRows
+from truckee.arrow.texts import column_texts
 from truckee.arrow.where import Where, where_condition
 from truckee.changes.diff.columns import BASE_ROW_ID
 from truckee.changes.diff.history_request import (
@@ -22,8 +23,11 @@ from truckee.changes.diff.history_request import (
 from truckee.changes.diff.row_timelines import FILE_NUMBER, RowTimelines, file_number
 from truckee.changes.diff.snapshot_diff import DiffRead
 from truckee.changes.row_identity import ROW_ID
+from truckee.report.notebook import rows_html
 from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.scan_file import ScanFile
+
+_MOST_SHOWN = 100
 
 
 def history_rows(
@@ -52,7 +56,13 @@ def history_rows(
         else:
             yield row_events(timelines, rows, identity)
 
-    return ComputedRows(schema, computed)
+    return ComputedRows(schema, computed, _as_html)
+
+
+def _as_html(rows: pa.Table) -> str:
+    texts = (column_texts(column) for column in rows.slice(0, _MOST_SHOWN).columns)
+    more = f"only the first {_MOST_SHOWN} rows" if rows.num_rows > _MOST_SHOWN else ""
+    return rows_html(rows.column_names, list(zip(*texts, strict=True))) + more
 
 
 def _matching(timelines: RowTimelines, read: DiffRead, condition: Where) -> pa.Table:
