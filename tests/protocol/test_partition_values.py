@@ -49,6 +49,24 @@ def test_a_value_and_its_text_go_back_and_forth(type_name: str, text: str, value
     assert partition_values.format(value, data_type) == text
 
 
+@pytest.mark.parametrize(
+    ("type_name", "text", "count"),
+    [
+        ("date", "+14645-06-30", 400_000_000_000_000_000 // 86_400_000_000),
+        ("date", "-1199-02-15", -100_000_000_000_000_000 // 86_400_000_000),
+        ("date", "0000-12-31", -719_163),
+        ("timestamp", "+14645-06-30T15:06:40.000000Z", 400_000_000_000_000_000),
+        ("timestamp_ntz", "-1199-02-15 14:13:20.000001", -99_999_999_999_999_999),
+        ("timestamp_ntz", "9999-12-31 23:59:59.999999", 253_402_300_799_999_999),
+    ],
+)
+def test_counts_have_years_that_python_lacks(type_name: str, text: str, count: int) -> None:
+    data_type = parse_type(type_name)
+
+    assert partition_values.counted(text, data_type) == count
+    assert partition_values.format(count, data_type) == text
+
+
 @pytest.mark.parametrize("type_name", ["string", "long", "date", "binary", "timestamp"])
 def test_null_and_the_empty_text_are_null(type_name: str) -> None:
     data_type = parse_type(type_name)

@@ -108,6 +108,16 @@ def test_the_last_of_all_timestamps_stays_the_last() -> None:
     assert found.upper.to_pylist() == [(1 << 63) - 1]
 
 
+def test_counts_that_no_file_can_have_are_unknown() -> None:
+    stats = {"numRecords": 1 << 63, "nullCount": {"a": 1 << 64}, "minValues": {"a": 1}}
+
+    (found,) = column_statistics(texts(stats, {"numRecords": 2}), [data_column("a", "long")])
+
+    assert found.num_records.to_pylist() == [None, 2]
+    assert found.null_count.to_pylist() == [None, None]
+    assert found.lower.to_pylist() == [1, None]
+
+
 @pytest.mark.parametrize(
     ("value", "type_name", "expected"),
     [

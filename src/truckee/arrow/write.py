@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from msgspec import Struct
 
 from truckee.arrow.stored_columns import parquet_schema, table_columns, with_names
+from truckee.arrow.texts import plain_values
 from truckee.protocol.actions import AddFile
 from truckee.protocol.partition_values import format as partition_text
 from truckee.protocol.paths import decode_path, encode_path, partition_directory
@@ -171,7 +172,7 @@ class _Layout:
     def _texts(self, values: pa.Array, field: StructField) -> pa.Array:
         """Return partition values as texts for the log."""
         encoded = values.dictionary_encode()
-        texts = [partition_text(v, field.type) for v in encoded.dictionary.to_pylist()]
+        texts = [partition_text(v, field.type) for v in plain_values(encoded.dictionary)]
         return pa.array(texts, pa.string()).take(encoded.indices)
 
 

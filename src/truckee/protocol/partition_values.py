@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Mapping
-from datetime import date, datetime, timezone
+from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import Any
 
@@ -27,9 +27,13 @@ import pyarrow as pa
 from truckee.errors.protocol import InvalidPartitionValueError
 from truckee.protocol.schema import DataType, DecimalType, PrimitiveType, type_text
 from truckee.protocol.temporal import (
+    EPOCH_DATE,
+    clock_text,
     date_at,
+    date_text,
     days_of,
     micros_of,
+    micros_since_epoch,
     timestamp_at,
     wall_clock_at,
     zone_of,
@@ -65,11 +69,25 @@ def parse(text: str | None, data_type: DataType, session_zone: str = "UTC") -> A
     `timestamp_ntz` without a zone. InvalidPartitionValueError if the text has another type, or is
     a date outside of Python's range.
     """
+    value = counted(text, data_type, session_zone)
+    if value is None:
+        return None
+    try:
+        return _PYTHON_VALUES.get(_name(data_type), _itself)(value)
+    except ArithmeticError as error:
+        assert text is not None
+        raise InvalidPartitionValueError(value=text, type=type_text(data_type)) from error
+
+
+def counted(text: str | None, data_type: DataType, session_zone: str = "UTC") -> Any:
+    """Return what `parse` does, but dates and timestamps as counts, which all of Spark's years fit.
+
+    A date is a number of days, a timestamp one of microseconds since 1970.
+    """
     if text is None or text == "":
         return None
     try:
-        counted = _counted(text, data_type, session_zone)
-        return _PYTHON_VALUES.get(_name(data_type), _itself)(counted)
+        return _counted(text, data_type, session_zone)
     except (ValueError, ArithmeticError) as error:
         raise InvalidPartitionValueError(value=text, type=type_text(data_type)) from error
 
@@ -77,6 +95,7 @@ def parse(text: str | None, data_type: DataType, session_zone: str = "UTC") -> A
 def format(value: Any, data_type: DataType) -> str | None:  # noqa: A001 - said with its module
     """Return the text of a value in the log; None for NULL and for the empty string.
 
+    Values are those of `parse` or of `counted`.
     InvalidPartitionValueError for bytes that are not UTF-8, because they have no text.
     """
     if value is None:
@@ -97,12 +116,7 @@ def typed_column(texts: pa.StringArray, data_type: DataType, session_zone: str =
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
     encoded = texts.dictionary_encode()
-    values = []
-    for text in encoded.dictionary.to_pylist():
-        try:
-            values.append(_counted(text, data_type, session_zone) if text else None)
-        except (ValueError, ArithmeticError) as error:
-            raise InvalidPartitionValueError(value=text, type=type_text(data_type)) from error
+    values = [counted(text, data_type, session_zone) for text in encoded.dictionary.to_pylist()]
     return pa.array(values, type=partition_arrow_type(data_type)).take(encoded.indices)
 
 
@@ -195,19 +209,20 @@ def _boolean_text(value: bool) -> str:
     return "true" if value else "false"
 
 
-def _date_text(value: date) -> str:
-    return f"{value.year:04d}-{value.month:02d}-{value.day:02d}"
+def _date_text(value: date | int) -> str:
+    return date_text(value if isinstance(value, int) else (value - EPOCH_DATE).days)
 
 
-def _timestamp_text(value: datetime) -> str:
-    assert value.tzinfo is not None, "a timestamp has a zone; without one it is a timestamp_ntz"
-    utc = value.astimezone(timezone.utc)
-    return f"{_date_text(utc)}T{utc:%H:%M:%S}.{utc.microsecond:06d}Z"
+def _timestamp_text(value: datetime | int) -> str:
+    if not isinstance(value, int):
+        assert value.tzinfo is not None, "a timestamp has a zone; without one it is a timestamp_ntz"
+        value = micros_since_epoch(value)
+    return f"{clock_text(value, 'T')}Z"
 
 
-def _ntz_text(value: datetime) -> str:
-    fraction = f".{value.microsecond:06d}".rstrip("0").rstrip(".")
-    return f"{_date_text(value)} {value:%H:%M:%S}{fraction}"
+def _ntz_text(value: datetime | int) -> str:
+    micros = value if isinstance(value, int) else micros_since_epoch(value)
+    return clock_text(micros, " ").rstrip("0").rstrip(".")
 
 
 def _double_text(value: float) -> str:

@@ -121,6 +121,21 @@ def wall_clock_at(micros: int) -> datetime:
     return EPOCH_NTZ + timedelta(microseconds=micros)
 
 
+def date_text(days: int) -> str:
+    """Return `yyyy-MM-dd`; as in Spark, years after 9999 have a sign, and so have negative ones."""
+    cycles, left = divmod(days, _DAYS_IN_400_YEARS)
+    day = date_at(left)
+    year = day.year + 400 * cycles
+    sign = "-" if year < 0 else "+" if year > 9999 else ""
+    return f"{sign}{abs(year):04d}-{day.month:02d}-{day.day:02d}"
+
+
+def clock_text(micros: int, separator: str) -> str:
+    """Return a date, a separator, and the time of day with all six digits of its fraction."""
+    days, left = divmod(micros, _US_IN_DAY)
+    return f"{date_text(days)}{separator}{wall_clock_at(left):%H:%M:%S.%f}"
+
+
 def micros_since_epoch(moment: datetime) -> int:
     """Return the microseconds since 1970 of a datetime; a local time if it has no zone."""
     start = EPOCH_NTZ if moment.tzinfo is None else EPOCH

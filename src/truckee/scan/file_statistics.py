@@ -93,7 +93,7 @@ def column_statistics(
             lists.lower.extend(_at(s.min_values, steps) for s in stats)
             lists.upper.extend(_at(s.max_values, steps) for s in stats)
             lists.null_count.extend(_at(s.null_count, steps) for s in stats)
-    counted = pa.array(num_records, pa.int64())
+    counted = _integers(num_records)
     return [_typed(column, lists, counted) for column, lists in zip(columns, found, strict=True)]
 
 
@@ -230,7 +230,7 @@ def _typed(column: DataColumn, found: _Found, num_records: pa.Array) -> ColumnSt
     return ColumnStatistics(
         _bounds(found.lower, column.type, upper=False),
         _bounds(found.upper, column.type, upper=True),
-        pa.array(found.null_count, pa.int64()),
+        _integers(found.null_count),
         num_records,
     )
 

@@ -11,7 +11,9 @@ import pytest
 import truckee
 from builders import PROTOCOL
 from diff_tables import Table
+from truckee.arrow.columns import arrow_schema
 from truckee.arrow.texts import json_texts
+from truckee.arrow.write import write_batches
 from truckee.errors import KeysNotUniqueError
 from truckee.protocol.actions import Metadata
 from truckee.protocol.schema import (
@@ -21,6 +23,8 @@ from truckee.protocol.schema import (
     StructField,
     StructType,
 )
+from truckee.streaming.write_commit import commit_arrow_files
+from truckee.streaming.write_plan import write_plan
 
 _FAR = 400_000_000_000_000_000  # the year 14645, in microseconds since 1970
 _BEFORE = -100_000_000_000_000_000  # the year -1199
@@ -110,3 +114,19 @@ def test_nested_ones_are_shown_as_counts(table: truckee.LocalTable) -> None:
     far = f'"{_FAR} microseconds since 1970Z"'
     day = f'"{_FAR // 86_400_000_000 * 86_400_000_000} microseconds since 1970"'
     assert text == f'{{"inner":{{"at":{far}}},"list":[{far}],"map":{{{day}:{far}}}}}'
+
+
+def test_partitions_are_written_and_compared_with_them(tmp_path: Path) -> None:
+    schema = StructType((StructField("id", PrimitiveType("long")), _SCHEMA.fields[2]))
+    for ids in ([1, 2], [1, 2, 3]):
+        options = {"path": str(tmp_path / "t"), "partitionBy": "day"}
+        planned = write_plan(options, schema, is_overwrite=len(ids) == 3)
+        day = pa.array([_FAR // 86_400_000_000] * len(ids), pa.date32())
+        rows = pa.record_batch([pa.array(ids, pa.int64()), day], schema=arrow_schema(schema))
+        commit_arrow_files(planned, write_batches(planned.target, [rows]))
+
+    table = truckee.open(str(tmp_path / "t"))
+
+    assert table.files()["partition_values"].to_pylist() == [[("day", "+14645-06-30")]]
+    assert table.to_arrow(where="day > DATE'2024-01-01'").num_rows == 3
+    assert table.diff(0, 1).to_arrow()["id"].to_pylist() == [3]

@@ -38,7 +38,7 @@ from truckee.changes.diff.columns import (
 from truckee.errors.diff import UnrelatedTablesError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
-from truckee.protocol.partition_values import parse
+from truckee.protocol.partition_values import counted
 from truckee.protocol.paths import is_absolute
 from truckee.protocol.schema import DecimalType, PrimitiveType, StructField, StructType
 from truckee.scan.scan_file import Change, RowSelection, ScanFile
@@ -305,7 +305,7 @@ def _is_exact(field: StructField) -> bool:
 def _partition(file: ScanFile, side: DiffRead) -> tuple[object, ...]:
     values: Mapping[str, str | None] = file.partition_values
     fields = side.columns.partition_fields
-    return tuple(parse(values.get(field.physical_name), field.type) for field in fields)
+    return tuple(counted(values.get(field.physical_name), field.type) for field in fields)
 
 
 def _kept(side: DiffRead, keeps: Callable[[tuple[object, ...]], bool]) -> DiffRead:

@@ -24,8 +24,8 @@ from truckee.errors.commands.create import (
 )
 from truckee.errors.protocol import InvalidPartitionValueError
 from truckee.protocol.actions import AddFile
+from truckee.protocol.partition_values import counted
 from truckee.protocol.partition_values import format as format_value
-from truckee.protocol.partition_values import parse
 from truckee.protocol.paths import HIVE_DEFAULT_PARTITION, encode_path
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import DataType, StructType, type_text
@@ -139,7 +139,7 @@ def _partition_value(
     if text == HIVE_DEFAULT_PARTITION:
         return None
     try:
-        return format_value(parse(text, data_type, session_zone), data_type)
+        return format_value(counted(text, data_type, session_zone), data_type)
     except InvalidPartitionValueError as error:
         raise PartitionValueError(
             path=file.path,
