@@ -30,7 +30,10 @@ from truckee.errors.spark import DataFileNotFoundError
 from truckee.errors.transaction import DeltaConcurrentModificationException
 from truckee.log.files.commits import read_commit
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.protocol.deletion_vector import on_disk_with_relative_path
+from truckee.protocol.deletion_vector import (
+    DeletionVectorDescriptor,
+    on_disk_with_relative_path,
+)
 from truckee.storage.base import Storage
 from truckee.storage.copying import FileCopy
 from truckee.storage.local import LocalStorage
@@ -138,6 +141,38 @@ def test_a_deep_clone_of_a_shallow_one_has_the_files_of_both(table: Folder, tmp_
         if file.deletion_vector.is_on_disk:
             assert file.deletion_vector.storage_type == "u"
             assert (tmp_path / "d" / file.deletion_vector.file_path).exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["../../out/x", "a/../../../out/x", "_delta_log/00000000000000000000.json"]
+)
+def test_a_deep_clone_writes_no_file_outside_its_folder_or_in_its_log(
+    tmp_path: Path, name: str
+) -> None:
+    hostile = Folder(tmp_path / "source" / "deep" / "t", **{"delta.enableDeletionVectors": "true"})
+    marks = DeletionVectorDescriptor(
+        storage_type="r", path_or_inline_dv=f"{name}v", offset=1, size_in_bytes=9, cardinality=1
+    )
+    (hostile.path / "a").mkdir()
+    for path in (name, f"{name}v"):
+        if not (hostile.path / path).exists():
+            hostile.write(path, days=1)
+    size = (hostile.path / name).stat().st_size
+    hostile.commit(hostile.add(name, size=size, deletion_vector=marks), days=1)
+    (tmp_path / "target" / "deep").mkdir(parents=True)
+    copy = tmp_path / "target" / "deep" / "c"
+
+    clone_table(source(hostile), at(copy), DEEP)
+
+    (file,) = load_snapshot(at(copy)).files()
+    own = {file.path, file.deletion_vector.file_path if file.deletion_vector else ""}
+    assert all(".." not in path and "_delta_log" not in path for path in own)
+    left = {str(path.relative_to(copy)) for path in copy.rglob("*") if path.is_file()}
+    assert own <= left
+    assert [path.name for path in (tmp_path / "target").rglob("*") if copy not in path.parents] == [
+        "deep",
+        "c",
+    ]
 
 
 def test_a_deep_clone_that_was_stopped_copies_the_rest(table: Folder, tmp_path: Path) -> None:
