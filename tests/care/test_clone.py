@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from care.folders import Folder, Interrupted
+from care.folders import UNKNOWN_WRITER, Folder, Interrupted
 from data_tables import vector
 from truckee.care.vacuum.plan import VacuumOptions, plan_vacuum
 from truckee.care.vacuum.vacuum import carry_out
@@ -26,6 +26,7 @@ from truckee.errors.commands.clone import (
 from truckee.errors.commands.create import TableAlreadyExistsError
 from truckee.errors.commands.write import NonEmptyFolderError
 from truckee.errors.options import ArgumentValueError
+from truckee.errors.protocol import UnsupportedWriterFeaturesError
 from truckee.errors.spark import DataFileNotFoundError
 from truckee.errors.transaction import DeltaConcurrentModificationException
 from truckee.log.files.commits import read_commit
@@ -246,6 +247,15 @@ def test_a_source_whose_files_are_gone_is_refused(table: Folder, tmp_path: Path)
     for request in (SHALLOW, DEEP):
         with pytest.raises(DataFileNotFoundError):
             clone_table(source(table), at(tmp_path / "c"), request)
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_source_with_an_unknown_feature_is_refused(table: Folder, tmp_path: Path) -> None:
+    table.commit(UNKNOWN_WRITER, days=1)
+
+    with pytest.raises(UnsupportedWriterFeaturesError):
+        clone_table(source(table), at(tmp_path / "c"), SHALLOW)
+
     assert not (tmp_path / "c").exists()
 
 
