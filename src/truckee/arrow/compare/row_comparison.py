@@ -137,10 +137,12 @@ def _taken(pool: pa.Table, chosen: Sequence[tuple[int, str]]) -> pa.Table:
 def comparable_array(values: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return values that Arrow can group by, equal if the original values are equal.
 
-    NaN equals NaN, -0.0 equals 0.0, and the entries of a map have no order.
+    NaN equals NaN, -0.0 equals 0.0, and the entries of a map have no order. Dates and times become
+    numbers, because Python has none for the years that Spark also has.
     """
     values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    kind = values.type
+    kind = _with_numbers(values.type)
+    values = values if kind == values.type else values.cast(kind)
     if kind in _ZEROS:
         values = pc.if_else(pc.equal(values, 0.0), pa.scalar(0.0, kind), values)
         values = pc.if_else(pc.is_nan(values), pa.scalar(float("nan"), kind), values)
@@ -153,6 +155,24 @@ def comparable_array(values: pa.ChunkedArray | pa.Array) -> pa.Array:
         ]
         return typed_child(texts, pa.string())
     return values
+
+
+def _with_numbers(kind: pa.DataType) -> pa.DataType:
+    """Return a type with numbers instead of dates and times, at any depth."""
+    if pa.types.is_timestamp(kind):
+        return pa.int64()
+    if pa.types.is_date32(kind):
+        return pa.int32()
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_with_numbers(field.type)) for field in kind])
+    if pa.types.is_map(kind):
+        key, item = kind.key_field, kind.item_field
+        return pa.map_(
+            key.with_type(_with_numbers(key.type)), item.with_type(_with_numbers(item.type))
+        )
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_with_numbers(kind.value_type)))
+    return kind
 
 
 def _frozen(value: Any, kind: pa.DataType) -> Any:
