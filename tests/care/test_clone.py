@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from care.folders import Folder, Interrupted
+from care.folders import UNKNOWN_WRITER, Folder, Interrupted
 from data_tables import vector
 from truckee.care.vacuum.plan import VacuumOptions, plan_vacuum
 from truckee.care.vacuum.vacuum import carry_out
@@ -26,11 +26,15 @@ from truckee.errors.commands.clone import (
 from truckee.errors.commands.create import TableAlreadyExistsError
 from truckee.errors.commands.write import NonEmptyFolderError
 from truckee.errors.options import ArgumentValueError
+from truckee.errors.protocol import UnsupportedWriterFeaturesError
 from truckee.errors.spark import DataFileNotFoundError
 from truckee.errors.transaction import DeltaConcurrentModificationException
 from truckee.log.files.commits import read_commit
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.protocol.deletion_vector import on_disk_with_relative_path
+from truckee.protocol.deletion_vector import (
+    DeletionVectorDescriptor,
+    on_disk_with_relative_path,
+)
 from truckee.storage.base import Storage
 from truckee.storage.copying import FileCopy
 from truckee.storage.local import LocalStorage
@@ -140,6 +144,38 @@ def test_a_deep_clone_of_a_shallow_one_has_the_files_of_both(table: Folder, tmp_
             assert (tmp_path / "d" / file.deletion_vector.file_path).exists()
 
 
+@pytest.mark.parametrize(
+    "name", ["../../out/x", "a/../../../out/x", "_delta_log/00000000000000000000.json"]
+)
+def test_a_deep_clone_writes_no_file_outside_its_folder_or_in_its_log(
+    tmp_path: Path, name: str
+) -> None:
+    hostile = Folder(tmp_path / "source" / "deep" / "t", **{"delta.enableDeletionVectors": "true"})
+    marks = DeletionVectorDescriptor(
+        storage_type="r", path_or_inline_dv=f"{name}v", offset=1, size_in_bytes=9, cardinality=1
+    )
+    (hostile.path / "a").mkdir()
+    for path in (name, f"{name}v"):
+        if not (hostile.path / path).exists():
+            hostile.write(path, days=1)
+    size = (hostile.path / name).stat().st_size
+    hostile.commit(hostile.add(name, size=size, deletion_vector=marks), days=1)
+    (tmp_path / "target" / "deep").mkdir(parents=True)
+    copy = tmp_path / "target" / "deep" / "c"
+
+    clone_table(source(hostile), at(copy), DEEP)
+
+    (file,) = load_snapshot(at(copy)).files()
+    own = {file.path, file.deletion_vector.file_path if file.deletion_vector else ""}
+    assert all(".." not in path and "_delta_log" not in path for path in own)
+    left = {str(path.relative_to(copy)) for path in copy.rglob("*") if path.is_file()}
+    assert own <= left
+    assert [path.name for path in (tmp_path / "target").rglob("*") if copy not in path.parents] == [
+        "deep",
+        "c",
+    ]
+
+
 def test_a_deep_clone_that_was_stopped_copies_the_rest(table: Folder, tmp_path: Path) -> None:
     copied: list[str] = []
 
@@ -211,6 +247,15 @@ def test_a_source_whose_files_are_gone_is_refused(table: Folder, tmp_path: Path)
     for request in (SHALLOW, DEEP):
         with pytest.raises(DataFileNotFoundError):
             clone_table(source(table), at(tmp_path / "c"), request)
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_source_with_an_unknown_feature_is_refused(table: Folder, tmp_path: Path) -> None:
+    table.commit(UNKNOWN_WRITER, days=1)
+
+    with pytest.raises(UnsupportedWriterFeaturesError):
+        clone_table(source(table), at(tmp_path / "c"), SHALLOW)
+
     assert not (tmp_path / "c").exists()
 
 

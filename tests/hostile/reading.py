@@ -24,8 +24,13 @@ from streaming.streams import batches, stream
 from truckee.arrow.file_columns import TableRead
 from truckee.arrow.parts import tasks
 from truckee.arrow.read import read_parts
+from truckee.care.clone_plan import deep_files, shallow_files
+from truckee.care.health.doctor import diagnosis
+from truckee.care.restore_plan import plan_restore
+from truckee.care.vacuum.plan import VacuumOptions, plan_vacuum
 from truckee.changes.summary import summary
 from truckee.errors.base import DeltaError
+from truckee.errors.commands.care import RETENTION_CHECK
 from truckee.log.detail import table_detail
 from truckee.log.files.history import history, version_as_of
 from truckee.log.files.listing import log_entries
@@ -44,6 +49,13 @@ PROCESSOR_SECONDS = 20
 SECONDS = 120
 # On top of what the process has mapped when the child is forked, which depends on the tests before.
 MEMORY = 2 << 30
+
+
+_EVERYTHING = VacuumOptions(retention_hours=0)
+_LITE = VacuumOptions(retention_hours=0, mode="LITE")
+_LONG = VacuumOptions(retention_hours=1_000_000)
+_UNCHECKED = {RETENTION_CHECK: "false"}
+_LATER_MS = 4_000_000_000_000
 
 
 def small_tables() -> list[Path]:
@@ -105,6 +117,13 @@ DOORS: dict[str, Callable[[Storage], object]] = {
         b for b, _ in zip(batches(stream(storage)), range(20), strict=False)
     ],
     "report": lambda storage: report_html(load_snapshot(storage)),
+    "vacuum": lambda storage: plan_vacuum(storage, _EVERYTHING, _UNCHECKED, now_ms=_LATER_MS),
+    "lite": lambda storage: plan_vacuum(storage, _LITE, _UNCHECKED, now_ms=_LATER_MS),
+    "longer retention": lambda storage: plan_vacuum(storage, _LONG),
+    "doctor": lambda storage: diagnosis(load_snapshot(storage)),
+    "restore": lambda storage: plan_restore(load_snapshot(storage), load_snapshot(storage, 0)),
+    "shallow clone": lambda storage: shallow_files(load_snapshot(storage)),
+    "deep clone": lambda storage: deep_files(load_snapshot(storage)),
 }
 
 

@@ -23,6 +23,7 @@ from truckee.protocol.features import (
     features_markdown,
     protocol_for,
     protocol_request,
+    smallest_protocol,
     supported_features,
     upgraded_protocol,
 )
@@ -398,3 +399,47 @@ def test_of_the_corpus_only_what_must_be_refused_is(table: CorpusTable) -> None:
             check_readable(found)
     else:
         check_readable(found)
+
+
+@pytest.mark.parametrize(
+    ("features", "expected"),
+    [
+        ("appendOnly invariants", Protocol(min_reader_version=1, min_writer_version=2)),
+        (
+            "appendOnly invariants checkConstraints",
+            Protocol(min_reader_version=1, min_writer_version=3),
+        ),
+        (
+            "appendOnly invariants changeDataFeed",
+            Protocol(
+                min_reader_version=1,
+                min_writer_version=7,
+                writer_features=("appendOnly", "changeDataFeed", "invariants"),
+            ),
+        ),
+        (
+            "invariants columnMapping",
+            Protocol(
+                min_reader_version=2,
+                min_writer_version=7,
+                writer_features=("columnMapping", "invariants"),
+            ),
+        ),
+        (
+            "columnMapping deletionVectors",
+            Protocol(
+                min_reader_version=3,
+                min_writer_version=7,
+                reader_features=("columnMapping", "deletionVectors"),
+                writer_features=("columnMapping", "deletionVectors"),
+            ),
+        ),
+    ],
+)
+def test_the_smallest_protocol_has_lists_only_where_versions_do_not_say_it(
+    features: str, expected: Protocol
+) -> None:
+    found = smallest_protocol(features.split())
+
+    assert found == expected
+    assert supported_features(found) == set(features.split())

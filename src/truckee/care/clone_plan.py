@@ -8,6 +8,9 @@
 | a vector elsewhere     | the same                       | a new file, copied                   |
 | a vector in the log    | the same                       | the same                             |
 
+A relative path that leaves the source's root, or names a file of its log, counts as one from
+elsewhere: the log of a source is not trusted to say where files are written.
+
 A shallow clone of a shallow clone names the files of the original table, so the clone in the middle
 may be deleted. The names of copies depend only on the names in the source, so a clone that was
 interrupted finds the files that it has already copied.
@@ -15,6 +18,7 @@ interrupted finds the files that it has already copied.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -26,7 +30,7 @@ from truckee.errors.commands.clone import CloneColumnMappingError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile, Metadata
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
-from truckee.protocol.paths import decode_path, encode_path, is_absolute
+from truckee.protocol.paths import LOG_DIRECTORY, decode_path, encode_path, is_absolute
 from truckee.protocol.properties import TableProperties
 from truckee.storage.copying import FileCopy
 
@@ -75,7 +79,7 @@ def deep_files(source: Snapshot) -> ClonedFiles:
     copies: dict[str, FileCopy] = {}
     for file in source.files():
         path = decode_path(file.path)
-        name = _own_name(path) if is_absolute(path) else path
+        name = path if _stays_inside(path) else _own_name(path)
         copies[name] = FileCopy(path, name)
         vector = file.deletion_vector
         if vector is not None and vector.is_on_disk:
@@ -91,6 +95,12 @@ def _as_new(file: AddFile) -> AddFile:
     return replace(file, data_change=True, base_row_id=None, default_row_commit_version=None)
 
 
+def _stays_inside(path: str) -> bool:
+    """Return whether a path of the source is also one for a file of the clone."""
+    first = posixpath.normpath(path).partition("/")[0]
+    return not is_absolute(path) and first not in ("..", LOG_DIRECTORY)
+
+
 def _own_name(path: str) -> str:
     """Return a name below the root for a file from elsewhere, the same each time."""
     digest = sha256(path.encode()).hexdigest()[:16]
@@ -98,7 +108,7 @@ def _own_name(path: str) -> str:
 
 
 def _own_vector(vector: DeletionVectorDescriptor) -> DeletionVectorDescriptor:
-    if vector.is_relative:
+    if vector.is_relative and _stays_inside(vector.file_path):
         return vector
     return vector.copy_with_new_relative_path(uuid5(NAMESPACE_URL, vector.file_path))
 

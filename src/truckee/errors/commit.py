@@ -16,6 +16,7 @@ DeltaError
     ├── ColumnMappingChangeWithFilesError columns renamed and files written in one commit
     ├── RowIdsWithoutStatisticsError      row ids are needed, but the number of rows is unknown
     ├── ProtocolDowngradeError            the protocol would lose features
+    ├── NoVersionLeftError                the table is at the last version that there is
     └── MissingMetadataError              a first commit without metadata
 """
 
@@ -261,4 +262,17 @@ class MissingMetadataError(InvalidCommitError):
         return (
             f"the first commit of the table {self.table} has no metadata\n"
             "hint: set the table's metadata before the commit"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class NoVersionLeftError(InvalidCommitError):
+    """The table is at the last version that a log can have."""
+
+    version: int
+
+    def __str__(self) -> str:
+        return (
+            f"the table {self.table} is at version {self.version}, after which there is no other\n"
+            "hint: a file of its log has a wrong version in its name; remove it"
         )

@@ -53,6 +53,7 @@ __all__ = [
     "features_markdown",
     "protocol_for",
     "protocol_request",
+    "smallest_protocol",
     "supported_features",
     "upgraded_protocol",
 ]
@@ -276,6 +277,12 @@ def _demanded(
 def _with_needs(names: frozenset[str]) -> frozenset[str]:
     grown = names.union(*(FEATURES[name].needs for name in names))
     return names if grown == names else _with_needs(grown)
+
+
+def smallest_protocol(features: Iterable[str]) -> Protocol:
+    """Return the lowest protocol with exactly these features: by its versions, or with lists."""
+    none = Protocol(min_reader_version=1, min_writer_version=1)
+    return _smallest_protocol(none, frozenset(features), 1, 1)
 
 
 def _smallest_protocol(

@@ -123,7 +123,9 @@ _STAGED = re.compile(rf"([0-9]{{20}})\.{_UUID}\.json")
 # Delta and truckee name a sidecar after its checkpoint, its part number and a UUID; Delta Kernel
 # uses the UUID alone.
 _SIDECAR = re.compile(rf"(?:[0-9]{{20}}\.checkpoint\.[0-9]{{10}}\.[0-9]{{10}}\.)?{_UUID}\.parquet")
-_LARGEST_VERSION = 2**63 - 1
+LARGEST_VERSION = 2**63 - 1
+"""The last version that a log can have: others read versions as 64-bit integers."""
+
 _SINGLE_NAMES = {
     "_last_checkpoint": LogFileKind.LAST_CHECKPOINT,
     "_last_vacuum_info": LogFileKind.LAST_VACUUM_INFO,
@@ -158,11 +160,11 @@ def _parse_nested_name(directory: str, base: str) -> LogFile | None:
 
 def _numbered_file(name: str, match: re.Match[str]) -> LogFile | None:
     version = int(match["version"])
-    if version > _LARGEST_VERSION:
+    if version > LARGEST_VERSION:
         return None
     if match["end"]:
         end = int(match["end"])
-        if not version <= end <= _LARGEST_VERSION:
+        if not version <= end <= LARGEST_VERSION:
             return None
         return LogFile(kind=LogFileKind.COMPACTED, name=name, version=version, end_version=end)
     if match["part"]:

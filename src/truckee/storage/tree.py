@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,23 +47,29 @@ def walk(storage: Storage, is_hidden: IsHidden) -> Iterator[FileInfo | EmptyFold
     if isinstance(storage, LocalStorage):
         yield from _walk_folder(storage.root, "", is_hidden)
         return
-    found = list(storage.list_tree(""))
-    others = OtherTables(file.path for file in found)
-    for file in found:
-        is_seen = not any(map(is_hidden, file.path.split("/"))) and not file.path.endswith("/")
-        if is_seen and not others.hold(file.path):
-            yield file
+    others = OtherTables()
+    found: list[FileInfo] = []
+    for file in storage.list_tree(""):
+        parts = file.path.split("/")
+        others.note(parts)
+        if not any(map(is_hidden, parts)) and not file.path.endswith("/"):
+            found.append(file)
+    yield from (file for file in found if not others.hold(file.path))
 
 
 class OtherTables:
-    """The tables below a table's root, by the paths of all files below it."""
+    """The tables below a table's root, known by the files in their logs."""
 
-    def __init__(self, paths: Iterable[str]) -> None:
-        log = f"/{LOG_DIRECTORY}/"
-        self._roots = {path.partition(log)[0] for path in paths if log in f"{path}/"}
+    def __init__(self) -> None:
+        self._roots: set[str] = set()
+
+    def note(self, parts: Sequence[str]) -> None:
+        """Note a file, or a folder, by the parts of its path below the root."""
+        if LOG_DIRECTORY in parts[1:]:
+            self._roots.add("/".join(parts[: parts.index(LOG_DIRECTORY, 1)]))
 
     def hold(self, path: str) -> bool:
-        """Return whether a file or folder belongs to one of them."""
+        """Return whether a file or folder belongs to one of the tables that were noted."""
         if not self._roots:
             return False
         parts = path.split("/")

@@ -180,6 +180,20 @@ def test_a_vacuum_deletes_what_its_dry_run_named_and_leaves_the_log_alone(table:
     assert taken(table) == ["_p=x%3Ay"]
 
 
+@pytest.mark.parametrize("logging", ["true", "false"])
+def test_a_file_that_was_restored_after_the_plan_was_made_stays(
+    table: Folder, logging: str
+) -> None:
+    found = plan(table)
+    table.commit(table.add("gone.parquet"), days=0)
+
+    outcome = carry_out(found, {"spark.databricks.delta.vacuum.logging.enabled": logging})
+
+    assert "gone.parquet" in found.paths
+    assert (table.path / "gone.parquet").exists()
+    assert (outcome.files, outcome.failures) == (3, ())
+
+
 def test_the_commits_around_a_vacuum_say_what_delta_spark_says(table: Folder) -> None:
     carry_out(plan(table, retention_hours=24 * 8))
 

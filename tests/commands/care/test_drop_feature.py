@@ -1,4 +1,4 @@
-"""DROP FEATURE deletionVectors: the table stops using vectors first."""
+"""DROP FEATURE: the table stops using the feature first."""
 
 from __future__ import annotations
 
@@ -7,12 +7,22 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+import staging
 from dml_tables import FEED, VECTORS, Table, create_table, numbers
 from truckee.care.health.findings import Severity
-from truckee.errors.commands.alter import AbsentFeatureDropError, FeatureRetentionError
+from truckee.commands.care.drop_feature import drop_feature
+from truckee.commands.ddl.alter_properties import set_properties
+from truckee.errors.commands.alter import (
+    AbsentFeatureDropError,
+    FeatureRetentionError,
+    HistoryTruncationError,
+)
 from truckee.log.files.history import history
 from truckee.log.snapshot import load_snapshot
-from truckee.protocol.actions import RemoveFile
+from truckee.log.upkeep.checkpoint_writer import write_checkpoint
+from truckee.protocol.actions import Protocol, RemoveFile
+from truckee.protocol.paths import LogFileKind
+from truckee.storage.local import LocalStorage
 from truckee.table import DeltaTable
 from writing import rust_rows
 
@@ -96,3 +106,71 @@ def test_a_table_without_the_feature_is_left_alone(spark: SparkSession, tmp_path
         opened(table).dropFeatureSupport("deletionVectors")
 
     assert table.version == 0
+
+
+def made(path: Path, **properties: str) -> LocalStorage:
+    """Make a table of one file without Spark."""
+    storage = LocalStorage(str(path))
+    staging.create_table(storage, staging.metadata(properties=properties), staging.add("a"))
+    return storage
+
+
+def test_v2_checkpoints_are_switched_off_and_replaced(spark: SparkSession, tmp_path: Path) -> None:
+    storage = made(tmp_path / "t", **{"delta.checkpointPolicy": "v2"})
+    write_checkpoint(load_snapshot(storage))
+
+    drop_feature(spark, storage, "v2Checkpoint")
+
+    found = load_snapshot(storage)
+    assert [entry.operation for entry in history(storage)] == [
+        "DROP FEATURE",
+        "SET TBLPROPERTIES",
+        "CREATE TABLE",
+    ]
+    assert "v2Checkpoint" not in found.configuration.features
+    assert found.properties.checkpoint_policy == "classic"
+    classic = [load_snapshot(storage, v).segment.checkpoint for v in (1, 2)]
+    assert [c and (c.version, c.kind) for c in classic] == [
+        (1, LogFileKind.CHECKPOINT),
+        (2, LogFileKind.CHECKPOINT),
+    ]
+
+
+def test_in_commit_timestamps_are_switched_off(spark: SparkSession, tmp_path: Path) -> None:
+    storage = made(tmp_path / "t")
+    set_properties(storage, {"delta.enableInCommitTimestamps": "true"})
+
+    drop_feature(spark, storage, "inCommitTimestamp")
+
+    found = load_snapshot(storage)
+    unset = history(storage)[1]
+    assert (unset.operation, unset.operation_parameters) == (
+        "UNSET TBLPROPERTIES",
+        {
+            "properties": '["delta.inCommitTimestampEnablementTimestamp",'
+            '"delta.inCommitTimestampEnablementVersion","delta.enableInCommitTimestamps"]',
+            "ifExists": "true",
+        },
+    )
+    assert found.metadata.configuration == {"delta.enableInCommitTimestamps": "false"}
+    assert found.protocol == Protocol(min_reader_version=1, min_writer_version=2)
+
+
+def test_widening_that_widened_nothing_is_switched_off(spark: SparkSession, tmp_path: Path) -> None:
+    storage = made(tmp_path / "t", **{"delta.enableTypeWidening": "true"})
+
+    drop_feature(spark, storage, "typeWidening")
+
+    assert [entry.operation for entry in history(storage)][:2] == [
+        "DROP FEATURE",
+        "UNSET TBLPROPERTIES",
+    ]
+
+
+def test_a_drop_that_is_refused_switches_nothing_off(spark: SparkSession, tmp_path: Path) -> None:
+    storage = made(tmp_path / "t", **{"delta.enableInCommitTimestamps": "true"})
+
+    with pytest.raises(HistoryTruncationError):
+        drop_feature(spark, storage, "inCommitTimestamp", truncates=True)
+
+    assert load_snapshot(storage).version == 0

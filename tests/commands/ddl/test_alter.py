@@ -390,11 +390,7 @@ def test_a_feature_of_writers_is_dropped(spark: SparkSession, table: LocalStorag
     version = drop_unused_feature(table, "checkConstraints")
 
     (protocol,) = actions(table.root, version, "protocol")
-    assert protocol == {
-        "minReaderVersion": 1,
-        "minWriterVersion": 7,
-        "writerFeatures": ["appendOnly", "invariants"],
-    }
+    assert protocol == {"minReaderVersion": 1, "minWriterVersion": 2}
     assert commit_info(table.root, version)["operation"] == "DROP FEATURE"
 
 

@@ -12,9 +12,10 @@ from pyspark.sql import SparkSession
 
 from truckee import DeltaTable
 from truckee.commands.ddl.convert import convert_to_delta
+from truckee.commands.ddl.convert_files import visible_files
 from truckee.errors.commands.create import ConversionError, TableNotFoundError
 from truckee.log.snapshot import load_snapshot
-from truckee.storage import LocalStorage
+from truckee.storage import LocalStorage, MemoryStorage
 from truckee.writer import write
 from writing import actions, commit_info, data_files, last_version, rust_rows, stats
 
@@ -184,3 +185,42 @@ def test_a_parquet_table_of_the_catalog_is_converted_where_it_lies(
     assert last_version(tmp_path / "t") == 1
     told = commit_info(tmp_path / "t", 0)["operationParameters"]
     assert told["catalogTable"] == "`spark_catalog`.`default`.`to_convert`"
+
+
+def test_files_that_a_stream_did_not_commit_are_left_out(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    source, folder = tmp_path / "source", tmp_path / "a b"
+    pq.write_table(pa.table({"id": [1, 2]}), tmp_path / "stray.parquet")
+    source.mkdir()
+    pq.write_table(pa.table({"id": [1, 2]}), source / "x.parquet")
+    stream = spark.readStream.schema("id long").parquet(str(source)).writeStream
+    query = stream.option("checkpointLocation", str(tmp_path / "c")).trigger(availableNow=True)
+    query.start(path=str(folder), format="parquet").awaitTermination()
+    (tmp_path / "stray.parquet").rename(folder / "part-00000-failed.parquet")
+
+    convert_to_delta(spark, identifier(folder))
+
+    assert [row["id"] for row in rust_rows(folder)] == [1, 2]
+
+
+def test_the_log_of_a_sink_goes_on_after_its_last_compaction() -> None:
+    storage = MemoryStorage("memory://t")
+    for name in ("a", "b", "c c", "d", "stray"):
+        storage.write(f"{name}.parquet", b"x")
+    logs = {"0": "a", "1": "b", "2": "a b", "2.compact": "a", "3": "c%20c", "3.crc": "stray"}
+    for name, paths in logs.items():
+        lines = "".join(f'\n{{"path":"memory://t/{p}.parquet","size":1}}' for p in paths.split())
+        storage.write(f"_spark_metadata/{name}", f"v1{lines}".encode())
+
+    assert [file.path for file in visible_files(storage)] == ["a.parquet", "c c.parquet"]
+
+    storage.delete("a.parquet")
+    with pytest.raises(ConversionError) as caught:
+        visible_files(storage)
+
+    assert caught.value.sentence() == (
+        "the files in memory://t cannot be converted: the log of a streaming sink in "
+        "_spark_metadata names a.parquet, which is not there\n"
+        "hint: if the files were moved here, and all of them are wanted, delete _spark_metadata"
+    )

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from staging import VECTORS_ON, add, append, create_table, metadata, paths, remove, vector
+from truckee.errors.commit import NoVersionLeftError
 from truckee.errors.storage import StorageError, WriteOutcomeUnknownError
 from truckee.errors.transaction import (
     ConcurrentAppendException,
@@ -18,8 +19,9 @@ from truckee.errors.transaction import (
 from truckee.log.commit.transaction import Transaction
 from truckee.log.files.commits import read_commit
 from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.log.upkeep.checkpoint_writer import write_checkpoint
 from truckee.protocol.actions import AddFile, DomainMetadata
-from truckee.protocol.paths import commit_path
+from truckee.protocol.paths import LARGEST_VERSION, checkpoint_path, commit_path
 from truckee.protocol.predicates import ALWAYS_TRUE
 from truckee.storage import LocalStorage, MemoryStorage
 
@@ -311,6 +313,26 @@ def test_a_broken_link_with_the_name_of_the_next_commit_is_an_error(tmp_path: Pa
         f"cannot write {tmp_path / commit_path(1)}: its name is taken, but not by a file that can "
         "be read"
     )
+
+
+def test_there_is_no_version_after_the_last_one() -> None:
+    storage = MemoryStorage("memory://t")
+    snapshot = create_table(storage)
+    write_checkpoint(snapshot)
+    checkpoint = storage.read(checkpoint_path(0))
+    storage.write(checkpoint_path(LARGEST_VERSION), checkpoint)
+    transaction = Transaction(storage, load_snapshot(storage))
+    transaction.stage(add("mine"))
+    before = [file.path for file in storage.list_from("_delta_log/")]
+
+    with pytest.raises(NoVersionLeftError) as raised:
+        transaction.commit("WRITE")
+
+    assert raised.value.sentence() == (
+        "the table memory://t is at version 9223372036854775807, after which there is no other\n"
+        "hint: a file of its log has a wrong version in its name; remove it"
+    )
+    assert [file.path for file in storage.list_from("_delta_log/")] == before
 
 
 def test_two_vectors_of_one_file_are_a_conflict() -> None:

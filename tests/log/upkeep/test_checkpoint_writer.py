@@ -450,3 +450,24 @@ def test_typed_columns_go_by_physical_names() -> None:
 
     assert found["partitionValues_parsed"] == {"c2": 5}
     assert found["stats_parsed"]["minValues"] == {"c1": 7}
+
+
+def test_moments_in_int96_are_in_utc_and_do_not_overflow() -> None:
+    storage = MemoryStorage()
+    table = metadata("t timestamp", properties={"delta.checkpoint.writeStatsAsJson": "false"})
+    stats = {
+        "numRecords": 2,
+        "minValues": {"t": "0001-01-01T00:00:00.001Z"},
+        "maxValues": {"t": "9999-12-31T23:59:59.001Z"},
+    }
+    write_checkpoint(create_table(storage, table, with_stats(json.dumps(stats))))
+    as_spark_writes = pa.BufferOutputStream()
+    whole = pq.read_table(pa.BufferReader(storage.read(checkpoint_path(0))))
+    pq.write_table(whole, as_spark_writes, use_deprecated_int96_timestamps=True)
+    storage.write(checkpoint_path(0), as_spark_writes.getvalue().to_pybytes())
+    drop_commits(storage, 0)
+
+    (file,) = load_snapshot(storage).files()
+
+    assert file.stats is not None
+    assert json.loads(file.stats) == stats

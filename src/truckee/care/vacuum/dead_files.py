@@ -141,20 +141,25 @@ def inventory_entries(
     A folder counts as empty if the inventory has no file below it. If the inventory shows the log
     of another table below the root, everything of that table is left out.
     """
+    files: list[FileInfo] = []
     folders: list[str] = []
-    occupied: set[str] = set()
-    found = [(path, row) for row in rows if (path := _path_below(row, root)) is not None]
-    others = OtherTables(path for path, _ in found)
-    for path, row in found:
-        if any(map(is_hidden, path.split("/"))) or others.hold(path):
+    others = OtherTables()
+    for row in rows:
+        path = _path_below(row, root)
+        if path is None:
+            continue
+        parts = path.split("/")
+        others.note(parts)
+        if any(map(is_hidden, parts)):
             continue
         if row.is_folder:
             folders.append(path)
-            continue
-        occupied |= _with_parents([posixpath.dirname(path)])
-        yield FileInfo(path, row.size, row.modified_ms)
+        else:
+            files.append(FileInfo(path, row.size, row.modified_ms))
+    occupied = _with_parents({posixpath.dirname(file.path) for file in files})
+    yield from (file for file in files if not others.hold(file.path))
     for path in folders:
-        if path not in occupied:
+        if path not in occupied and not others.hold(path):
             yield EmptyFolder(path)
 
 

@@ -2,6 +2,10 @@
 
 The two commits have only `commitInfo`: they say what was deleted, and when. A process that is
 killed in between leaves an intact table, because only files that nobody needs were deleted.
+
+A plan may be minutes old when it is carried out, for a user was asked first. So the commits since
+then are read after the first of the two, and what they name is kept. A RESTORE that was planned
+before that commit fails, as it does after any other.
 """
 
 from __future__ import annotations
@@ -14,11 +18,14 @@ from typing import Any
 
 import msgspec
 
+from truckee.care.table_root import TableRoot
 from truckee.care.vacuum.plan import VacuumPlan
+from truckee.care.vacuum.protected_files import ProtectedFiles
 from truckee.errors.base import DeltaError
 from truckee.errors.storage import StorageError
 from truckee.log.commit.conflicts import IsolationLevel
 from truckee.log.commit.transaction import Transaction
+from truckee.log.files.commits import read_commits
 from truckee.log.snapshot import load_snapshot
 from truckee.options.text import Options
 from truckee.protocol.paths import LAST_VACUUM_INFO_PATH
@@ -120,7 +127,8 @@ def _commit(
 
 def _deleted(plan: VacuumPlan, delete: Delete, progress: Progress | None) -> VacuumOutcome:
     storage = plan.snapshot.storage
-    paths = [file.path for file in plan.dead.files]
+    named = _named_since(plan)
+    paths = [file.path for file in plan.dead.files if not named.covers(file.path)]
     count = 0
     failures: list[tuple[str, str]] = []
     for part in delete(storage, paths):
@@ -133,6 +141,15 @@ def _deleted(plan: VacuumPlan, delete: Delete, progress: Progress | None) -> Vac
     for path, reason in failures[:20]:
         _logger.warning("vacuum of %s could not delete %s: %s", storage.root, path, reason)
     return VacuumOutcome(files=count, folders=folders.done, failures=tuple(failures))
+
+
+def _named_since(plan: VacuumPlan) -> ProtectedFiles:
+    """Return the files of the commits after a plan: a RESTORE may have brought some back."""
+    storage = plan.snapshot.storage
+    named = ProtectedFiles(TableRoot(storage))
+    for commit in read_commits(storage, plan.snapshot.version + 1):
+        named.add_actions(commit.actions)
+    return named
 
 
 def _note_version(plan: VacuumPlan, outcome: VacuumOutcome) -> None:

@@ -187,6 +187,7 @@ def _transaction(
     properties = validated_properties(request.properties, source.metadata.configuration)
     before = None if existing is None else existing.metadata
     metadata = cloned_metadata(source.metadata, before, properties.items())
+    check_writable(source.protocol, metadata, source.storage.root)
     transaction = Transaction(
         target, existing, isolation=IsolationLevel.SERIALIZABLE, max_attempts=1
     )
@@ -201,7 +202,6 @@ def _transaction(
     else:
         transaction.set_protocol(upgraded_protocol(existing.protocol, stored, features))
     transaction.stage(*_clustering(source, existing))
-    check_writable(source.protocol, metadata, source.storage.root)
     return transaction
 
 

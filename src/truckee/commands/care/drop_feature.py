@@ -6,29 +6,45 @@ Deletion vectors go in steps, each of them a commit that leaves a valid table:
     REORG                        no file has one
     Deletion Vector Tombstones   a VACUUM that knows no vectors keeps those of earlier versions
     DROP FEATURE
+
+Others are switched off first:
+
+| feature           | before it goes                                                               |
+|-------------------|------------------------------------------------------------------------------|
+| v2Checkpoint      | the policy becomes `classic`, and a classic checkpoint is written            |
+| inCommitTimestamp | its property becomes false, and those that say since when it was on are gone |
+| typeWidening      | its property is unset; columns that were widened are in the way              |
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
 from truckee.care.table_root import TableRoot
 from truckee.care.vacuum.protected_files import vector_path
 from truckee.commands.care.optimize import purge
-from truckee.commands.ddl.alter_properties import unset_properties
-from truckee.commands.ddl.alter_protocol import drop_unused_feature
+from truckee.commands.ddl.alter_properties import set_properties, unset_properties
+from truckee.commands.ddl.alter_protocol import check_feature, drop_unused_feature
 from truckee.log.commit.race import now_ms
 from truckee.log.commit.transaction import Transaction
 from truckee.log.snapshot import Snapshot, load_snapshot
+from truckee.log.upkeep.checkpoint_writer import write_checkpoint
 from truckee.protocol.actions import RemoveFile
-from truckee.protocol.paths import encode_path
+from truckee.protocol.column_metadata import TYPE_CHANGES_KEY
+from truckee.protocol.paths import LogFileKind, encode_path
 from truckee.protocol.properties import TableProperties
+from truckee.protocol.schema import nested_fields
 from truckee.storage.base import Storage
 
-_VECTORS = "deletionVectors"
 _VECTORS_KEY = TableProperties.enable_deletion_vectors.key
+_TIMESTAMPS_KEY = TableProperties.enable_in_commit_timestamps.key
+_SINCE_KEYS = (
+    TableProperties.in_commit_timestamp_enablement_timestamp.key,
+    TableProperties.in_commit_timestamp_enablement_version.key,
+)
 
 
 def drop_feature(
@@ -36,18 +52,61 @@ def drop_feature(
 ) -> int:
     """Remove a feature from a table's protocol, and return the version without it.
 
-    Files with deletion vectors are rewritten first; any other feature must be out of use. See
-    `drop_unused_feature` for what becomes of earlier versions.
+    The features of the module's table are switched off first, and files with deletion vectors
+    rewritten; any other feature must be out of use. See `drop_unused_feature` for what becomes of
+    earlier versions.
     """
-    if name == _VECTORS:
-        _stop_using_vectors(spark, storage)
+    snapshot = load_snapshot(storage)
+    check_feature(snapshot, name, truncate_history=truncates)
+    match name:
+        case "deletionVectors":
+            _stop_using_vectors(spark, snapshot)
+        case "v2Checkpoint":
+            _stop_using_v2_checkpoints(snapshot)
+        case "inCommitTimestamp":
+            _stop_using_timestamps(snapshot)
+        case "typeWidening" | "typeWidening-preview":
+            _stop_widening(snapshot)
     return drop_unused_feature(storage, name, truncate_history=truncates)
 
 
-def _stop_using_vectors(spark: SparkSession, storage: Storage) -> None:
-    snapshot = load_snapshot(storage)
-    if _VECTORS not in snapshot.configuration.features:
+def _stop_widening(snapshot: Snapshot) -> None:
+    """Unset the property, unless a column was widened: then the feature cannot go yet."""
+    fields = (chain.field for chain in nested_fields(snapshot.schema))
+    if any(TYPE_CHANGES_KEY in field.metadata for field in fields):
         return
+    if snapshot.properties.enable_type_widening:
+        unset_properties(snapshot.storage, [TableProperties.enable_type_widening.key])
+
+
+def _stop_using_v2_checkpoints(snapshot: Snapshot) -> None:
+    """Let the table be read from a classic checkpoint, from the version before the drop on."""
+    storage = snapshot.storage
+    if snapshot.properties.checkpoint_policy == "v2":
+        set_properties(storage, {TableProperties.checkpoint_policy.key: "classic"})
+        snapshot = load_snapshot(storage)
+    checkpoint = snapshot.segment.checkpoint
+    if checkpoint is not None and checkpoint.kind is LogFileKind.CHECKPOINT_V2:
+        write_checkpoint(snapshot)
+
+
+def _stop_using_timestamps(snapshot: Snapshot) -> None:
+    """Commit what delta-spark commits: a false property, and none that says since when."""
+    configuration = dict(snapshot.metadata.configuration)
+    gone = [key for key in _SINCE_KEYS if configuration.pop(key, None) is not None]
+    if snapshot.properties.enable_in_commit_timestamps:
+        configuration[_TIMESTAMPS_KEY] = "false"
+        gone.append(_TIMESTAMPS_KEY)
+    if not gone:
+        return
+    transaction = Transaction(snapshot.storage, snapshot)
+    transaction.set_metadata(replace(snapshot.metadata, configuration=configuration))
+    parameters = {"properties": gone, "ifExists": True}
+    transaction.commit("UNSET TBLPROPERTIES", parameters=parameters, is_blind_append=False)
+
+
+def _stop_using_vectors(spark: SparkSession, snapshot: Snapshot) -> None:
+    storage = snapshot.storage
     if snapshot.properties.enable_deletion_vectors:
         unset_properties(storage, [_VECTORS_KEY])
     purge(spark, storage)

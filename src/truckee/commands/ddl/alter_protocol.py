@@ -20,19 +20,20 @@ from truckee.errors.commands.alter import (
 from truckee.log.commit.transaction import Transaction
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.upkeep.checkpoint_writer import write_checkpoint
-from truckee.protocol.actions import DomainMetadata, Protocol
+from truckee.protocol.actions import DomainMetadata
 from truckee.protocol.feature_table import FEATURES
-from truckee.protocol.features import active_features, check_writable, supported_features
+from truckee.protocol.features import (
+    active_features,
+    check_writable,
+    smallest_protocol,
+    supported_features,
+)
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 from truckee.storage.base import Storage
 
 _PROTECTION = "checkpointProtection"
 _PROTECTED_BEFORE_KEY = TableProperties.require_checkpoint_protection_before_version.key
-_SINCE_KEYS = (
-    TableProperties.in_commit_timestamp_enablement_version.key,
-    TableProperties.in_commit_timestamp_enablement_timestamp.key,
-)
 
 # Returns why a table still needs a feature, apart from its metadata; None if it does not.
 _Trace = Callable[[Snapshot], str | None]
@@ -67,20 +68,11 @@ def drop_unused_feature(storage: Storage, name: str, *, truncate_history: bool =
     Even after a reader feature was dropped, earlier versions can only be read by clients that know
     it. A checkpoint keeps other clients from reading them, and `checkpointProtection` keeps writers
     from removing that checkpoint. With `truncate_history`, these versions are deleted instead, as
-    soon as they are old enough (see `history_truncation`).
+    soon as they are old enough (see `history_truncation`). The protocol becomes the lowest one with
+    the features that are left: (1, 2) rather than (1, 7) with appendOnly and invariants.
     """
     snapshot = load_snapshot(storage)
-    check_writable(snapshot.protocol, snapshot.metadata, storage.root)
-    feature = FEATURES.get(name)
-    if feature is None:
-        raise UnknownFeatureDropError(
-            feature=name, reason="truckee does not know it", hint="check the spelling"
-        )
-    if name not in snapshot.configuration.features:
-        raise AbsentFeatureDropError(
-            feature=name, reason="the table does not have it", hint="see detail() for those it has"
-        )
-    _check_truncation(name, truncate_history)
+    check_feature(snapshot, name, truncate_history=truncate_history)
     _check_unused(snapshot, name)
     if truncate_history and name == _PROTECTION:
         snapshot = truncate_protected(snapshot)
@@ -89,26 +81,39 @@ def drop_unused_feature(storage: Storage, name: str, *, truncate_history: bool =
     transaction = Transaction(storage, snapshot)
     transaction.read_whole_table()
     configuration = dict(snapshot.metadata.configuration)
-    protocol = _without(snapshot.protocol, name)
-    is_protected = feature.reader_writer and not truncate_history
+    left = supported_features(snapshot.protocol) - {name}
+    is_protected = FEATURES[name].reader_writer and not truncate_history
     if is_protected:
-        protocol = _with_protection(protocol)
+        left |= {_PROTECTION}
         configuration[_PROTECTED_BEFORE_KEY] = str(snapshot.version + 1)
     if name == _PROTECTION:
         configuration.pop(_PROTECTED_BEFORE_KEY, None)
-    if name == "inCommitTimestamp":
-        configuration = {k: v for k, v in configuration.items() if k not in _SINCE_KEYS}
     if name == "clustering" and CLUSTERING_DOMAIN in snapshot.domain_metadata:
         removed = DomainMetadata(domain=CLUSTERING_DOMAIN, configuration="", removed=True)
         transaction.stage(removed)
     transaction.set_metadata(replace(snapshot.metadata, configuration=configuration))
-    transaction.set_protocol(protocol, dropping=[name])
+    transaction.set_protocol(smallest_protocol(left), dropping=[name])
     version = transaction.commit(
         "DROP FEATURE", parameters={"featureName": name, "truncateHistory": truncate_history}
     )
     if is_protected:
         write_checkpoint(load_snapshot(storage, version))
     return version
+
+
+def check_feature(snapshot: Snapshot, name: str, *, truncate_history: bool) -> None:
+    """Raise unless a feature is one of the table's, and may be dropped in this way."""
+    table = snapshot.storage.root
+    check_writable(snapshot.protocol, snapshot.metadata, table)
+    if name not in FEATURES:
+        raise UnknownFeatureDropError(
+            feature=name, reason="truckee does not know it", hint="check the spelling"
+        )
+    if name not in snapshot.configuration.features:
+        raise AbsentFeatureDropError(
+            feature=name, reason="the table does not have it", hint="see detail() for those it has"
+        )
+    _check_truncation(name, truncate_history)
 
 
 def _refusal(name: str, reason: str, hint: str) -> FeatureDropError:
@@ -170,24 +175,3 @@ _TRACES: Mapping[str, _Trace] = {
     "domainMetadata": _domains,
     "rowTracking": _row_ids,
 }
-
-
-def _without(protocol: Protocol, name: str) -> Protocol:
-    """Return the protocol with all features listed, except one."""
-    left = tuple(sorted(supported_features(protocol) - {name}))
-    reading = tuple(feature for feature in left if _asks_readers(feature))
-    return Protocol(
-        min_reader_version=3 if reading else 1,
-        min_writer_version=7,
-        reader_features=reading or None,
-        writer_features=left,
-    )
-
-
-def _asks_readers(name: str) -> bool:
-    return name in FEATURES and FEATURES[name].reader_writer
-
-
-def _with_protection(protocol: Protocol) -> Protocol:
-    features = sorted({*(protocol.writer_features or ()), _PROTECTION})
-    return replace(protocol, writer_features=tuple(features))

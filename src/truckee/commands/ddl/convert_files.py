@@ -7,6 +7,7 @@ certainly valid for Spark; without bounds, a reader just opens the file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime, timezone
@@ -14,9 +15,12 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import unquote
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
+from msgspec import Struct
 
+from truckee.care.table_root import TableRoot
 from truckee.errors.commands.create import (
     ConversionError,
     PartitionCountError,
@@ -24,6 +28,7 @@ from truckee.errors.commands.create import (
 )
 from truckee.errors.protocol import InvalidPartitionValueError
 from truckee.protocol.actions import AddFile
+from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.partition_values import counted
 from truckee.protocol.partition_values import format as format_value
 from truckee.protocol.paths import HIVE_DEFAULT_PARTITION, encode_path
@@ -34,6 +39,8 @@ from truckee.scan.footer_statistics import Bounds, Footer, FooterColumn, file_st
 from truckee.storage.base import FileInfo, Storage
 
 _READERS = 16
+_SINK_LOG = "_spark_metadata"
+_SINK_BATCH = re.compile(r"(\d+)(\.compact)?")
 _OLD_CALENDAR_KEY = b"org.apache.spark.legacyDateTime"
 _VALUE_TYPES: dict[str, tuple[type, ...]] = {
     "byte": (int,),
@@ -50,8 +57,63 @@ _VALUE_TYPES: dict[str, tuple[type, ...]] = {
 
 
 def visible_files(storage: Storage) -> list[FileInfo]:
-    """Return the files of a folder that Spark would read, in order of their paths."""
-    return sorted(file for file in storage.list_tree("") if _is_visible(file.path))
+    """Return the files of a folder that Spark would read, in order of their paths.
+
+    If a stream wrote them, that are the files in the log of its sink: the folder may also have
+    files of attempts that failed.
+    """
+    found = sorted(file for file in storage.list_tree("") if _is_visible(file.path))
+    committed = _sink_files(storage)
+    if committed is None:
+        return found
+    for path in committed - {file.path for file in found}:
+        raise ConversionError(
+            path=storage.root,
+            reason=f"the log of a streaming sink in {_SINK_LOG} names {path}, which is not there",
+            hint=f"if the files were moved here, and all of them are wanted, delete {_SINK_LOG}",
+        )
+    return [file for file in found if file.path in committed]
+
+
+def _sink_files(storage: Storage) -> set[str] | None:
+    """Return the files that Spark's streaming file sink has committed, None if it wrote none.
+
+    Each batch has a file, named by its number: a line with a version, then a line of JSON for each
+    data file. `9.compact` has those of all batches up to 9.
+    """
+    batches: dict[int, str] = {}
+    last_compact = -1
+    for file in storage.list_from(f"{_SINK_LOG}/"):
+        name = _SINK_BATCH.fullmatch(file.path.rpartition("/")[2])
+        if name is None:
+            continue
+        number, is_compact = int(name[1]), name[2] is not None
+        if is_compact or number not in batches:
+            batches[number] = file.path
+        if is_compact:
+            last_compact = max(last_compact, number)
+    if not batches:
+        return None
+    root = TableRoot(storage)
+    wanted = [path for number, path in batches.items() if number >= last_compact]
+    entries = [entry for path in wanted for entry in _sink_entries(storage, path)]
+    return {root.relative(entry.path) or entry.path for entry in entries}
+
+
+class _SinkEntry(Struct):
+    path: str
+
+
+def _sink_entries(storage: Storage, path: str) -> list[_SinkEntry]:
+    try:
+        _, _, lines = storage.read(path).partition(b"\n")
+        return msgspec.json.Decoder(_SinkEntry).decode_lines(lines)
+    except NOT_JSON as error:
+        raise ConversionError(
+            path=path,
+            reason=f"it is not a log of a streaming sink ({error})",
+            hint=f"if all files of the folder are wanted, delete {_SINK_LOG}",
+        ) from error
 
 
 def _is_visible(path: str) -> bool:

@@ -19,6 +19,9 @@ from truckee.errors.log import CorruptLogFileError, LogFileNotFoundError
 from truckee.log.files.log_files import is_remote
 from truckee.storage.base import Storage
 
+INT96_UNIT = "ms"
+"""The unit in which INT96 is read; Spark writes moments in it, never local times."""
+
 # Small enough that decoding a batch takes little memory beside the files that are kept.
 _LEAST_BATCH_ROWS, _MOST_BATCH_ROWS = 4_096, 16_384
 
@@ -28,14 +31,19 @@ def open_action_file(storage: Storage, path: str) -> Iterator[ActionFile]:
     """Open a Parquet file; `CorruptLogFileError` if it is broken.
 
     From a disk it is read page by page, which takes the least memory. Over a network the needed
-    columns are fetched in few large requests.
+    columns are fetched in few large requests. Timestamps in INT96, as Spark writes them, become
+    milliseconds without a zone, a type that nothing else has: in nanoseconds, years after 2262
+    would overflow.
     """
     is_far = is_remote(storage)
     try:
         with (
             storage.open_input(path) as source,
             pq.ParquetFile(
-                source, pre_buffer=is_far, buffer_size=0 if is_far else 1 << 16
+                source,
+                pre_buffer=is_far,
+                buffer_size=0 if is_far else 1 << 16,
+                coerce_int96_timestamp_unit=INT96_UNIT,
             ) as parquet,
         ):
             yield ActionFile(parquet)

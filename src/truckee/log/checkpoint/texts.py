@@ -12,6 +12,7 @@ import json
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from truckee.log.checkpoint.action_file import INT96_UNIT
 from truckee.log.checkpoint.columns import text_scalar, typed_child
 from truckee.log.checkpoint.schema import STRING_MAP
 
@@ -40,7 +41,7 @@ def partition_value_maps(parsed: pa.StructArray) -> pa.MapArray:
 def _partition_text(values: pa.Array) -> pa.Array:
     if not pa.types.is_timestamp(values.type):
         return _text(values)
-    pattern = "%Y-%m-%d %H:%M:%S" if values.type.tz is None else "%Y-%m-%dT%H:%M:%SZ"
+    pattern = "%Y-%m-%dT%H:%M:%SZ" if _is_moment(values.type) else "%Y-%m-%d %H:%M:%S"
     return pc.strftime(values.cast(pa.timestamp("us"), safe=False), format=pattern)
 
 
@@ -90,10 +91,15 @@ def _text(values: pa.Array) -> pa.Array:
 
 
 def _timestamp_text(values: pa.Array) -> pa.Array:
-    zone = "" if values.type.tz is None else "Z"
+    zone = "Z" if _is_moment(values.type) else ""
     milliseconds = pc.floor_temporal(values, unit="millisecond")
     text = pc.strftime(milliseconds.cast(pa.timestamp("ms")), format="%Y-%m-%dT%H:%M:%S")
     return _joined(text, zone)
+
+
+def _is_moment(data_type: pa.TimestampType) -> bool:
+    """Whether values are moments in UTC: those of INT96 are, though Arrow has no zone for them."""
+    return data_type.tz is not None or data_type.unit == INT96_UNIT
 
 
 def _is_bare(data_type: pa.DataType) -> bool:

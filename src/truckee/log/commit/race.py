@@ -21,6 +21,7 @@ import time
 from collections.abc import Iterable
 from itertools import count, takewhile
 
+from truckee.errors.commit import NoVersionLeftError
 from truckee.errors.storage import StorageError
 from truckee.errors.transaction import (
     ConcurrentWriteException,
@@ -31,7 +32,7 @@ from truckee.log.commit.conflicts import Candidate, Reads, conflict_with
 from truckee.log.files.commits import Commit, commits_of
 from truckee.log.files.segment import list_commits
 from truckee.protocol.actions import Action, encode_actions
-from truckee.protocol.paths import commit_path
+from truckee.protocol.paths import LARGEST_VERSION, commit_path
 from truckee.storage.base import Storage
 
 _log = logging.getLogger(__name__)
@@ -58,6 +59,8 @@ def write_commit(
     start = time.monotonic()
     unseen = 0
     for attempt in range(max_attempts):
+        if base.version >= LARGEST_VERSION:
+            raise NoVersionLeftError(table=staged.table, version=base.version)
         version = base.version + 1
         actions = commit_actions(staged, base, now_ms())
         winners = _put(storage, version, actions, read_version)
