@@ -69,7 +69,8 @@ def test_a_rename_within_the_range_is_refused_at_its_start() -> None:
         "the change feed 0..3 cannot be read with the schema of version 3, "
         "struct<id:bigint,v:string>: the data of version 0 has another schema, "
         "column value has another name\n"
-        "hint: read 0..1 and 2..3, each by itself"
+        "hint: set the option schemaMode to follow (on the command line: --schema follow), "
+        "which reads each commit by its own schema; or read 0..1 and 2..3, each by itself"
     )
     assert raised.value.code == "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_DATA_SCHEMA"
 
@@ -151,8 +152,10 @@ def test_a_dropped_column_within_the_range_is_refused_where_it_was_dropped() -> 
         "the change feed 0..2 cannot be read with the schema of version 1, "
         "struct<id:bigint,x:string>: version 2 changed the schema incompatibly, "
         "it is struct<id:bigint>\n"
-        "hint: read 2..2; for older versions, name a version whose schema fits with versionAsOf, "
-        "and set changeDataFeed.allowTimeTravelOptionsForSchema to true"
+        "hint: set the option schemaMode to follow (on the command line: --schema follow), "
+        "which reads each commit by its own schema; or read 2..2; for older versions, "
+        "name a version whose schema fits with versionAsOf, and set "
+        "changeDataFeed.allowTimeTravelOptionsForSchema to true"
     )
     assert raised.value.code == "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE"
 

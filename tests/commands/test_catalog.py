@@ -86,6 +86,16 @@ def test_dropping_the_name_of_a_managed_table_deletes_it(
     )
 
 
+def test_a_relative_path_in_a_name_is_told(spark: SparkSession) -> None:
+    with pytest.raises(TableNotFoundError) as caught:
+        delta_location(spark, "delta.`lake/orders`")
+
+    assert caught.value.sentence() == (
+        "the table delta.`lake/orders` cannot be found\n"
+        "hint: a path in SQL is absolute, as in delta.`/data/orders`"
+    )
+
+
 def test_dropping_the_name_of_another_table_leaves_it(
     spark: SparkSession, rows: DataFrame, tmp_path: Path
 ) -> None:

@@ -30,6 +30,7 @@ def test_setting_a_property_without_effect_is_warned_of() -> None:
         "table property delta.randomizeFilePrefixes has no effect on truckee: "
         "files are written without a random prefix"
     ]
+    assert [warning.filename for warning in warned] == [__file__]
 
 
 # Invariant 30.

@@ -208,3 +208,13 @@ def test_rows_name_the_columns_that_have_no_values() -> None:
     texts = Checked(page).texts
     assert texts == ["a", "c", "1", "x", "without values: <b>"]
     assert ">a</th>" in rows_html(("a",), [])
+
+
+def test_a_single_row_of_many_columns_has_a_line_for_each() -> None:
+    names = [f"c{n}" for n in range(9)]
+
+    one = rows_html(names, [[f"v{n}" for n in range(9)]])
+    two = rows_html(names, [[f"v{n}" for n in range(9)]] * 2)
+
+    assert (one.count("<tr>"), one.count("<th ")) == (10, 2)
+    assert (two.count("<tr>"), two.count("<th ")) == (3, 9)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -21,6 +21,7 @@ from truckee.spark.session.catalog import (
     named_table,
     path_in_name,
     register_table,
+    table_name_parts,
 )
 
 # Delta writes down that a table has no description.
@@ -40,14 +41,18 @@ def delta_location(spark: SparkSession, name: str) -> str:
     if found is None:
         if is_temporary_view(spark, name):
             raise ViewNamedError(table=name)
-        raise TableNotFoundError(
-            table=name, hint="create it with DeltaTable.create or truckee.write(df).saveAsTable"
-        )
+        raise TableNotFoundError(table=name, hint=_hint(table_name_parts(spark, name)))
     if found.is_view:
         raise ViewNamedError(table=name)
     if found.provider not in DELTA_PROVIDERS or found.location is None:
         raise NotATruckeeTableError(table=name, provider=found.provider)
     return found.location
+
+
+def _hint(parts: Sequence[str]) -> str:
+    if len(parts) == 2 and parts[0].lower() in DELTA_PROVIDERS:
+        return "a path in SQL is absolute, as in delta.`/data/orders`"
+    return "create it with DeltaTable.create or truckee.write(df).saveAsTable"
 
 
 def location_of_table(spark: SparkSession, name: str) -> str:

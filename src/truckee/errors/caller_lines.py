@@ -1,4 +1,4 @@
-"""A traceback for notebooks: the caller's own lines, without those of truckee, Spark and IPython.
+"""The caller's own lines, for tracebacks in notebooks and for warnings.
 
 A notebook shows the frames of every library between a cell and the error, dozens of them for a
 command. What its reader can change is in the cell.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,6 +29,16 @@ def caller_lines(error: BaseException) -> list[str]:
     if len(shown) < len(frames):
         lines.append("(the frames of libraries are left out; sys.last_value has them)")
     return lines
+
+
+def warn_caller(text: str, category: type[Warning]) -> None:
+    """Warn of the line of the caller that reached truckee, however deep inside this is called."""
+    frame = sys._getframe()
+    level = 1
+    while frame.f_back is not None and _is_inner(frame.f_code.co_filename):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(text, category, stacklevel=level)
 
 
 def _is_inner(file: str) -> bool:

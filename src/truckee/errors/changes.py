@@ -190,14 +190,18 @@ class IncompatibleDataSchemaError(DeltaError):
 
 def _ranges_hint(start: int, ranges: tuple[tuple[int, int], ...]) -> str:
     """Return a hint with the readable ranges; older versions need an older schema."""
+    follow = (
+        "set the option schemaMode to follow (on the command line: --schema follow), which reads "
+        "each commit by its own schema"
+    )
     older = (
         "name a version whose schema fits with versionAsOf, and set "
         "changeDataFeed.allowTimeTravelOptionsForSchema to true"
     )
     if not ranges:
-        return f"hint: {older}"
+        return f"hint: {follow}; or {older}"
     told = " and ".join(f"{first}..{last}" for first, last in ranges)
-    whole = f"hint: read {told}" + (", each by itself" if len(ranges) > 1 else "")
+    whole = f"hint: {follow}; or read {told}" + (", each by itself" if len(ranges) > 1 else "")
     return whole if ranges[0][0] == start else f"{whole}; for older versions, {older}"
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 
+from truckee.errors.caller_lines import warn_caller
 from truckee.errors.options import (
     IllegalOptionError,
     InvalidVersionError,
@@ -103,7 +103,7 @@ def warn_of_unknown(options: Options, known: Iterable[str], *, what: str) -> Non
             continue
         hint = "" if nearest is None else f"; did you mean {nearest}?"
         text = f"option {name} has no effect on {what}{hint}"
-        warnings.warn(text, UnknownOptionWarning, stacklevel=4)
+        warn_caller(text, UnknownOptionWarning)
 
 
 def _text(value: object) -> str:

@@ -6,8 +6,9 @@ When a property begins to have an effect, remove it from the list.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
+
+from truckee.errors.caller_lines import warn_caller
 
 UNUSED_PROPERTIES: dict[str, str] = {
     "delta.castIcebergTimeType": "Iceberg tables are not converted",
@@ -42,4 +43,4 @@ def warn_of_unused(keys: Iterable[str]) -> None:
     for key in keys:
         if key in UNUSED_PROPERTIES:
             text = f"table property {key} has no effect on truckee: {UNUSED_PROPERTIES[key]}"
-            warnings.warn(text, UnusedPropertyWarning, stacklevel=4)
+            warn_caller(text, UnusedPropertyWarning)

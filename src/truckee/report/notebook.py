@@ -21,6 +21,7 @@ _CELL = (
 )
 _TABLE = 'style="margin:4px 0"'  # notebooks centre tables, away from their titles
 _MOST_COLUMNS = 40
+_MOST_BESIDE = 8
 _COMMITS_SHOWN = 5
 
 
@@ -84,7 +85,10 @@ def history_html(entries: Iterable[HistoryEntry]) -> str:
 
 
 def rows_html(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
-    """Return rows as a table, and below it the names of columns that have no values at all."""
+    """Return rows as a table, and below it the names of columns that have no values at all.
+
+    A single row of many columns would be wider than the page, so it is a line for each column.
+    """
     shown = [
         place
         for place in range(len(columns))
@@ -93,7 +97,10 @@ def rows_html(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> s
     left_out = [name for place, name in enumerate(columns) if place not in shown]
     cells = [["" if row[place] is None else str(row[place]) for place in shown] for row in rows]
     note = f"without values: {', '.join(left_out)}" if left_out else ""
-    return f"<div>{_table([columns[place] for place in shown], cells)}{escape(note)}</div>"
+    names = [columns[place] for place in shown]
+    if len(cells) == 1 and len(names) > _MOST_BESIDE:
+        names, cells = ["column", "value"], [list(pair) for pair in zip(names, *cells, strict=True)]
+    return f"<div>{_table(names, cells)}{escape(note)}</div>"
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

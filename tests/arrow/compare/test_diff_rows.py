@@ -216,6 +216,25 @@ def test_files_that_were_vacuumed_name_the_versions_that_still_work(table: Table
     assert diff(table, 0, 1) == [(2, "b", "delete")]
 
 
+def test_versions_that_still_work_do_so_whichever_files_were_vacuumed(tmp_path: Path) -> None:
+    made = Table(tmp_path / "t")
+    made.history.stage(metadata("id long", "name string"))
+    made.add("a", {"id": [1], "name": ["a"]}).then()
+    made.history.remove("a")
+    made.add("b", {"id": [2], "name": ["b"]}).then()
+    made.history.remove("b")
+    made.add("c", {"id": [3], "name": ["c"]}).then()
+    made.add("d", {"id": [4], "name": ["d"]}).then()
+    for name in ("a", "b"):
+        (made.root / name).unlink()
+
+    with pytest.raises(DiffFileNotFoundError) as raised:
+        diff(made, 0, 3)
+
+    assert (raised.value.count, raised.value.readable_from) == (1, 2)
+    assert diff(made, 2, 3) == [(4, "d", "insert")]
+
+
 def test_a_type_of_another_kind_cannot_be_compared(tmp_path: Path) -> None:
     made = Table(tmp_path)
     made.history.stage(metadata("id long"))

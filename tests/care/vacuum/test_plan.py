@@ -222,6 +222,14 @@ def test_a_vacuum_says_which_versions_and_changes_it_ends(table: Folder) -> None
     assert plan(table).breaks == "after this, versions before 3 cannot be read"
 
 
+def test_a_later_vacuum_knows_what_earlier_ones_deleted(table: Folder) -> None:
+    carry_out(plan(table))
+
+    again = plan(table)
+
+    assert (again.after.table, again.breaks) == (3, None)
+
+
 def test_the_feed_ends_one_version_after_the_table(tmp_path: Path) -> None:
     table = Folder(tmp_path / "t", **{"delta.enableChangeDataFeed": "true"})
     table.write("a", "b", "_change_data/c", days=20)

@@ -48,6 +48,7 @@ def test_a_misspelt_option_of_a_sink_is_warned_of() -> None:
     with pytest.warns(UnknownOptionWarning) as warned:
         write_batch("/t", userMetaData2="x")
 
+    assert [warning.filename for warning in warned] == [__file__]
     assert told(warned) == [
         "option userMetaData2 has no effect on a write; did you mean userMetadata?"
     ]

@@ -344,8 +344,10 @@ class TestSchemas:
         assert error.sentence() == (
             "the change feed 0..2 cannot be read with the schema of version 2, struct<id:bigint>: "
             "the data of version 0 has another schema, it is struct<id:int>\n"
-            "hint: read 2..2; for older versions, name a version whose schema fits with "
-            "versionAsOf, and set changeDataFeed.allowTimeTravelOptionsForSchema to true"
+            "hint: set the option schemaMode to follow (on the command line: --schema follow), "
+            "which reads each commit by its own schema; or read 2..2; for older versions, "
+            "name a version whose schema fits with versionAsOf, and set "
+            "changeDataFeed.allowTimeTravelOptionsForSchema to true"
         )
 
     def test_a_renamed_column(self, spark: SparkSession, tmp_path: Path) -> None:
@@ -382,8 +384,10 @@ class TestSchemas:
             "the change feed 0..3 cannot be read with the schema of version 1, "
             "struct<id:int,name:string>: version 3 changed the schema incompatibly, it is "
             "struct<id:int,more:string>\n"
-            "hint: read 3..3; for older versions, name a version whose schema fits with "
-            "versionAsOf, and set changeDataFeed.allowTimeTravelOptionsForSchema to true"
+            "hint: set the option schemaMode to follow (on the command line: --schema follow), "
+            "which reads each commit by its own schema; or read 3..3; for older versions, "
+            "name a version whose schema fits with versionAsOf, and set "
+            "changeDataFeed.allowTimeTravelOptionsForSchema to true"
         )
 
 

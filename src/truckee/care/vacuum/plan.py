@@ -34,7 +34,7 @@ from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
 from truckee.options.text import Options
 from truckee.protocol.features import check_writable
 from truckee.protocol.paths import LAST_VACUUM_INFO_PATH
-from truckee.storage.base import FileInfo, Storage
+from truckee.storage.base import FileInfo, Storage, file_exists
 from truckee.storage.tree import EmptyFolder, walk
 
 _DELTA = "spark.databricks.delta.vacuum."
@@ -114,6 +114,7 @@ def plan_vacuum(
     from_version = _oldest_needed(snapshot, options, kept, expired)
     is_lite = mode is VacuumMode.LITE
     found = _logged(snapshot, expired) if is_lite else _listed(snapshot, options.inventory)
+    is_listing = not is_lite and options.inventory is None
     # Files that were committed during a long listing are in use too.
     snapshot = update_snapshot(snapshot)
     protected = protected_files(snapshot, kept.cutoff_ms, from_version=from_version)
@@ -123,7 +124,7 @@ def plan_vacuum(
         mode=mode,
         retention=kept,
         dead=dead,
-        after=_readable_without(snapshot, dead),
+        after=_readable_without(snapshot, dead, found if is_listing else None),
         done_version=_done_version(options, expired, from_version),
     )
 
@@ -217,7 +218,30 @@ def _expired_version(storage: Storage, cutoff_ms: int) -> int | None:
     return last if last >= min(commits) else None
 
 
-def _readable_without(snapshot: Snapshot, dead: DeadFiles) -> Readable:
-    root = TableRoot(snapshot.storage)
+def _readable_without(
+    snapshot: Snapshot, dead: DeadFiles, listing: Iterable[FileInfo | EmptyFolder] | None
+) -> Readable:
+    """Return what can be read afterwards; `lacks_files` if this vacuum deletes what is needed.
+
+    A listing also shows what earlier vacuums deleted. Without one, only this vacuum counts.
+    """
+    storage = snapshot.storage
+    root = TableRoot(storage)
     paths = {file.path for file in dead.files}
-    return readable_from(snapshot, lambda path: bool(paths) and root.relative(path) in paths)
+
+    def is_deleted(path: str) -> bool:
+        return bool(paths) and root.relative(path) in paths
+
+    after = readable_from(snapshot, is_deleted)
+    if listing is None:
+        return after
+    listed = {root.key(entry.path) for entry in listing if isinstance(entry, FileInfo)}
+
+    def is_gone(path: str) -> bool:
+        place = root.relative(path)
+        if place is None or place in paths:
+            return place is not None
+        # A hidden file, and one that was written meanwhile, is not in the listing.
+        return root.key(place) not in listed and not file_exists(storage, place)
+
+    return readable_from(snapshot, is_gone)._replace(lacks_files=after.lacks_files)

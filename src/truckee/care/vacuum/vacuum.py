@@ -75,8 +75,6 @@ def carry_out(
     A failure does not stop the vacuum: it is in the outcome, and in Python's log.
     """
     storage = plan.snapshot.storage
-    if plan.breaks is not None:
-        _logger.warning("vacuum of %s: %s", storage.root, plan.breaks)
     is_logged = _is_logged(storage, Options(settings or {}))
     if is_logged:
         _commit(storage, "VACUUM START", *_start(plan))

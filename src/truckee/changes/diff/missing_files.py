@@ -13,9 +13,10 @@ from truckee.errors.base import DeltaError
 from truckee.errors.diff import DiffFileNotFoundError
 from truckee.log.files.commits import read_commits
 from truckee.log.files.history import latest_version
+from truckee.protocol.actions import RemoveFile
 from truckee.protocol.paths import decode_path
 from truckee.scan.scan_file import ScanFile
-from truckee.storage.base import Storage
+from truckee.storage.base import Storage, file_exists
 
 
 def missing_diff_files(plan: SnapshotDiff) -> DiffFileNotFoundError | None:
@@ -35,25 +36,35 @@ def missing_diff_files(plan: SnapshotDiff) -> DiffFileNotFoundError | None:
 
 
 def _readable_from(storage: Storage, files: Iterable[ScanFile], gone: Iterable[str]) -> int | None:
-    """Return the version that removed the last of the missing data files, None if one is live.
+    """Return the first version after which none needs a missing file, None if the latest does.
 
-    A missing vector counts as its data file.
+    A file that version r removed is needed by the versions before r, so the newest commit that
+    removed a missing file decides, whether or not this diff needs that file.
     """
     missing = set(gone)
     needed = {file.path: file for file in files}
     left = {path for path, file in needed.items() if missing & set(_all_paths(file))}
     first = min(file.version for file in needed.values())
-    removed = first
+    removed: list[tuple[int, list[str]]] = []
     try:
         for commit in read_commits(storage, first + 1, latest_version(storage)):
-            for remove in commit.removes:
-                path = decode_path(remove.path)
-                if path in left:
-                    left.discard(path)
-                    removed = commit.version
+            left.difference_update(decode_path(remove.path) for remove in commit.removes)
+            removed.append((commit.version, [p for r in commit.removes for p in _removed_paths(r)]))
     except DeltaError:
         return None
-    return None if left else removed
+    if left:
+        return None
+    for version, paths in reversed(removed):
+        if any(path in missing or not file_exists(storage, path) for path in paths):
+            return version
+    return None
+
+
+def _removed_paths(remove: RemoveFile) -> Iterable[str]:
+    yield decode_path(remove.path)
+    vector = remove.deletion_vector
+    if vector is not None and vector.is_on_disk:
+        yield vector.file_path
 
 
 def _all_paths(file: ScanFile) -> Iterable[str]:

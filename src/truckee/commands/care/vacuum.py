@@ -14,6 +14,7 @@ Settings begin with `spark.databricks.delta.`:
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pyspark import RDD
@@ -41,6 +42,7 @@ from truckee.storage.memory import MemoryStorage
 from truckee.storage.tree import DeletionOutcome, delete_files
 from truckee.storage.urls import scheme_of
 
+_logger = logging.getLogger(__name__)
 _PARALLEL = "spark.databricks.delta.vacuum.parallelDelete."
 _HERE = (MemoryStorage, HadoopStorage)  # storages that only this process can reach
 _MANY_FILES = 100_000
@@ -82,6 +84,8 @@ def vacuum(
         plan = plan_vacuum(storage, options, settings)
         if dry_run:
             return _paths(spark, [_qualified(storage, path) for path in plan.paths])
+        if plan.breaks is not None:
+            _logger.warning("vacuum of %s: %s", storage.root, plan.breaks)
         carry_out(plan, settings, delete=_deletion(spark, settings))
     return _paths(spark, [_qualified(storage)])
 

@@ -99,13 +99,15 @@ def session(app_name: str = "truckee", **conf: object) -> SparkSession:
     A session that is started gets what `configure` adds and these settings, unless a keyword,
     spark-submit, `spark-defaults.conf` or the environment say otherwise:
 
-    | setting                        | value       | when                                          |
-    |--------------------------------|-------------|-----------------------------------------------|
-    | `spark.master`                 | `local[*]`  | always                                        |
-    | `spark.driver.bindAddress`     | `127.0.0.1` | local master: a laptop's host name often      |
-    | `spark.driver.host`            | `localhost` | points to a network that it has left          |
-    | `spark.ui.enabled`             | `false`     | local master                                  |
-    | `spark.sql.shuffle.partitions` | the cores, at least 2 | local master                        |
+    | setting                        | value                 | when         |
+    |--------------------------------|-----------------------|--------------|
+    | `spark.master`                 | `local[*]`            | always       |
+    | `spark.driver.bindAddress`     | `127.0.0.1`           | local master |
+    | `spark.driver.host`            | `localhost`           | local master |
+    | `spark.ui.enabled`             | `false`               | local master |
+    | `spark.sql.shuffle.partitions` | the cores, at least 2 | local master |
+
+    The addresses are set since a laptop's host name often points to a network that it has left.
     """
     settings = {_named(key): value for key, value in conf.items()}
     if not _is_running():
