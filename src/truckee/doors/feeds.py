@@ -107,7 +107,7 @@ def _range(spec: ChangesSpec) -> list[int | datetime]:
         if value is None:
             continue
         if spec.is_time:
-            found.append(_EPOCH + timedelta(microseconds=value + 1000 * moves))
+            found.append(_moment(value + 1000 * moves))
         else:
             found.append(value + moves)
     return found
@@ -125,6 +125,14 @@ def _bound(function: str, argument: dict[str, Any]) -> int | str | datetime | No
     if kind == "string":
         return str(value)
     if kind == "timestamp":
-        return _EPOCH + timedelta(microseconds=int(value))
+        return _moment(int(value))
     needs = "a version (INT or BIGINT) or a time (STRING or TIMESTAMP)"
     raise FunctionArgumentError(function=function, argument=argument["sql"], needs=needs)
+
+
+def _moment(micros: int) -> datetime:
+    """Return a time; one beyond Python's years is the last or first, where no commit is either."""
+    try:
+        return _EPOCH + timedelta(microseconds=micros)
+    except OverflowError:
+        return (datetime.max if micros > 0 else datetime.min).replace(tzinfo=timezone.utc)
