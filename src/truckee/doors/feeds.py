@@ -21,6 +21,8 @@ from truckee.spark.session.doors import Question
 from truckee.streaming.fast_lane import stream_frame
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_FIRST = datetime.min.replace(tzinfo=timezone.utc)
+_LAST = datetime.max.replace(tzinfo=timezone.utc)
 _VERSIONS = ("integer", "long")
 _BY_PATH = "table_changes_by_path"
 _NET_CHANGES = "NET_CHANGES"
@@ -135,4 +137,4 @@ def _moment(micros: int) -> datetime:
     try:
         return _EPOCH + timedelta(microseconds=micros)
     except OverflowError:
-        return (datetime.max if micros > 0 else datetime.min).replace(tzinfo=timezone.utc)
+        return _LAST if micros > 0 else _FIRST
