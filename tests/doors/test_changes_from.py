@@ -122,3 +122,27 @@ def test_a_stream_nets_each_batch(enabled: SparkSession, tmp_path: Path) -> None
 def test_a_version_that_is_none_is_refused(enabled: SparkSession) -> None:
     with pytest.raises(AnalysisException, match="startingVersion"):
         enabled.read.option("startingVersion", "first").changes(NAME)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        f"{NAME} CHANGES FROM TIMESTAMP TIMESTAMP'+12345-01-01 00:00:00'",
+        f"table_changes('{NAME}', TIMESTAMP'+12345-01-01 00:00:00')",
+    ],
+)
+def test_a_year_that_python_lacks_is_after_the_last_commit(
+    enabled: SparkSession, changes: str
+) -> None:
+    with pytest.raises(Exception, match="DELTA_TIMESTAMP_GREATER_THAN_COMMIT"):
+        enabled.sql(f"SELECT * FROM {changes}").collect()
+
+
+def test_filters_by_a_year_that_python_lacks_are_left_to_spark(enabled: SparkSession) -> None:
+    far = "TIMESTAMP'+12345-01-01 00:00:00'"
+    rows = enabled.sql(
+        f"SELECT id FROM {NAME} CHANGES FROM VERSION 1 "
+        f"WHERE _commit_timestamp < {far} AND DATE(_commit_timestamp) < DATE'+12345-01-01'"
+    )
+
+    assert rows.count() == 7

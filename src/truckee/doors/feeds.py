@@ -21,6 +21,8 @@ from truckee.spark.session.doors import Question
 from truckee.streaming.fast_lane import stream_frame
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_FIRST = datetime.min.replace(tzinfo=timezone.utc)
+_LAST = datetime.max.replace(tzinfo=timezone.utc)
 _VERSIONS = ("integer", "long")
 _BY_PATH = "table_changes_by_path"
 _NET_CHANGES = "NET_CHANGES"
@@ -107,7 +109,7 @@ def _range(spec: ChangesSpec) -> list[int | datetime]:
         if value is None:
             continue
         if spec.is_time:
-            found.append(_EPOCH + timedelta(microseconds=value + 1000 * moves))
+            found.append(_moment(value + 1000 * moves))
         else:
             found.append(value + moves)
     return found
@@ -125,6 +127,14 @@ def _bound(function: str, argument: dict[str, Any]) -> int | str | datetime | No
     if kind == "string":
         return str(value)
     if kind == "timestamp":
-        return _EPOCH + timedelta(microseconds=int(value))
+        return _moment(int(value))
     needs = "a version (INT or BIGINT) or a time (STRING or TIMESTAMP)"
     raise FunctionArgumentError(function=function, argument=argument["sql"], needs=needs)
+
+
+def _moment(micros: int) -> datetime:
+    """Return a time; one beyond Python's years is the last or first, where no commit is either."""
+    try:
+        return _EPOCH + timedelta(microseconds=micros)
+    except OverflowError:
+        return _LAST if micros > 0 else _FIRST

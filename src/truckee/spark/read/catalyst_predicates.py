@@ -153,7 +153,10 @@ class _Reader:
             return Decimal(text)
         if data_type not in _PARSERS:
             raise _NotLiteral
-        return _PARSERS[data_type](text)
+        try:
+            return _PARSERS[data_type](text)
+        except (ValueError, OverflowError) as problem:
+            raise _NotLiteral from problem  # a year beyond Python's
 
 
 _PARSERS: dict[str, Callable[[str], Any]] = {

@@ -1,0 +1,43 @@
+"""Filters of Spark as predicates: what Python cannot express is left to Spark."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from truckee.protocol.predicates import UNKNOWN, Column, Comparison, Predicate
+from truckee.spark.read.catalyst_predicates import predicate_of
+from values import simple_schema
+
+_SCHEMA = simple_schema("id long", "day date", "at timestamp_ntz", "t timestamp")
+_CATALYST = "org.apache.spark.sql.catalyst.expressions"
+
+
+def _above(column: str, kind: str, literal: str, zone: str = "UTC") -> Predicate:
+    """Return the predicate of `column > literal`, as Spark writes the filter down."""
+    nodes = [
+        {"class": f"{_CATALYST}.GreaterThan", "num-children": 2, "left": 0, "right": 1},
+        {"class": f"{_CATALYST}.AttributeReference", "num-children": 0, "name": column},
+        {"class": f"{_CATALYST}.Literal", "num-children": 0, "value": literal, "dataType": kind},
+    ]
+    return predicate_of([msgspec.json.encode(nodes).decode()], _SCHEMA, zone)
+
+
+def test_a_comparison_with_a_number_is_a_predicate() -> None:
+    assert _above("id", "long", "7") == Comparison(">", Column(("id",)), 7)
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "literal", "zone"),
+    [
+        ("day", "date", "+12345-01-01", "UTC"),
+        ("day", "date", "-0044-03-15", "UTC"),
+        ("at", "timestamp_ntz", "400000000000000000", "UTC"),
+        ("at", "timestamp_ntz", "-100000000000000000", "UTC"),
+        ("t", "timestamp", "9999-12-31 23:59:59", "America/New_York"),
+    ],
+)
+def test_a_year_that_python_lacks_prunes_nothing(
+    column: str, kind: str, literal: str, zone: str
+) -> None:
+    assert _above(column, kind, literal, zone) == UNKNOWN
