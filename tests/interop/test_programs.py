@@ -184,41 +184,6 @@ for start, needle in (("7", "DELTA_VERSION_NOT_FOUND"), ("0", "DELTA_SOURCE_TABL
         told.append(str(needle in str(error)))
 spark.sql(f"INSERT INTO made VALUES (9, '{' '.join(told)}')")
 """,
-    "streams into a table": """
-import tempfile
-from pyspark.errors import StreamingQueryException
-
-path = tempfile.mkdtemp() + "/t"
-spark.range(4).coalesce(1).write.format("delta").save(path)
-spark.sql("CREATE TABLE made (id BIGINT, what STRING) USING delta")
-spark.sql("INSERT INTO made VALUES (0, 'known')")
-told = []
-
-def write(frame, mode="append"):
-    writer = frame.writeStream.format("delta").outputMode(mode)
-    writer = writer.option("checkpointLocation", tempfile.mkdtemp())
-    query = writer.trigger(availableNow=True).toTable("made")
-    try:
-        query.awaitTermination()
-        source, sink = query.lastProgress["sources"][0], query.lastProgress["sink"]
-        told.append(f"{source['description'].partition('[')[0]} {sink['description'][:10]}")
-    except StreamingQueryException as error:
-        told.append(str("CAST_INVALID_INPUT" in str(error) or "TASK_WRITE_FAILED" in str(error)))
-
-ids = spark.readStream.format("delta").load(path)
-write(ids.join(spark.table("made").select("id"), "id", "left_anti"))
-write(ids.selectExpr("cast(id + 10 AS STRING) AS id", "id AS what"))
-write(ids.selectExpr("'no number' AS id"))
-write(ids.groupBy("id").count().selectExpr("id", "cast(count AS STRING) AS what"), "complete")
-try:
-    spark.readStream.format("delta").schema("other LONG").load(path)
-except Exception as error:
-    told.append(f"{error.getCondition()} {error.getSqlState()}")
-commits = spark.sql("DESCRIBE HISTORY made").orderBy("version").collect()
-told += [f"{commit['operation']} {commit['isBlindAppend']}" for commit in commits]
-rows = spark.createDataFrame([(each,) for each in told], "what STRING").coalesce(1)
-rows.write.format("delta").mode("append").saveAsTable("made")
-""",
     "rows to replace in a table that is not there": """
 told = []
 for option, value in (("replaceUsing", "id"), ("replaceOn", "true")):
