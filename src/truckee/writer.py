@@ -19,7 +19,7 @@ from truckee.commands.write.options import (
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
 from truckee.doors.enable import enable_on_first_use
-from truckee.errors.commands.create import NoTableLocationError
+from truckee.errors.commands.create import NoPathGivenError
 from truckee.options.arguments import check_format, checked_argument
 from truckee.options.text import Options, options_text, warn_of_unknown
 from truckee.protocol.property_kinds import parse_column_names
@@ -87,7 +87,7 @@ class TableWriter:
         self._with(mode, partitionBy, options)
         where = path if path is not None else Options(self._options).get("path")
         if where is None:
-            raise NoTableLocationError
+            raise NoPathGivenError
         write_table(self._df, replace(self._write(where), cuts_off=False))
 
     def saveAsTable(

@@ -142,6 +142,7 @@ def test_a_pattern_that_is_no_regular_expression() -> None:
     with pytest.raises(IllegalOptionError) as raised:
         stream_options({"excludeRegex": "("})
 
+    assert raised.value.code == "DELTA_REGEX_OPT_SYNTAX_ERROR"
     assert raised.value.sentence() == (
         "option excludeRegex is '(', but needs to be a regular expression (missing ), "
         "unterminated subpattern at position 0)\n"

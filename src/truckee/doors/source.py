@@ -10,17 +10,19 @@ import msgspec
 from truckee.commands.write.options import WRITE_OPTIONS, save_mode, write_options
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
-from truckee.errors.commands.create import NoTableLocationError
+from truckee.errors.commands.create import NoPathGivenError
+from truckee.errors.stream_schema import GivenSchemaError
 from truckee.options.text import Options, warn_of_unknown
 from truckee.protocol.property_kinds import parse_column_names
+from truckee.protocol.schema import StructType, parse_schema, type_text
 from truckee.readwriter import load_path
 from truckee.spark.read.stream_source import java_source
 from truckee.spark.schema_conversion import to_java
 from truckee.spark.session.catalog_tables import no_relation, relation_of
 from truckee.spark.session.doors import Question
 from truckee.spark.session.settings import session_settings, session_storage
-from truckee.streaming.fast_lane import open_lane
-from truckee.streaming.sink import write_batch
+from truckee.streaming.fast_lane import Lane, open_lane
+from truckee.streaming.sink import BatchSink
 
 _PARTITIONS, _CLUSTERING = "__partition_columns", "__clustering_columns"
 _NOT_FOR_TABLES = ("path", "checkpointlocation", _PARTITIONS, _CLUSTERING)
@@ -61,7 +63,16 @@ def stream_schema(question: Question) -> Any:
     """Answer with the columns of a table as a stream."""
     options = _options(question)
     lane = open_lane(question.spark, _path(options), _own(options))
+    if question.about["given"] is not None:
+        _check_given(parse_schema(question.about["given"]), lane)
     return to_java(question.spark, lane.schema)
+
+
+def _check_given(given: StructType, lane: Lane) -> None:
+    """Raise `GivenSchemaError` unless the columns that a user gave are the table's."""
+    told, found = type_text(given), type_text(lane.read.read.schema)
+    if given.fields and told != found:
+        raise GivenSchemaError(table=lane.read.storage.root, given=told, found=found)
 
 
 def stream(question: Question) -> Any:
@@ -80,16 +91,17 @@ def check_sink(question: Question) -> None:
 
 def batch(question: Question) -> None:
     """Write one batch of a stream, once."""
-    _sink(question)(question.frame(0), question.about["number"])
+    about = question.about
+    _sink(question).write(question.frame(0), about["number"], about["tables_read"])
 
 
-def _sink(question: Question) -> Any:
+def _sink(question: Question) -> BatchSink:
     options = _options(question)
-    return write_batch(
+    return BatchSink(
         _path(options),
         outputMode=question.about["output_mode"],
         partitionBy=question.about["partitions"] or None,
-        **_own(options),
+        options=_own(options),
     )
 
 
@@ -105,7 +117,7 @@ def _own(options: Mapping[str, str]) -> dict[str, str]:
 def _path(options: Mapping[str, str]) -> str:
     path = Options(options).get("path")
     if path is None:
-        raise NoTableLocationError
+        raise NoPathGivenError
     return path
 
 

@@ -2,6 +2,7 @@
 
 DeltaError
   IllegalOptionError         an option with a value that is not allowed
+    PatternOptionError         that is not a regular expression
   UnsupportedOptionError     an unsupported option that would change the result
   InvalidVersionError        a version that is not an integer
     TimeTravelVersionError     in versionAsOf
@@ -40,6 +41,13 @@ class IllegalOptionError(DeltaError):
             f"option {self.option} is {self.value!r}, but needs to be {self.needs}\n"
             f"hint: set {self.option} to such a value, or leave it out"
         )
+
+
+@dataclass(eq=False, kw_only=True)
+class PatternOptionError(IllegalOptionError):
+    """An option is not a regular expression."""
+
+    code: ClassVar[str] = "DELTA_REGEX_OPT_SYNTAX_ERROR"
 
 
 @dataclass(eq=False, kw_only=True)

@@ -27,7 +27,7 @@ from truckee.errors.base import DeltaError
 class GivenSchemaError(DeltaError):
     """The schema given for a read is not the table's."""
 
-    code: ClassVar[str] = "DELTA_UNSUPPORTED_SCHEMA_DURING_READ"
+    code: ClassVar[str] = "DELTA_READ_SOURCE_SCHEMA_CONFLICT"
     table: str
     given: str
     found: str
@@ -36,7 +36,7 @@ class GivenSchemaError(DeltaError):
         return (
             f"the read was given the schema {self.given}, but that of {self.table} is "
             f"{self.found}\n"
-            "hint: leave out schema(); to choose columns, set the option columns"
+            "hint: leave out schema(), and choose columns with select()"
         )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from truckee.errors.options import IllegalOptionError
+from truckee.errors.options import IllegalOptionError, PatternOptionError
 from truckee.errors.stream_schema import SchemaLogNeedsDataLossCheckError
 from truckee.errors.streaming import TimeTravelOfStreamError, TwoStartsError
 from truckee.options.feed import OUT_OF_RANGE, SESSION_PREFIX, TIME_TRAVEL, is_feed_read
@@ -206,7 +206,7 @@ def _pattern(options: Options, name: str) -> str | None:
     try:
         re.compile(options[name])
     except re.error as error:
-        raise IllegalOptionError(
+        raise PatternOptionError(
             option=name, value=options[name], needs=f"a regular expression ({error})"
         ) from error
     return options[name]

@@ -246,6 +246,7 @@ def _spark_classes() -> dict[type[DeltaError], type[PySparkException]]:
             errors.ManifestModeError,
             errors.NegativeRetentionError,
             errors.NoKeysError,
+            errors.NoPathGivenError,
             errors.NullBoundaryError,
             errors.RetentionMismatchError,
             errors.RetentionTooShortError,

@@ -11,8 +11,10 @@ from pyspark.sql.types import StructType
 from truckee.changes.missing_files import missing_file_error
 from truckee.errors.base import DeltaError
 from truckee.errors.log import NotADeltaTableError, StreamedPathError
+from truckee.errors.streaming import TimeTravelOfStreamError
 from truckee.options.stream import STREAM_OPTIONS, stream_options
 from truckee.options.text import Options, warn_of_unknown
+from truckee.options.time_travel import split_path
 from truckee.scan.scan_file import ScanFile
 from truckee.spark.read.changelog_frames import as_declared, changelog_frame
 from truckee.spark.read.relations import scan_frame
@@ -32,8 +34,9 @@ class Lane(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the stream in plans and in the state of a query."""
-        return f"truckee[{self.read.storage.root}]"
+        """The description of the stream in plans and in the progress of a query: delta-spark's."""
+        root = self.read.storage.root
+        return f"DeltaSource[{root if '://' in root else f'file:{root}'}]"
 
     @property
     def schema(self) -> StructType:
@@ -67,6 +70,8 @@ def open_lane(spark: SparkSession, path: str, options: Mapping[str, object]) -> 
     try:
         return Lane(open_stream(open_storage(path), parsed, open_storage))
     except NotADeltaTableError as error:
+        if split_path(path, time_zone=session_zone(spark))[1] is not None:
+            raise TimeTravelOfStreamError(option="path") from None
         raise StreamedPathError(table=error.table, found=error.found) from None
 
 

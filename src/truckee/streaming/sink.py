@@ -8,22 +8,26 @@ runs a batch again after a restart, the batch is found in the table, and nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame
 
 from truckee.commands.after_commit import rows_committed
 from truckee.commands.care.auto_compact import enable_auto_compaction
+from truckee.commands.schema.evolution import is_parsed
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.streaming import NullTypeInStreamError, UnsupportedOutputModeError
 from truckee.options.text import Options, warn_of_unknown
-from truckee.protocol.schema import VOID, nested_fields
+from truckee.protocol.schema import VOID, StructType, nested_fields
+from truckee.spark.jvm.projection import column
+from truckee.spark.read.scan import file_url
 from truckee.spark.read.stream_source import ending_with_its_error
-from truckee.spark.schema_conversion import from_spark
+from truckee.spark.schema_conversion import from_spark, spark_type
 from truckee.spark.session.arguments import PathLike, checked_path
 from truckee.spark.session.settings import session_settings, session_storage
 from truckee.spark.write.incoming_rows import rows_to_write
+from truckee.spark.write.session_copy import COLUMN_SETTINGS, on_session
 from truckee.spark.write.writer import write_files
 from truckee.streaming.write_commit import (
     STREAM_OPERATION,
@@ -55,21 +59,44 @@ def write_batch(
     classic session knows. Over Spark Connect, `queryId` must give it: any name that stays the same.
     Raises `UnsupportedOutputModeError` for other modes.
     """
-    place, mode = checked_path(path), outputMode.lower()
-    if mode not in _MODES:
-        raise UnsupportedOutputModeError(mode=outputMode)
+    sink = BatchSink(
+        path, outputMode=outputMode, partitionBy=partitionBy, queryId=queryId, options=options
+    )
+    return ending_with_its_error(sink.write)
 
-    warn_of_unknown(Options(options), SINK_OPTIONS, what="a write")
 
-    def write(batch: DataFrame, number: int) -> None:
-        query = queryId or _query_id(batch)
-        given = {**options, "txnAppId": query, "txnVersion": number}
+class BatchSink:
+    """A table that batches of a stream are written to; arguments are those of `write_batch`."""
+
+    def __init__(
+        self,
+        path: PathLike,
+        *,
+        outputMode: str,
+        partitionBy: str | tuple[str, ...] | list[str] | None,
+        options: Mapping[str, Any],
+        queryId: str | None = None,
+    ) -> None:
+        self._path, self._mode = checked_path(path), outputMode.lower()
+        if self._mode not in _MODES:
+            raise UnsupportedOutputModeError(mode=outputMode)
+        warn_of_unknown(Options(options), SINK_OPTIONS, what="a write")
+        self._partition_by = _names(partitionBy)
+        self._query = queryId
+        self._options = options
+
+    def write(self, batch: DataFrame, number: int, tables_read: Collection[str] = ()) -> None:
+        """Write a batch, unless it is part of the table.
+
+        `tables_read` are URLs of the tables that the query reads, as far as they are known. If the
+        table itself is one of them, any change of its data is a conflict.
+        """
+        query = self._query or _query_id(batch)
+        given = {**self._options, "txnAppId": query, "txnVersion": number}
         if _is_remote(batch):
-            _write_remotely(batch, place, mode, _names(partitionBy), given)
+            _write_remotely(batch, self._path, self._mode, self._partition_by, given)
         else:
-            _write(batch, place, mode, _names(partitionBy), given)
-
-    return ending_with_its_error(write)
+            _write(batch, self._path, self._mode, self._partition_by, given, tables_read)
 
 
 def _write(
@@ -78,6 +105,7 @@ def _write(
     mode: str,
     partition_by: tuple[str, ...] | None,
     given: Mapping[str, Any],
+    tables_read: Collection[str],
 ) -> None:
     spark, text = batch.sparkSession, Options(given)
     data = from_spark(batch.schema)
@@ -92,10 +120,12 @@ def _write(
         is_overwrite=_MODES[mode] == "Overwrite",
         storage=storage,
         settings=session_settings(spark),
+        parses_text=True,
     )
     if is_committed(planned, storage, (query, number)):
         return
-    rows = rows_to_write(batch, planned.target.table.schema)
+    schema = planned.target.table.schema
+    rows = rows_to_write(_with_parsed_text(batch, schema), schema)
     written = write_files(
         rows.df,
         storage=storage,
@@ -113,9 +143,27 @@ def _write(
         parameters=stream_parameters(mode.capitalize(), query, number),
         txn=(query, number),
         identity_marks=written.identity_marks,
+        reads_table=file_url(storage.root, storage.root) in tables_read,
     )
     if version is not None:
         rows_committed(spark, storage, version, planned.target.table.metadata)
+
+
+def _with_parsed_text(batch: DataFrame, schema: StructType) -> DataFrame:
+    """Return the rows of a batch with columns of text parsed as the types that the table has.
+
+    A text that is no such value is an error when the rows are computed, whatever the session says.
+    """
+    given = {field.name.casefold(): field for field in from_spark(batch.schema).fields}
+    parsed = {
+        given[name].name: spark_type(field.type)
+        for field in schema.fields
+        if (name := field.name.casefold()) in given and is_parsed(given[name].type, field.type)
+    }
+    if not parsed:
+        return batch
+    strict = on_session(batch, {**COLUMN_SETTINGS, "spark.sql.ansi.enabled": "true"})
+    return strict.withColumns({name: column(name).cast(to) for name, to in parsed.items()})
 
 
 def _write_remotely(

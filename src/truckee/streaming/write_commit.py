@@ -72,8 +72,9 @@ def commit_write(
     parameters: Mapping[str, Any] | None = None,
     txn: tuple[str, int] | None = None,
     identity_marks: Mapping[str, int] | None = None,
+    reads_table: bool = False,
 ) -> int | None:
-    """The same for files of any origin."""
+    """The same for files of any origin; `reads_table` says that its rows depend on the table."""
     snapshot = read_snapshot(planned, storage)
     metadata = with_identity_marks(planned.target.table.metadata, identity_marks or {})
     after = planned.target.table.after(metadata, None)
@@ -83,6 +84,9 @@ def commit_write(
     if txn is not None and not transaction.set_transaction(*txn):
         files.discard()
         return None
+    # A stream that replaces the rows of its table depends on it, even if it creates the table.
+    if reads_table or (planned.is_overwrite and operation == STREAM_OPERATION):
+        transaction.read_whole_table()
     metrics = _stage(transaction, planned, snapshot, adds, operation)
     return commit_written(
         transaction,

@@ -74,6 +74,7 @@ def write_plan(
     is_overwrite: bool,
     storage: Storage | None = None,
     settings: Mapping[str, str] | None = None,
+    parses_text: bool = False,
 ) -> WritePlan:
     """Return the write that options ask for; raises what `truckee.write` would raise.
 
@@ -92,6 +93,7 @@ def write_plan(
         mode="Overwrite" if is_overwrite else "Append",
         partition_by=_partition_by(text),
         options=options,
+        parses_text=parses_text,
     )
     snapshot = existing_table(storage)
     table = table_after(write, data, snapshot, settings or {})

@@ -3,8 +3,9 @@
 Columns are matched by name, ignoring case, at every depth. A table's column keeps its type, and
 values are cast to it as in SQL's INSERT: any number to any number type, any simple type to text,
 dates and timestamps to one another. A DataFrame that is written by path must not lose anything by
-it: no fraction, no time of day. Columns that only the data has are added if that was requested, at
-the end of their struct.
+it: no fraction, no time of day. A stream may also write text that is to be parsed as a number, a
+date or a timestamp; a text that is none is an error. Columns that only the data has are added if
+that was requested, at the end of their struct.
 """
 
 from __future__ import annotations
@@ -101,6 +102,7 @@ def merged_schema(
     name: str,
     widening: bool = False,
     cuts_off: bool = True,
+    parses_text: bool = False,
 ) -> StructType:
     """Return the schema of a table after data was written to it.
 
@@ -108,9 +110,15 @@ def merged_schema(
     calls the table `name`. The data may lack columns, except those that are NOT NULL and have no
     default or generated value. With `widening` (the table has type widening on), columns may also
     become wider, as from int to bigint. Unless the write `cuts_off`, types are refused whose
-    fractions or times of day the table's type does not have.
+    fractions or times of day the table's type does not have. If it `parses_text`, columns of text
+    fit those that `is_parsed` names.
     """
-    merge = _Merge(add_columns, widening=widening and add_columns, cuts_off=cuts_off)
+    merge = _Merge(
+        add_columns,
+        widening=widening and add_columns,
+        cuts_off=cuts_off,
+        parses_text=parses_text,
+    )
     result = merge.structs(table, data, ())
     if merge.differences:
         kind = TypeMismatchError if merge.has_other_types() else SchemaMismatchError
@@ -134,8 +142,11 @@ def _has_own_value(field: StructField) -> bool:
 class _Merge:
     """One merge of schemas, and the differences found in it."""
 
-    def __init__(self, add_columns: bool, *, widening: bool = False, cuts_off: bool) -> None:
+    def __init__(
+        self, add_columns: bool, *, widening: bool = False, cuts_off: bool, parses_text: bool
+    ) -> None:
         self._add_columns = add_columns
+        self._parses_text = parses_text
         self._widening = widening
         self._cuts_off = cuts_off
         self.differences: list[ColumnDifference] = []
@@ -179,6 +190,8 @@ class _Merge:
                 return replace(table, key_type=key, value_type=value)
         if table == VOID and self._add_columns:
             return _stored_type(data)
+        if self._parses_text and len(path) == 1 and is_parsed(data, table):
+            return table
         if not can_store(data, table) or (_is_cut_off(data, table) and not self._cuts_off):
             self._differ(path, table, data, "types differ")
         return table
@@ -226,6 +239,12 @@ def can_store(data: DataType, table: DataType) -> bool:
     if source in DATES:
         return target in DATES
     return is_number(data) and is_number(table)
+
+
+def is_parsed(data: DataType, table: DataType) -> bool:
+    """Return whether a stream parses values of one type, which is text, as values of another."""
+    is_target = is_number(table) or _name(table) in (*DATES, "binary")
+    return _name(data) == "string" and is_target
 
 
 def _is_cut_off(data: DataType, table: DataType) -> bool:

@@ -39,7 +39,8 @@ class Write:
     `is_managed` says whether the catalog manages the table. A write that `replaces` a table keeps
     only its history; `description` is for a new table. `matched_by` has the rows under the names
     that replaceOn and replaceUsing use, if they differ from those that are written. A write that
-    `cuts_off` may drop fractions and times of day, as SQL's INSERT does.
+    `cuts_off` may drop fractions and times of day, as SQL's INSERT does. One that `parses_text` may
+    have text for columns of numbers, dates and timestamps.
     """
 
     storage: Storage
@@ -53,6 +54,7 @@ class Write:
     description: str | None = None
     matched_by: DataFrame | None = None
     cuts_off: bool = True
+    parses_text: bool = False
 
     @property
     def is_overwrite(self) -> bool:
@@ -91,6 +93,7 @@ def table_after(
         name=write.storage.root,
         widening=snapshot.properties.enable_type_widening,
         cuts_off=write.cuts_off,
+        parses_text=write.parses_text,
     )
     if schema == snapshot.schema:
         return table_plan(write.storage, snapshot, snapshot.metadata)

@@ -16,6 +16,7 @@ DeltaError
 ├── PathLocationError           set the location of a table that is named by its path
 ├── AmbiguousTablePathError     create by a path, with another one as its location
 ├── NoTableLocationError        create with neither a name nor a location
+│   └── NoPathGivenError          a read, a write or a stream without a path
 ├── InvalidTableNameError       a name that Spark's catalog does not allow
 ├── TypeTextError               a type name that is not SQL
 └── ConversionError             a folder that cannot be made a table
@@ -204,6 +205,18 @@ class NoTableLocationError(DeltaError):
     def __str__(self) -> str:
         return (
             "the table has neither a name nor a location\nhint: call tableName or location, or both"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class NoPathGivenError(NoTableLocationError):
+    """A read, a write or a stream gives no path."""
+
+    def __str__(self) -> str:
+        return (
+            "no path is given\n"
+            "hint: give it to load, save or start, or as option path; a table by name is read with "
+            "table, and written with saveAsTable or toTable"
         )
 
 

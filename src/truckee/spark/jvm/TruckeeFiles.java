@@ -50,6 +50,7 @@ public class TruckeeFiles implements FileIndex {
   private static final long BLOCK = 128L << 20;
 
   private final String name;
+  private final String root;
   private final Seq rootPaths;
   private final StructType partitionSchema;
   private final long sizeInBytes;
@@ -58,12 +59,16 @@ public class TruckeeFiles implements FileIndex {
   public TruckeeFiles(
       String name, String root, StructType partitionSchema, long sizeInBytes, BiFunction files) {
     this.name = name;
+    this.root = root;
     // Spark's explain() shows the class and as many of these paths as fit, starting with the first.
     this.rootPaths = seq(new Path[] {new Path("/" + name), new Path(root)});
     this.partitionSchema = partitionSchema;
     this.sizeInBytes = sizeInBytes;
     this.files = files;
   }
+
+  /** The URL of the table. */
+  public String root() { return root; }
 
   public Seq rootPaths() { return rootPaths; }
 

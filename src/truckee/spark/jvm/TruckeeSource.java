@@ -1,16 +1,22 @@
 package truckee;
 
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiFunction;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.SQLContext;
 import org.apache.spark.sql.SaveMode;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableProvider;
 import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.execution.datasources.FileIndex;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.streaming.Sink;
 import org.apache.spark.sql.execution.streaming.Source;
 import org.apache.spark.sql.sources.BaseRelation;
@@ -48,7 +54,7 @@ public class TruckeeSource implements DataSourceRegister, TableProvider, Relatio
   public Tuple2 sourceSchema(
       SQLContext context, Option schema, String provider, scala.collection.immutable.Map options) {
     Map about = about(options);
-    about.put("has_schema", Boolean.valueOf(schema.isDefined()));
+    about.put("given", schema.isDefined() ? ((StructType) schema.get()).json() : null);
     return new Tuple2("delta", TruckeeAnswers.ask("stream schema", about, new Object[] {context.sparkSession()}));
   }
 
@@ -67,7 +73,7 @@ public class TruckeeSource implements DataSourceRegister, TableProvider, Relatio
     about.put("output_mode", mode.toString());
     about.put("partitions", CollectionConverters.asJava((scala.collection.Seq) partitions).toArray());
     TruckeeAnswers.ask("check sink", new HashMap(about), new Object[] {context.sparkSession()});
-    return new Batches(about);
+    return new Batches(about, ((Map) about.get("options")).get("path"));
   }
 
   private static Map about(scala.collection.immutable.Map options) {
@@ -94,8 +100,12 @@ public class TruckeeSource implements DataSourceRegister, TableProvider, Relatio
   /** Where the batches of a stream go. */
   public static class Batches implements Sink {
     private final Map about;
+    private final Object path;
 
-    Batches(Map about) { this.about = about; }
+    Batches(Map about, Object path) {
+      this.about = about;
+      this.path = path;
+    }
 
     public void addBatch(long number, Dataset batch) {
       org.apache.spark.sql.classic.Dataset rows = (org.apache.spark.sql.classic.Dataset) batch;
@@ -104,9 +114,24 @@ public class TruckeeSource implements DataSourceRegister, TableProvider, Relatio
       Object own = session.internalCreateDataFrame(rows.queryExecution().toRdd(), rows.schema(), false);
       Map told = new HashMap(about);
       told.put("number", Long.valueOf(number));
+      told.put("tables_read", tablesRead(rows.queryExecution().analyzed()));
       TruckeeAnswers.ask("batch", told, new Object[] {session, own});
     }
 
-    public String toString() { return "delta" + about.get("options"); }
+    /** The tables that a batch reads, as a stream or beside it. */
+    private static List tablesRead(LogicalPlan plan) {
+      List found = new ArrayList();
+      Seq leaves = plan.collectLeaves();
+      for (int i = 0; i < leaves.size(); i++) {
+        if (!(leaves.apply(i) instanceof LogicalRelation)) continue;
+        BaseRelation relation = ((LogicalRelation) leaves.apply(i)).relation();
+        if (!(relation instanceof HadoopFsRelation)) continue;
+        FileIndex files = ((HadoopFsRelation) relation).location();
+        if (files instanceof TruckeeFiles) found.add(((TruckeeFiles) files).root());
+      }
+      return found;
+    }
+
+    public String toString() { return "DeltaSink[" + path + "]"; }
   }
 }

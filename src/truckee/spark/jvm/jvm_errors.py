@@ -7,12 +7,14 @@ the mark. The exception that comes out of the JVM, however wrapped, is recognise
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from threading import local
 from typing import Any
 
+from pyspark.errors import PySparkException
 from pyspark.errors.exceptions import captured
 from pyspark.logger import PySparkLogger
 
@@ -26,6 +28,7 @@ from truckee.errors.spark import (
 from truckee.spark.exceptions import of_a_stream
 
 _MARK = "truckee-error-"
+_MARKED = re.compile(rf"{_MARK}\d+; ")
 # PySpark logs a page of JSON here for each error of an expression, even if the error is caught.
 _CONTEXT_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 # Py4J logs the stack here for each error that a function of `foreachBatch` raises.
@@ -56,7 +59,7 @@ def error_mark(error: BaseException) -> str:
     _raised[mark] = error
     while len(_raised) > _ERRORS_KEPT:
         _raised.pop(next(iter(_raised)), None)
-    return f"{mark} {error if isinstance(error, DeltaError) else repr(error)}"
+    return f"{mark} {error if isinstance(error, PySparkException | DeltaError) else repr(error)}"
 
 
 @contextmanager
@@ -92,9 +95,14 @@ def install_translation() -> None:
     def convert(error: Any) -> Any:
         texts = _messages(error)
         ours = _ours(texts)
-        if isinstance(ours, DeltaError) and texts[0].startswith(_STREAM_FAILED):
+        if ours is None or not texts[0].startswith(_STREAM_FAILED):
+            return ours or original(error)
+        if isinstance(ours, DeltaError):
             return of_a_stream(ours)
-        return ours or original(error)
+        # Those who wait for a stream catch one kind of error, whatever Spark raised in it.
+        failed = original(error)
+        failed._desc = _MARKED.sub("", str(failed._desc))
+        return failed
 
     convert.knows_truckee = True  # type: ignore[attr-defined]
     captured.convert_exception = convert  # type: ignore[assignment]

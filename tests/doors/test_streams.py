@@ -1,0 +1,150 @@
+"""Streams by the format `delta`, as programs written for delta-spark start and watch them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import (
+    AnalysisException,
+    IllegalArgumentException,
+    StreamingQueryException,
+)
+from pyspark.sql import DataFrame, SparkSession
+
+from truckee.doors.enable import enable
+from truckee.log.files.commits import read_commits
+from truckee.storage import open_storage
+
+
+@pytest.fixture
+def enabled(spark: SparkSession) -> SparkSession:
+    return enable(spark)
+
+
+def append(spark: SparkSession, path: Path, *ids: int) -> None:
+    rows = spark.createDataFrame([(number,) for number in ids], "id long").coalesce(1)
+    rows.write.format("delta").mode("append").save(str(path))
+
+
+def streamed(spark: SparkSession, path: Path) -> DataFrame:
+    return spark.readStream.format("delta").load(str(path))
+
+
+def write(frame: DataFrame, path: Path, checkpoint: Path) -> dict[str, Any]:
+    """Write a stream to a table, and return the progress of its last batch."""
+    writer = frame.writeStream.format("delta").option("checkpointLocation", str(checkpoint))
+    query = writer.trigger(availableNow=True).start(str(path))
+    query.awaitTermination()
+    assert query.lastProgress is not None
+    return dict(query.lastProgress)
+
+
+def blind_appends(path: Path) -> list[bool | None]:
+    commits = read_commits(open_storage(str(path)), 0)
+    return [commit.commit_info.is_blind_append for commit in commits if commit.commit_info]
+
+
+def test_a_batch_that_depends_on_its_table_is_no_blind_append(
+    enabled: SparkSession, tmp_path: Path
+) -> None:
+    append(enabled, tmp_path / "s", 0, 1, 2)
+    append(enabled, tmp_path / "t", 0)
+    known = enabled.read.format("delta").load(str(tmp_path / "t"))
+
+    unknown = streamed(enabled, tmp_path / "s").join(known, "id", "left_anti")
+    write(unknown, tmp_path / "t", tmp_path / "c")
+
+    assert blind_appends(tmp_path / "t") == [True, False]
+    rows = enabled.read.format("delta").load(str(tmp_path / "t")).collect()
+    assert sorted(row.id for row in rows) == [0, 1, 2]
+
+
+def test_a_batch_of_another_table_is_a_blind_append(enabled: SparkSession, tmp_path: Path) -> None:
+    append(enabled, tmp_path / "s", 0, 1)
+    append(enabled, tmp_path / "t", 0)
+
+    write(streamed(enabled, tmp_path / "s"), tmp_path / "t", tmp_path / "c")
+
+    assert blind_appends(tmp_path / "t") == [True, True]
+
+
+def test_progress_names_the_source_and_the_sink(enabled: SparkSession, tmp_path: Path) -> None:
+    append(enabled, tmp_path / "s", 0, 1)
+
+    progress = write(streamed(enabled, tmp_path / "s"), tmp_path / "t", tmp_path / "c")
+
+    (source,) = progress["sources"]
+    assert source["description"] == f"DeltaSource[file:{tmp_path / 's'}]"
+    assert progress["sink"]["description"] == f"DeltaSink[{tmp_path / 't'}]"
+
+
+def test_columns_given_by_hand_must_be_those_of_the_table(
+    enabled: SparkSession, tmp_path: Path
+) -> None:
+    append(enabled, tmp_path / "s", 0)
+    reader = enabled.readStream.format("delta")
+
+    assert reader.schema("id long").load(str(tmp_path / "s")).columns == ["id"]
+    for given in ("id string", "other long", "id long, more long"):
+        with pytest.raises(AnalysisException) as raised:
+            reader.schema(given).load(str(tmp_path / "s"))
+        assert raised.value.getCondition() == "DELTA_READ_SOURCE_SCHEMA_CONFLICT"
+
+
+def test_text_is_parsed_as_the_types_of_the_table(enabled: SparkSession, tmp_path: Path) -> None:
+    append(enabled, tmp_path / "s", 7)
+    target = tmp_path / "t"
+    enabled.sql(f"CREATE TABLE delta.`{target}` (n INT, d DATE, t STRING) USING delta")
+    texts = ("cast(id AS STRING) AS N", "'2024-02-03' AS d", "id AS t")
+
+    write(streamed(enabled, tmp_path / "s").selectExpr(*texts), target, tmp_path / "c")
+
+    assert enabled.sql(f"SELECT n, cast(d AS STRING), t FROM delta.`{target}`").collect() == [
+        (7, "2024-02-03", "7")
+    ]
+
+
+def test_text_that_is_no_number_ends_the_stream(enabled: SparkSession, tmp_path: Path) -> None:
+    append(enabled, tmp_path / "s", 7)
+    append(enabled, tmp_path / "t", 1)
+    texts = streamed(enabled, tmp_path / "s").selectExpr("'seven' AS id")
+
+    enabled.conf.set("spark.sql.ansi.enabled", "false")
+    try:
+        with pytest.raises(StreamingQueryException, match=r"CAST_INVALID_INPUT") as raised:
+            write(texts, tmp_path / "t", tmp_path / "c")
+    finally:
+        enabled.conf.unset("spark.sql.ansi.enabled")
+
+    assert str(raised.value).startswith("[STREAM_FAILED]")
+    assert "truckee-error" not in str(raised.value)
+    assert blind_appends(tmp_path / "t") == [True]
+
+
+def test_replacing_the_rows_of_a_table_is_no_blind_append(
+    enabled: SparkSession, tmp_path: Path
+) -> None:
+    append(enabled, tmp_path / "s", 7)
+    counts = streamed(enabled, tmp_path / "s").groupBy().count()
+
+    writer = counts.writeStream.format("delta").outputMode("complete")
+    writer = writer.option("checkpointLocation", str(tmp_path / "c")).trigger(availableNow=True)
+    writer.start(str(tmp_path / "t")).awaitTermination()
+
+    assert blind_appends(tmp_path / "t") == [False]
+
+
+def test_a_stream_of_an_older_version_is_refused(enabled: SparkSession, tmp_path: Path) -> None:
+    append(enabled, tmp_path / "s", 0)
+
+    with pytest.raises(AnalysisException) as raised:
+        streamed(enabled, tmp_path / "s@v0")
+
+    assert raised.value.getCondition() == "DELTA_UNSUPPORTED_TIME_TRAVEL_VIEWS"
+
+
+def test_a_stream_without_a_path_is_refused(enabled: SparkSession) -> None:
+    with pytest.raises(IllegalArgumentException, match="no path is given"):
+        enabled.readStream.format("delta").load()
