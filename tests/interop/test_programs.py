@@ -205,6 +205,50 @@ info = spark.sql(f"DESCRIBE HISTORY delta.`{path}`").first()
 told = f"{info['isBlindAppend']} {info['operationMetrics'].get('numRemovedFiles')}"
 spark.sql(f"CREATE TABLE made USING delta AS SELECT '{told}' AS what")
 """,
+    "structs of an INSERT": """
+spark.sql(
+    "CREATE TABLE made (id INT, s STRUCT<x: INT, y: INT>, l ARRAY<STRUCT<x: INT>>) USING delta"
+)
+TURNED = "named_struct('y', 1, 'x', 2) AS s, array(named_struct('x', 3)) AS l"
+for statement in (
+    "VALUES (1, struct(1, 2), array(struct(3)))",
+    f"SELECT 2 AS id, {TURNED}",
+    f"SELECT 3 AS other, {TURNED}",
+    f"SELECT 4L AS id, {TURNED}",
+    "BY NAME SELECT struct('1', 2) AS s, 5 AS id",
+    "(s, id) SELECT struct(1, 2), 6",
+):
+    spark.sql(f"INSERT INTO made {statement}")
+spark.sql(f"SELECT 7 AS other, {TURNED}").write.insertInto("made")
+spark.sql(f"SELECT 8 AS id, {TURNED}").write.format("delta").mode("append").saveAsTable("made")
+""",
+    "MERGE WITH SCHEMA EVOLUTION, structs": """
+spark.sql("CREATE TABLE made (id INT, s STRUCT<a: INT, b: INT>) USING delta")
+spark.sql("INSERT INTO made VALUES (1, struct(1, 2)), (2, struct(3, NULL)), (3, NULL)")
+spark.sql(
+    "MERGE WITH SCHEMA EVOLUTION INTO made t USING (SELECT 1 AS id, named_struct('c', 7) AS s) s "
+    "ON t.id = s.id WHEN MATCHED THEN UPDATE SET t.s.c = s.s.c"
+)
+spark.sql(
+    "MERGE WITH SCHEMA EVOLUTION INTO made t USING ("
+    "SELECT id, CAST(NULL AS STRUCT<a: INT, d: INT>) AS s FROM range(1, 5)) s "
+    "ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+)
+""",
+    "wider types": """
+spark.sql(
+    "CREATE TABLE made (id INT, v TINYINT, l ARRAY<INT>, m MAP<INT, INT>) USING delta "
+    "TBLPROPERTIES ('delta.enableTypeWidening' = 'true')"
+)
+spark.sql("INSERT INTO made VALUES (1, 1, array(1), map(1, 1))")
+spark.sql("ALTER TABLE made ALTER COLUMN v TYPE SMALLINT")
+spark.sql("ALTER TABLE made ALTER COLUMN m.value TYPE BIGINT")
+spark.sql(
+    "MERGE WITH SCHEMA EVOLUTION INTO made t USING ("
+    "SELECT 1 AS id, 70000 AS v, array(5000000000L) AS l) s "
+    "ON t.id = s.id WHEN MATCHED THEN UPDATE SET *"
+)
+""",
     "clone of a Parquet table": """
 spark.sql("DROP TABLE IF EXISTS files")
 spark.sql("CREATE TABLE files USING parquet PARTITIONED BY (p) AS SELECT 1L AS id, '07' AS p")

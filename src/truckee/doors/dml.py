@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql.types import AtomicType, DataType, NullType, NumericType
 
 from truckee.commands.ddl.truncate import truncate_table
 from truckee.commands.dml.delete import delete
@@ -17,26 +14,11 @@ from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
 from truckee.commands.write.options import WRITE_OPTIONS, matching_option, write_options
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import check_write, write_table
+from truckee.doors.inserted_rows import named_rows, partition_field
 from truckee.doors.tables import table_storage_of
-from truckee.errors.commands.dml import GeneratedColumnViewError, MissingColumnError
-from truckee.errors.commands.write import (
-    ColumnCountError,
-    ExtraColumnsError,
-    TooFewValuesError,
-    TooManyValuesError,
-)
+from truckee.errors.commands.dml import GeneratedColumnViewError
 from truckee.errors.commands.write_rows import ReplaceUsingPositionError
-from truckee.errors.protocol import (
-    DuplicateColumnsError,
-    DuplicateInsertedColumnsError,
-    DuplicateListedColumnsError,
-)
-from truckee.errors.sql import (
-    IfNotExistsError,
-    NotAPartitionColumnError,
-    StatementNotAllowedError,
-    TableOperationError,
-)
+from truckee.errors.sql import StatementNotAllowedError
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.text import Options, warn_of_unknown
 from truckee.protocol.column_metadata import (
@@ -44,7 +26,7 @@ from truckee.protocol.column_metadata import (
     GENERATION_EXPRESSION_KEY,
     IDENTITY_STEP_KEY,
 )
-from truckee.protocol.schema import StructField, find_column
+from truckee.protocol.schema import find_column
 from truckee.spark.dml.expressions import resolved_condition
 from truckee.spark.dml.merge_source import kept_rows
 from truckee.spark.dml.statements import (
@@ -64,10 +46,6 @@ from truckee.spark.schema_conversion import spark_type
 from truckee.spark.session.catalog_tables import java_frame, text_list
 from truckee.spark.session.doors import Question
 from truckee.spark.session.settings import session_settings
-from truckee.spark.write.session_copy import COLUMN_SETTINGS, on_session
-
-# A value that does not fit is an error.
-_ASSIGNING = {**COLUMN_SETTINGS, "spark.sql.ansi.enabled": "true"}
 
 
 def delete_rows_of(question: Question) -> Any:
@@ -172,7 +150,10 @@ def _insertion(question: Question) -> tuple[DataFrame, Write]:
         matched_by = given_rows = kept_rows(given_rows)
         if not spec.by_name:
             _check_places(parsed.replace_using, given_rows, snapshot)
-    rows = named_rows(given_rows, snapshot, spec, adds_columns=parsed.merge_schema)
+    by_names = spec.by_name and question.kind != "InsertIntoStatement"
+    rows = named_rows(
+        given_rows, snapshot, spec, adds_columns=parsed.merge_schema, nests_by_name=by_names
+    )
     mode = "Overwrite" if spec.overwrites else "Append"
     return rows, Write(storage=storage, mode=mode, options=parsed, matched_by=matched_by)
 
@@ -185,125 +166,6 @@ def _check_places(names: tuple[str, ...], rows: DataFrame, snapshot: Snapshot) -
     moved = tuple(n for n in there if n in given and given.index(n) != known.index(n))
     if moved:
         raise ReplaceUsingPositionError(columns=moved)
-
-
-def named_rows(
-    rows: DataFrame, snapshot: Snapshot, spec: InsertSpec, *, adds_columns: bool
-) -> DataFrame:
-    """Return the rows of an INSERT with the table's column names and static partition values.
-
-    Raises ColumnCountError if the number of columns does not match.
-    """
-    if spec.only_new_partitions:
-        raise IfNotExistsError(
-            operation="INSERT ... IF NOT EXISTS", hint="use MERGE to insert what is missing"
-        )
-    if spec.replaces_by_match:
-        raise TableOperationError(
-            operation="INSERT ... REPLACE ON or REPLACE USING",
-            hint="use the option replaceOn or replaceUsing of df.write, or REPLACE WHERE, or MERGE",
-        )
-    static = {name: text for name, text in spec.partition.items() if text is not None}
-    fields = {name: partition_field(snapshot, name) for name in spec.partition}
-    if spec.by_name:
-        _check_distinct(rows.columns, DuplicateInsertedColumnsError)
-    else:
-        rows = _by_position(rows, snapshot, spec, static, adds_columns=adds_columns)
-    if not adds_columns:
-        rows = _assigned(rows, snapshot)
-    values = {
-        fields[name].name: F.lit(text).cast(spark_type(fields[name].type))
-        for name, text in static.items()
-    }
-    return rows.withColumns(values) if values else rows
-
-
-def _assigned(rows: DataFrame, snapshot: Snapshot) -> DataFrame:
-    """Return the rows with values cast to the types of the table, as SQL assigns them.
-
-    A text becomes a number, where a write of a DataFrame would refuse it. What does not fit is an
-    error, whatever the session says of casts elsewhere. Values of nested types stay as they are.
-    """
-    found = {field.name.casefold(): field for field in snapshot.schema.fields}
-    casts = {}
-    for given in rows.schema.fields:
-        field = found.get(given.name.casefold())
-        kind = None if field is None else spark_type(field.type)
-        if kind is not None and _is_of_another_kind(given.dataType, kind):
-            casts[given.name] = F.col(quoted(given.name)).cast(kind)  # Spark's error is the one
-            continue
-        is_value = isinstance(kind, AtomicType) and isinstance(given.dataType, AtomicType)
-        are_numbers = isinstance(kind, NumericType) and isinstance(given.dataType, NumericType)
-        # The writer casts numbers, with Spark's own error for one that does not fit.
-        if kind is not None and is_value and not are_numbers and kind != given.dataType:
-            casts[given.name] = F.col(quoted(given.name)).cast(kind)
-    return on_session(rows, _ASSIGNING).withColumns(casts) if casts else rows
-
-
-def _is_of_another_kind(given: DataType, kind: DataType) -> bool:
-    """Return whether one type is nested and the other not, or not in the same way."""
-    if isinstance(given, NullType) or type(given) is type(kind):
-        return False
-    return not (isinstance(given, AtomicType) and isinstance(kind, AtomicType))
-
-
-def _by_position(
-    rows: DataFrame,
-    snapshot: Snapshot,
-    spec: InsertSpec,
-    static: Mapping[str, str],
-    *,
-    adds_columns: bool,
-) -> DataFrame:
-    taken = {name.casefold() for name in static}
-    names = spec.columns or tuple(
-        name for name in snapshot.schema.names if name.casefold() not in taken
-    )
-    found = tuple(rows.columns)
-    extra = found[len(names) :]
-    _check_listed(spec.columns, snapshot)
-    if spec.columns and len(found) != len(names):
-        kind = TooManyValuesError if extra else TooFewValuesError
-        raise kind(table=snapshot.storage.root, expected=names, found=found)
-    if len(found) < len(names):
-        raise ColumnCountError(table=snapshot.storage.root, expected=names, found=found)
-    if extra and not adds_columns:
-        raise ExtraColumnsError(table=snapshot.storage.root, expected=names, found=found)
-    return rows.toDF(*names, *extra)
-
-
-def _check_distinct(names: Iterable[str], kind: type[DuplicateColumnsError]) -> None:
-    """Raise an error of this kind if a name is there twice, ignoring case."""
-    seen: set[str] = set()
-    for name in names:
-        if name.casefold() in seen:
-            raise kind(column=name)
-        seen.add(name.casefold())
-
-
-def _check_listed(names: tuple[str, ...], snapshot: Snapshot) -> None:
-    """Raise if an INSERT lists a column twice, or one that the table does not have."""
-    _check_distinct(names, DuplicateListedColumnsError)
-    for name in names:
-        if find_column(snapshot.schema, (name,)) is None:
-            raise MissingColumnError(
-                what="the list of columns of INSERT",
-                expression=", ".join(names),
-                column=quoted(name),
-                columns=snapshot.schema.names,
-            )
-
-
-def partition_field(snapshot: Snapshot, name: str) -> StructField:
-    """Return a partition column that a statement names; raises if the table has none of it."""
-    found = find_column(snapshot.schema, (name,))
-    known = {column.casefold() for column in snapshot.partition_columns}
-    if found is None or name.casefold() not in known:
-        raise NotAPartitionColumnError(
-            operation=f"PARTITION ({name})",
-            hint=f"the table is partitioned by [{', '.join(snapshot.partition_columns)}]",
-        )
-    return found.field
 
 
 def _with_condition(

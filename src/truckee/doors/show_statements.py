@@ -6,7 +6,7 @@ from typing import Any
 
 from pyspark.sql import functions as F
 
-from truckee.doors.dml import partition_field
+from truckee.doors.inserted_rows import partition_field
 from truckee.errors.sql import NoPartitionsError, StatementNotAllowedError, TruncatedPartitionError
 from truckee.log.snapshot import load_snapshot
 from truckee.spark.dml.statements import partition_pattern

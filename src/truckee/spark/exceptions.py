@@ -150,6 +150,7 @@ def _spark_classes() -> dict[type[DeltaError], type[PySparkException]]:
             errors.ClusteringOfPartitionedTableError,
             errors.ColumnChangeError,
             errors.ColumnCountError,
+            errors.FieldCountError,
             errors.ColumnDefaultsNotEnabledError,
             errors.ColumnExistsError,
             errors.ColumnMappingRequiredError,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -116,14 +116,32 @@ def _roomy(schema: StructType) -> StructType:
 
 
 def _roomy_field(field: StructField) -> StructField:
-    if isinstance(field.type, StructType):
-        return replace(field, type=_roomy(field.type))
-    if not isinstance(field.type, DecimalType):
-        return field
     changes = field.metadata.get(TYPE_CHANGES_KEY) or ()
-    digits = max((_INTEGER_DIGITS.get(change["fromType"], 0) for change in changes), default=0)
-    precision = min(38, max(field.type.precision, digits + field.type.scale))
-    return replace(field, type=replace(field.type, precision=precision))
+    return replace(field, type=_roomy_type(field.type, changes, ()))
+
+
+def _roomy_type(
+    data_type: DataType, changes: Sequence[Mapping[str, str]], inside: tuple[str, ...]
+) -> DataType:
+    """Return the type of a column, or of what is `inside` its arrays and maps."""
+    match data_type:
+        case StructType():
+            return _roomy(data_type)
+        case ArrayType(element_type):
+            element = _roomy_type(element_type, changes, (*inside, "element"))
+            return replace(data_type, element_type=element)
+        case MapType(key_type, value_type):
+            key = _roomy_type(key_type, changes, (*inside, "key"))
+            value = _roomy_type(value_type, changes, (*inside, "value"))
+            return replace(data_type, key_type=key, value_type=value)
+        case DecimalType():
+            where = ".".join(inside)
+            old = [each["fromType"] for each in changes if each.get("fieldPath", "") == where]
+            digits = max((_INTEGER_DIGITS.get(name, 0) for name in old), default=0)
+            precision = min(38, max(data_type.precision, digits + data_type.scale))
+            return replace(data_type, precision=precision)
+        case _:
+            return data_type
 
 
 def _keep_metadata(node: Any, keeps: Callable[[str], bool]) -> None:

@@ -119,6 +119,55 @@ def test_structs_grow_by_the_fields_of_the_source(
     assert ordered(found) == [(1, 5, "x", 5.5), (2, 6, None, 6.5), (4, 7, None, 7.5)]
 
 
+def test_fields_that_the_source_lacks_outlive_its_nulls(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    schema = "id long, n struct<a:int, b:string>"
+    rows = spark.createDataFrame([(1, (1, "x")), (2, (2, None)), (3, None)], schema)
+    table = create_table(spark, tmp_path / "t", rows, properties=VECTORS)
+    source = spark.createDataFrame(
+        [(1, None), (2, None), (3, None), (4, None)], "id long, n struct<a:int, c:double>"
+    )
+
+    merge(table, source).whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
+
+    assert table.rows() == [
+        (1, (None, "x", None)),
+        (2, (None, None, None)),
+        (3, None),
+        (4, None),
+    ]
+
+
+def test_a_field_that_is_assigned_comes_alone(spark: SparkSession, tmp_path: Path) -> None:
+    rows = spark.createDataFrame([(1, (1,)), (2, (2,))], "id long, n struct<a:int>")
+    table = create_table(spark, tmp_path / "t", rows, properties=VECTORS)
+    source = spark.createDataFrame(
+        [(1, (5, "x", "y"))], "id long, n struct<a:int, b:string, c:string>"
+    )
+
+    merge(table, source).whenMatchedUpdate(set={"t.n.b": "upper(s.n.b)"}).execute()
+
+    found = table.frame().select("id", "n.*")
+    assert found.columns == ["id", "a", "b"]
+    assert ordered(found) == [(1, 1, "X"), (2, 2, None)]
+
+
+def test_columns_and_elements_become_wider_where_the_table_lets_them(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    rows = spark.createDataFrame([(1, 1, [1]), (2, 2, [2])], "id long, v int, l array<int>")
+    properties = VECTORS | {"delta.enableTypeWidening": "true"}
+    table = create_table(spark, tmp_path / "t", rows, properties=properties)
+    big = 2**40
+    source = spark.createDataFrame([(2, big, [big])], "id long, v long, l array<long>")
+
+    merge(table, source).whenMatchedUpdateAll().execute()
+
+    assert table.rows() == [(1, 1, [1]), (2, big, [big])]
+    assert table.frame().schema.simpleString() == "struct<id:bigint,v:bigint,l:array<bigint>>"
+
+
 def test_new_columns_can_be_merged_into_from_then_on(spark: SparkSession, tmp_path: Path) -> None:
     table = table_of(spark, tmp_path / "t", FEED | VECTORS | NAME)
     first = spark.createDataFrame([(2, 5, "b")], "id long, v int, extra string")

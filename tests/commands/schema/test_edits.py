@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
 from truckee.commands.schema.edits import (
     changed_column,
+    column_at,
     moved_column,
     with_column,
     with_type,
@@ -129,28 +132,69 @@ def test_the_last_field_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "is_noted"),
+    ("old", "new"),
     [
-        ("byte", "short", False),
-        ("short", "integer", False),
-        ("integer", "long", True),
-        ("float", "double", True),
-        ("integer", "decimal(10,0)", True),
-        ("long", "decimal(22,2)", True),
-        ("decimal(10,2)", "decimal(12,3)", True),
-        ("date", "timestamp_ntz", True),
+        ("byte", "short"),
+        ("short", "integer"),
+        ("integer", "long"),
+        ("float", "double"),
+        ("integer", "decimal(10,0)"),
+        ("long", "decimal(22,2)"),
+        ("decimal(10,2)", "decimal(12,3)"),
+        ("date", "timestamp_ntz"),
     ],
 )
-def test_wider_types_are_noted_unless_files_hold_them_alike(
-    old: str, new: str, is_noted: bool
-) -> None:
+def test_wider_types_are_noted(old: str, new: str) -> None:
     field = StructField("c", parse_type(old))
 
     changed = with_type(field, parse_type(new), widening=True)
 
     note = [{"fromType": old, "toType": new}]
-    assert changed.type == parse_type(new)
-    assert changed.metadata == ({"delta.typeChanges": note} if is_noted else {})
+    assert changed == StructField("c", parse_type(new), metadata={"delta.typeChanges": note})
+
+
+@pytest.mark.parametrize(("old", "new"), [("byte", "short"), ("short", "integer")])
+def test_types_that_files_hold_alike_need_no_type_widening(old: str, new: str) -> None:
+    changed = with_type(StructField("c", parse_type(old)), parse_type(new), widening=False)
+
+    assert changed == StructField("c", parse_type(new))
+
+
+def test_elements_keys_and_values_are_noted_with_their_column() -> None:
+    integer, long = parse_type("integer"), parse_type("long")
+    holds = MapType(integer, ArrayType(integer))
+    schema = StructType((StructField("s", StructType((StructField("m", holds),))),))
+
+    def widen(field: StructField) -> StructField:
+        return with_type(field, long, widening=True)
+
+    once = changed_column(schema, ("s", "m", "key"), widen)
+    twice = changed_column(once, ("S", "M", "VALUE", "ELEMENT"), widen)
+
+    column = column_at(twice, ("s", "m"))
+    assert column is not None
+    assert column.type == MapType(long, ArrayType(long))
+    assert column.metadata["delta.typeChanges"] == [
+        {"fromType": "integer", "toType": "long", "fieldPath": "key"},
+        {"fromType": "integer", "toType": "long", "fieldPath": "value.element"},
+    ]
+    assert column_at(twice, ("s", "m", "key")) == StructField("key", long)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"name": "x"}, {"nullable": False}, {"metadata": {"comment": "what it is"}}],
+)
+def test_elements_have_only_a_type(change: dict[str, Any]) -> None:
+    schema = StructType((StructField("l", ArrayType(parse_type("integer"))),))
+
+    with pytest.raises(ColumnChangeError) as caught:
+        changed_column(schema, ("l", "element"), lambda field: replace(field, **change))
+
+    assert caught.value.sentence() == (
+        "column l.element cannot be changed: elements of arrays, and keys and values of maps, have "
+        "only a type\nhint: change l instead"
+    )
 
 
 @pytest.mark.parametrize(

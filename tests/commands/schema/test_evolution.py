@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from truckee.commands.schema.evolution import can_store, merged_schema, stored_schema
+from truckee.commands.schema.evolution import (
+    can_store,
+    lacks_fields,
+    merged_schema,
+    stored_schema,
+)
 from truckee.errors.commands.write import (
     MissingNotNullColumnError,
     SchemaMismatchError,
@@ -12,6 +19,7 @@ from truckee.errors.commands.write import (
 )
 from truckee.protocol.schema import (
     ArrayType,
+    DataType,
     MapType,
     PrimitiveType,
     StructField,
@@ -214,6 +222,7 @@ def test_a_table_made_from_data_keeps_comments_and_forgets_what_other_tables_not
         ("byte", "long", "long"),
         ("float", "double", "double"),
         ("decimal(10,2)", "decimal(12,2)", "decimal(12,2)"),
+        ("date", "timestamp_ntz", "timestamp_ntz"),
         ("long", "integer", "long"),
         ("integer", "double", "integer"),
         ("decimal(10,2)", "decimal(10,3)", "decimal(10,2)"),
@@ -228,3 +237,36 @@ def test_columns_become_wider_where_the_table_lets_them(old: str, new: str, resu
 
     assert type_after(widening=True) == parse_type(result)
     assert type_after(widening=False) == parse_type(old)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda inner: inner,
+        lambda inner: ArrayType(inner),
+        lambda inner: MapType(inner, PrimitiveType("string")),
+        lambda inner: MapType(PrimitiveType("string"), inner),
+        lambda inner: simple_schema("id long", StructField("s", inner)),
+    ],
+    ids=["struct", "element", "key", "value", "nested"],
+)
+def test_a_struct_lacks_the_fields_that_only_the_table_has(
+    wrap: Callable[[DataType], DataType],
+) -> None:
+    one, both = simple_schema("a long"), simple_schema("b long", "A long")
+
+    assert lacks_fields(wrap(one), wrap(both))
+    assert not lacks_fields(wrap(both), wrap(one))
+
+
+def test_elements_become_wider_as_columns_do() -> None:
+    integer, long = PrimitiveType("integer"), PrimitiveType("long")
+    table = StructType((StructField("l", ArrayType(integer)),))
+    data = StructType((StructField("l", ArrayType(long)),))
+
+    schema = merged_schema(table, data, add_columns=True, name="/t", widening=True)
+
+    note = {"fromType": "integer", "toType": "long", "fieldPath": "element"}
+    assert schema == StructType(
+        (StructField("l", ArrayType(long), metadata={"delta.typeChanges": [note]}),)
+    )

@@ -19,6 +19,7 @@ from truckee.commands.schema.column_rules import check_columns
 from truckee.commands.schema.edits import (
     ColumnPath,
     changed_column,
+    column_at,
     moved_column,
     with_column,
     with_type,
@@ -161,8 +162,8 @@ def change_column(
     schema = changed_column(snapshot.schema, path, change)
     if position is not None:
         schema = moved_column(schema, path, position)
-    chain = find_column(schema, path)
-    shown = None if chain is None else commit_info_field(chain.field)
+    changed = column_at(schema, path)
+    shown = None if changed is None else commit_info_field(changed)
     parameters = {"column": shown, "position": _shown_position(position)}
     return commit_schema(snapshot, schema, "CHANGE COLUMN", parameters)
 

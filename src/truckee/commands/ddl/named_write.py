@@ -11,6 +11,7 @@ from truckee.commands.catalog import delta_location, enter_table
 from truckee.commands.ddl.create import check_empty
 from truckee.commands.table_plan import existing_table
 from truckee.commands.write.options import matching_option
+from truckee.commands.write.placed_rows import placed_rows
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
 from truckee.errors.commands.create import TableAlreadyExistsError
@@ -69,7 +70,9 @@ def _is_partial(write: Write) -> bool:
 
 def by_position(df: DataFrame, storage: Storage) -> DataFrame:
     """Return rows that are in the order of a table's columns, with the names of these."""
-    names = load_snapshot(storage).schema.names
-    if len(names) != len(df.columns):
-        raise ColumnCountError(table=storage.root, expected=names, found=tuple(df.columns))
-    return df.toDF(*names)
+    schema = load_snapshot(storage).schema
+    found = tuple(df.columns)
+    if len(schema.names) != len(found):
+        raise ColumnCountError(table=storage.root, expected=schema.names, found=found)
+    is_renamed = schema.names != found
+    return placed_rows(df.toDF(*schema.names), schema, is_renamed=is_renamed, keeps_types=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from truckee.commands.schema.evolution import DATES, is_number, merged_schema
+from truckee.commands.schema.evolution import DATES, is_number, lacks_fields, merged_schema
 from truckee.errors.commands.dml import (
     AssignmentTypeError,
     ConflictingAssignmentsError,
@@ -91,11 +91,12 @@ def assignments(
     what: str,
     alias: str | None = None,
     inserts: bool = False,
+    may_lack_fields: bool = False,
 ) -> list[Assignment]:
     """Return the values of a SET or INSERT, after checking columns, duplicates and types.
 
     `resolve` turns a value as it was given into one of Spark's; its other arguments name the value
-    in errors, and give the type of its column.
+    in errors, and give the type of its column. `may_lack_fields` is as in `check_type`.
     """
     check_values(given, what=what)
     if not given:
@@ -108,7 +109,7 @@ def assignments(
         found.append(Assignment(column, resolved))
     check_distinct(found, what=what, inserts=inserts)
     for assignment in found:
-        check_type(assignment, what=what)
+        check_type(assignment, what=what, may_lack_fields=may_lack_fields)
     return found
 
 
@@ -154,19 +155,29 @@ def check_distinct(given: Iterable[Assignment], *, what: str, inserts: bool = Fa
         seen.append(assignment)
 
 
-def check_type(assignment: Assignment, *, what: str) -> None:
-    """Raise unless a value can be stored in its column, as by an INSERT."""
-    field = StructField("value", assignment.column.field.type)
-    value = StructField("value", assignment.value.type)
-    try:
-        merged_schema(StructType((field,)), StructType((value,)), add_columns=False, name="")
-    except SchemaMismatchError:
-        raise _refused_cast(assignment.value.type, assignment.column.field.type)(
+def check_type(assignment: Assignment, *, what: str, may_lack_fields: bool = False) -> None:
+    """Raise unless a value can be stored in its column, as by an INSERT.
+
+    A struct must have all fields of its column, unless it `may_lack_fields`: those are null then.
+    """
+    column, value = assignment.column.field.type, assignment.value.type
+    fits = may_lack_fields or not lacks_fields(value, column)
+    if not (fits and _can_be_stored(value, column)):
+        raise _refused_cast(value, column)(
             what=what,
             column=assignment.name,
-            found=type_text(assignment.value.type),
-            expected=type_text(assignment.column.field.type),
-        ) from None
+            found=type_text(value),
+            expected=type_text(column),
+        )
+
+
+def _can_be_stored(value: DataType, column: DataType) -> bool:
+    table, data = (StructType((StructField("value", each),)) for each in (column, value))
+    try:
+        merged_schema(table, data, add_columns=False, name="")
+    except SchemaMismatchError:
+        return False
+    return True
 
 
 def new_values(given: Iterable[Assignment], old: Callable[[str], Column]) -> dict[str, Column]:

@@ -130,7 +130,12 @@ def _planned(snapshot: Snapshot, merge: Merge, evolves: bool) -> TablePlan:
         return TablePlan(storage, snapshot, snapshot.configuration)
     data = from_spark(merge.source.schema)
     schema = evolved_schema(
-        snapshot.schema, data, merge.clauses, table=storage.root, alias=merge.alias
+        snapshot.schema,
+        data,
+        merge.clauses,
+        table=storage.root,
+        alias=merge.alias,
+        widening=snapshot.properties.enable_type_widening,
     )
     if schema == snapshot.schema:
         return TablePlan(storage, snapshot, snapshot.configuration)

@@ -12,7 +12,7 @@ the table, in the same commit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -29,7 +29,7 @@ from truckee.commands.dml.assignments import (
     new_values,
 )
 from truckee.commands.merge.clauses import Clause, ClauseKind, Does
-from truckee.commands.schema.evolution import merged_schema
+from truckee.commands.schema.evolution import grown_schema, merged_schema
 from truckee.errors.base import DeltaError
 from truckee.errors.commands.dml import (
     AmbiguousColumnError,
@@ -129,6 +129,7 @@ class MergeNames:
                 what=clause.name,
                 alias=self._alias,
                 inserts=inserts,
+                may_lack_fields=self._evolves,
             )
         return new_values(found, self._target.old)
 
@@ -151,7 +152,7 @@ class MergeNames:
             )
             value = self._source_column(theirs.name, clause)
             kept = value
-            if clause.does is Does.UPDATE and isinstance(theirs.type, StructType):
+            if clause.does is Does.UPDATE and self._evolves:
                 kept = _with_other_fields(value, theirs.type, field, self._target.old(field.name))
             found = Value(kept, theirs.type, frozenset({theirs.name}))
             if is_text(theirs.type) and not is_text(field.type):
@@ -159,7 +160,7 @@ class MergeNames:
                 rows = self._rows_of(clause.kind)
                 found = resolved_value(rows, kept, what=name, hidden=_HIDDEN, stored_as=field.type)
             assignment = Assignment(chain, found)
-            check_type(assignment, what=clause.name)
+            check_type(assignment, what=clause.name, may_lack_fields=self._evolves)
             yield assignment
 
     def _source_field(self, name: str, clause: Clause) -> StructField | None:
@@ -199,10 +200,10 @@ def _with_other_fields(
     value: Column, value_type: DataType, field: StructField, old: Column
 ) -> Column:
     """Return a struct from the source; fields that only the target has keep their old values."""
-    if not isinstance(value_type, StructType) or not isinstance(field.type, StructType):
-        return value
     if not _lacks_fields(value_type, field.type):
         return value
+    assert isinstance(value_type, StructType)
+    assert isinstance(field.type, StructType)
     parts = []
     for inner in field.type.fields:
         found = _named(value_type, inner.name)
@@ -211,19 +212,17 @@ def _with_other_fields(
             given = value.getField(found[0].name)
             part = _with_other_fields(given, found[0].type, inner, part)
         parts.append(part.alias(inner.name))
-    return F.when(value.isNotNull(), F.struct(*parts))
+    # A null from the source says nothing about fields that it does not have.
+    return F.when(value.isNotNull() | old.isNotNull(), F.struct(*parts))
 
 
 def _lacks_fields(value: DataType, table: DataType) -> bool:
-    assert isinstance(value, StructType)
-    assert isinstance(table, StructType)
+    """Return whether structs of the table, outside of arrays and maps, have more fields."""
+    if not isinstance(value, StructType) or not isinstance(table, StructType):
+        return False
     for field in table.fields:
         found = _named(value, field.name)
-        if not found:
-            return True
-        mine, theirs = field.type, found[0].type
-        are_structs = isinstance(mine, StructType) and isinstance(theirs, StructType)
-        if are_structs and _lacks_fields(theirs, mine):
+        if not found or _lacks_fields(found[0].type, field.type):
             return True
     return False
 
@@ -235,13 +234,22 @@ def evolved_schema(
     *,
     table: str,
     alias: str | None = None,
+    widening: bool = False,
 ) -> StructType:
-    """Return a table's schema, with the source's columns that clauses use added."""
-    wanted = _taken_from_source(schema, source, clauses, alias)
-    known = {field.name.casefold() for field in wanted}
+    """Return a table's schema, with the source's columns and fields that clauses use added.
+
+    With `widening` (the table has type widening on), columns that get wider values become wider.
+    """
+    assigned = [path for clause in clauses for path in _assigned(schema, clause, alias)]
+    takes_all = any(clause.is_star for clause in clauses)
+    wanted = _taken(source, assigned, takes_all=takes_all)
+    if not takes_all:
+        # Values that are given need not be those of the source's columns of the same names.
+        return grown_schema(schema, wanted, widening=widening)
+    known = {field.name.casefold() for field in wanted.fields}
     both = StructType(tuple(f for f in schema.fields if f.name.casefold() in known))
     try:
-        merged = merged_schema(both, StructType(tuple(wanted)), add_columns=True, name=table)
+        merged = merged_schema(both, wanted, add_columns=True, name=table, widening=widening)
     except SchemaMismatchError as error:
         first = error.differences[0]
         raise AssignmentTypeError(
@@ -255,18 +263,35 @@ def evolved_schema(
     return StructType((*(changed.get(f.name, f) for f in schema.fields), *added))
 
 
-def _taken_from_source(
-    schema: StructType, source: StructType, clauses: Iterable[Clause], alias: str | None
-) -> list[StructField]:
-    taken: dict[str, StructField] = {}
-    for clause in clauses:
-        if clause.is_star:
-            taken |= {field.name.casefold(): field for field in source.fields}
-        for name in clause.values or ():
-            parts = column_name_parts(name, what=clause.name)
-            if len(parts) == 2 and alias is not None and parts[0].casefold() == alias.casefold():
-                parts = parts[1:]
-            fields = _named(source, parts[0])
-            if len(parts) == 1 and fields and find_column(schema, parts) is None:
-                taken[parts[0].casefold()] = replace(fields[0], name=parts[0])
-    return list(taken.values())
+def _assigned(schema: StructType, clause: Clause, alias: str | None) -> Iterator[tuple[str, ...]]:
+    """Yield the columns and fields that get values from the source, in lower case."""
+    if clause.kind is ClauseKind.NOT_MATCHED_BY_SOURCE:
+        return
+    for name in clause.values or ():
+        parts = column_name_parts(name, what=clause.name)
+        path = tuple(part.casefold() for part in parts)
+        is_qualified = alias is not None and len(path) > 1 and path[0] == alias.casefold()
+        if is_qualified and find_column(schema, parts) is None:
+            path = path[1:]
+        yield path
+
+
+def _taken(
+    source: StructType,
+    assigned: Sequence[tuple[str, ...]],
+    *,
+    takes_all: bool,
+    below: tuple[str, ...] = (),
+) -> StructType:
+    """Return the part of the source's schema to which clauses assign, at any depth."""
+    taken = []
+    for field in source.fields:
+        path = (*below, field.name.casefold())
+        if takes_all or path in assigned:
+            taken.append(field)
+        elif isinstance(field.type, StructType) and any(
+            each[: len(path)] == path for each in assigned
+        ):
+            inner = _taken(field.type, assigned, takes_all=False, below=path)
+            taken.append(replace(field, type=inner))
+    return StructType(tuple(taken))

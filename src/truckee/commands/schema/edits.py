@@ -6,7 +6,7 @@ of the structs in an array, with `key` and `value` likewise for maps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from msgspec.structs import replace
@@ -72,17 +72,92 @@ def without_column(schema: StructType, path: ColumnPath) -> StructType:
 def changed_column(
     schema: StructType, path: ColumnPath, change: Callable[[StructField], StructField]
 ) -> StructType:
-    """Return the schema with one column changed; a new name must be free."""
+    """Return the schema with one column changed; a new name must be free.
+
+    The path may also lead to the elements of an array, or the keys or values of a map: these are
+    changed as if they were a column of the name `element`, `key` or `value`.
+    """
+    outer, inside = _column_and_inside(schema, path)
 
     def apply(fields: Fields) -> Fields:
-        old = _required(fields, path, schema)
-        new = change(old)
+        old = _required(fields, outer, schema)
+        new = _changed_inside(old, inside, change) if inside else change(old)
         taken = _find(fields, new.name)
         if taken is not None and taken is not old:
-            raise ColumnExistsError(column=".".join((*path[:-1], new.name)))
+            raise ColumnExistsError(column=".".join((*outer[:-1], new.name)))
         return tuple(new if field is old else field for field in fields)
 
-    return _edited(schema, path, apply)
+    return _edited(schema, outer, apply)
+
+
+def _column_and_inside(schema: StructType, path: ColumnPath) -> tuple[ColumnPath, ColumnPath]:
+    """Split a path behind its last column: `l.element` is no column, `l.element.x` is one."""
+    if column_at(schema, path) is None:
+        return path, ()
+    end = 0
+    for index in range(len(path)):
+        parent = column_at(schema, path[:index])
+        if parent is not None and isinstance(parent.type, StructType):
+            end = index + 1
+    return path[:end], tuple(name.lower() for name in path[end:])
+
+
+def _parts(data_type: DataType) -> dict[str, DataType]:
+    match data_type:
+        case ArrayType(element_type):
+            return {"element": element_type}
+        case MapType(key_type, value_type):
+            return {"key": key_type, "value": value_type}
+        case _:
+            return {}
+
+
+def _changed_inside(
+    field: StructField, inside: ColumnPath, change: Callable[[StructField], StructField]
+) -> StructField:
+    old = field.type
+    for name in inside:
+        old = _parts(old)[name]
+    part = StructField(inside[-1], old)
+    new = change(part)
+    is_more = replace(new, type=old, metadata={}) != part
+    if is_more or new.metadata.keys() - {TYPE_CHANGES_KEY}:
+        raise ColumnChangeError(
+            column=".".join((field.name, *inside)),
+            reason="elements of arrays, and keys and values of maps, have only a type",
+            hint=f"change {field.name} instead",
+        )
+    changed = _with_part(field.type, inside, new.type)
+    is_recorded = TYPE_CHANGES_KEY in new.metadata
+    return recorded(field, changed) if is_recorded else replace(field, type=changed)
+
+
+def _with_part(data_type: DataType, inside: ColumnPath, new: DataType) -> DataType:
+    if not inside:
+        return new
+    part = _with_part(_parts(data_type)[inside[0]], inside[1:], new)
+    match data_type, inside[0]:
+        case ArrayType(), _:
+            return replace(data_type, element_type=part)
+        case MapType(), "key":
+            return replace(data_type, key_type=part)
+        case MapType(), _:
+            return replace(data_type, value_type=part)
+    raise AssertionError(data_type)
+
+
+def column_at(schema: StructType, path: ColumnPath) -> StructField | None:
+    """Return the column at a path, or what is in an array or map, as a field; None if absent."""
+    found: StructField | None = StructField("", schema)
+    for name in path:
+        if found is None:
+            return None
+        if isinstance(found.type, StructType):
+            found = found.type.field(name)
+        else:
+            part = _parts(found.type).get(name.lower())
+            found = None if part is None else StructField(name.lower(), part)
+    return found
 
 
 def moved_column(schema: StructType, path: ColumnPath, position: str) -> StructType:
@@ -170,7 +245,7 @@ def with_type(field: StructField, new: DataType, *, widening: bool) -> StructFie
     old = field.type
     if new == old:
         return field
-    if old == VOID or _holds_alike(old, new):
+    if old == VOID or (_holds_alike(old, new) and not widening):
         return replace(field, type=new)
     if not widening or not is_wider(old, new):
         raise TypeChangeError(
@@ -179,9 +254,32 @@ def with_type(field: StructField, new: DataType, *, widening: bool) -> StructFie
             hint="set the table property 'delta.enableTypeWidening' to 'true' for a wider type; "
             "for any other, rewrite the table with overwriteSchema",
         )
-    changes: list[dict[str, Any]] = list(field.metadata.get(TYPE_CHANGES_KEY, ()))
-    changes.append({"fromType": _name(old), "toType": _name(new)})
-    return replace(field, type=new, metadata={**field.metadata, TYPE_CHANGES_KEY: changes})
+    return recorded(field, new)
+
+
+def recorded(field: StructField, new: DataType) -> StructField:
+    """Return a column with a new type, and with a record of all that became wider in it.
+
+    That is the column itself, or the elements, keys and values in it (protocol: Type Change
+    Metadata). Fields of structs have their own records.
+    """
+    changes = list(_type_changes(field.type, new, ()))
+    if not changes:
+        return replace(field, type=new)
+    known = field.metadata.get(TYPE_CHANGES_KEY, ())
+    return replace(
+        field, type=new, metadata={**field.metadata, TYPE_CHANGES_KEY: [*known, *changes]}
+    )
+
+
+def _type_changes(old: DataType, new: DataType, inside: ColumnPath) -> Iterator[dict[str, Any]]:
+    parts = _parts(new)
+    for name, part in _parts(old).items():
+        if name in parts:
+            yield from _type_changes(part, parts[name], (*inside, name))
+    if old != new and is_wider(old, new):
+        where = {"fieldPath": ".".join(inside)} if inside else {}
+        yield {"fromType": _name(old), "toType": _name(new), **where}
 
 
 def _name(data_type: DataType) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from truckee.commands.schema.edits import with_type
+from truckee.commands.schema.edits import recorded
 from truckee.errors.commands.write import (
     ColumnDifference,
     MissingNotNullColumnError,
@@ -50,7 +50,8 @@ DATES = frozenset({"date", "timestamp", "timestamp_ntz"})
 _SIMPLE = _NUMBERS | DATES | {"string", "boolean", "binary"}
 _INTEGERS = ("byte", "short", "integer", "long")
 _SAME_FAMILY = frozenset(
-    {(a, b) for i, a in enumerate(_INTEGERS) for b in _INTEGERS[i + 1 :]} | {("float", "double")}
+    {(a, b) for i, a in enumerate(_INTEGERS) for b in _INTEGERS[i + 1 :]}
+    | {("float", "double"), ("date", "timestamp_ntz")}
 )
 # Metadata that other tables, or Spark itself, put on columns; it is not written to this table.
 _FOREIGN_KEYS = (
@@ -129,6 +130,14 @@ def merged_schema(
     return result
 
 
+def grown_schema(table: StructType, data: StructType, *, widening: bool) -> StructType:
+    """Return a table's schema with the columns and fields that only the data has.
+
+    With `widening`, columns become wider too; other types stay as they are in the table.
+    """
+    return _Merge(True, widening=widening, cuts_off=True).structs(table, data, ())
+
+
 def _missing(table: StructType, data: StructType) -> Iterator[StructField]:
     given = {field.name.casefold() for field in data.fields}
     return (field for field in table.fields if field.name.casefold() not in given)
@@ -143,7 +152,7 @@ class _Merge:
     """One merge of schemas, and the differences found in it."""
 
     def __init__(
-        self, add_columns: bool, *, widening: bool = False, cuts_off: bool, parses_text: bool
+        self, add_columns: bool, *, widening: bool, cuts_off: bool, parses_text: bool = False
     ) -> None:
         self._add_columns = add_columns
         self._parses_text = parses_text
@@ -167,9 +176,8 @@ class _Merge:
     ) -> StructField:
         if data is None:
             return table
-        if self._widening and _widens(table.type, data.type):
-            return with_type(table, data.type, widening=True)
-        return replace(table, type=self._type(table.type, data.type, (*path, table.name)))
+        new = self._type(table.type, data.type, (*path, table.name))
+        return recorded(table, new) if self._widening else replace(table, type=new)
 
     def _type(self, table: DataType, data: DataType, path: tuple[str, ...]) -> DataType:
         match table, data:
@@ -192,6 +200,8 @@ class _Merge:
             return _stored_type(data)
         if self._parses_text and len(path) == 1 and is_parsed(data, table):
             return table
+        if self._widening and _widens(table, data):
+            return data
         if not can_store(data, table) or (_is_cut_off(data, table) and not self._cuts_off):
             self._differ(path, table, data, "types differ")
         return table
@@ -223,10 +233,29 @@ class _Merge:
 
 
 def _widens(table: DataType, data: DataType) -> bool:
-    """Return whether data has a wider type of the same family: integers, fractions, decimals."""
+    """Return whether data has a wider type of the same family: integers, decimals, times, ..."""
     if isinstance(table, DecimalType) and isinstance(data, DecimalType):
         return table != data and is_wider(table, data)
     return (_name(table), _name(data)) in _SAME_FAMILY
+
+
+def lacks_fields(data: DataType, table: DataType) -> bool:
+    """Return whether a struct of the table, at any depth, has fields that the data's lacks."""
+    match table, data:
+        case StructType(), StructType():
+            given = {field.name.casefold(): field for field in data.fields}
+            return any(
+                (found := given.get(field.name.casefold())) is None
+                or lacks_fields(found.type, field.type)
+                for field in table.fields
+            )
+        case ArrayType(), ArrayType():
+            return lacks_fields(data.element_type, table.element_type)
+        case MapType(), MapType():
+            return lacks_fields(data.key_type, table.key_type) or lacks_fields(
+                data.value_type, table.value_type
+            )
+    return False
 
 
 def can_store(data: DataType, table: DataType) -> bool:

@@ -244,6 +244,22 @@ class ColumnCountError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class FieldCountError(DeltaError):
+    """Fields of a struct are matched by position, but the data has fewer than the table."""
+
+    code: ClassVar[str] = "DELTA_INSERT_COLUMN_ARITY_MISMATCH"
+    column: str
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        return (
+            f"the data has {self.found} for {self.column}, which has fewer fields than "
+            f"{self.expected}\nhint: give a value for every field, NULL for example"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
 class ExtraColumnsError(ColumnCountError):
     """There are more of them than the table has."""
 

@@ -24,10 +24,10 @@ from truckee.errors.commands.dml import (
 )
 from truckee.errors.commands.expressions import NonDeterministicRowError
 from truckee.errors.options import ArgumentTypeError
-from truckee.protocol.schema import VOID, DataType, DecimalType, PrimitiveType, type_text
+from truckee.protocol.schema import VOID, DataType, DecimalType, PrimitiveType
 from truckee.spark.jvm.bridge import java_class, java_half, to_column
 from truckee.spark.jvm.jvm_errors import quiet_errors
-from truckee.spark.schema_conversion import from_spark
+from truckee.spark.schema_conversion import from_spark, spark_type
 from truckee.spark.write.expression_errors import expression_error
 
 _CATALYST = "org.apache.spark.sql.catalyst"
@@ -94,17 +94,27 @@ def resolved_value(
     """Return a value computed from each of the rows, or raise what is wrong with it.
 
     A text for a column of numbers, times or truth values, of type `stored_as`, is cast to it here,
-    as the time zone of the session decides what a text means. Without Spark's ANSI mode, a text
-    that is no number would silently become null, so then it is not cast.
+    as the time zone of the session decides what a text means. A text that is no such value is an
+    error when the row is read, in Spark's ANSI mode and without it.
     """
     checked_type(given, what=what)
     column = F.expr(given) if isinstance(given, str) else given
-    value = _value(rows, column, given, what=what, hidden=hidden)
-    if stored_as is None or not is_text(value.type) or not _is_read_from_text(stored_as):
-        return value
-    if str(rows.sparkSession.conf.get("spark.sql.ansi.enabled")).lower() != "true":
-        return value
-    return _value(rows, column.cast(type_text(stored_as)), given, what=what, hidden=hidden)
+    # Inside a condition, Spark refuses aggregates and functions that generate rows.
+    condition = column.isNull() | F.lit(True)
+    plan = _analyzed(rows, condition, given, what=what, hidden=hidden)
+    found = _settled(rows, plan, "ComputeCurrentTime").condition().left().child()
+    kind = from_spark(_struct(found.dataType().json())).fields[0].type
+    if stored_as is not None and is_text(kind) and _is_read_from_text(stored_as):
+        found, kind = _ansi_cast(rows, found, stored_as), stored_as
+    return Value(column=to_column(rows.sparkSession, found), type=kind, columns=_names(rows, found))
+
+
+def _ansi_cast(rows: DataFrame, expression: Any, data_type: DataType) -> Any:
+    spark = rows.sparkSession
+    java_type = spark._jsparkSession.parseDataType(spark_type(data_type).json())
+    zone = java_class(spark, "scala.Option").apply(spark.conf.get("spark.sql.session.timeZone"))
+    mode = java_class(spark, f"{_CATALYST}.expressions.EvalMode").ANSI()
+    return java_class(spark, f"{_CATALYST}.expressions.Cast")(expression, java_type, zone, mode)
 
 
 def is_text(data_type: DataType) -> bool:
@@ -115,21 +125,6 @@ def is_text(data_type: DataType) -> bool:
 def _is_read_from_text(data_type: DataType) -> bool:
     is_simple = isinstance(data_type, PrimitiveType | DecimalType)
     return is_simple and data_type != VOID and not is_text(data_type)
-
-
-def _value(
-    rows: DataFrame, column: Column, given: str | Column, *, what: str, hidden: Iterable[str]
-) -> Value:
-    # Inside a condition, Spark refuses aggregates and functions that generate rows.
-    condition = column.isNull() | F.lit(True)
-    plan = _analyzed(rows, condition, given, what=what, hidden=hidden)
-    found = _settled(rows, plan, "ComputeCurrentTime").condition().left().child()
-    java_type = found.dataType()
-    return Value(
-        column=to_column(rows.sparkSession, found),
-        type=from_spark(_struct(java_type.json())).fields[0].type,
-        columns=_names(rows, found),
-    )
 
 
 def checked_type(given: object, *, what: str) -> None:

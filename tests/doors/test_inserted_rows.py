@@ -1,0 +1,44 @@
+"""Rows of an INSERT: which values go to which fields."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from truckee.doors.enable import enable
+from truckee.errors.commands.write import FieldCountError
+
+pytestmark = pytest.mark.spark
+
+
+def test_fields_go_by_place_unless_the_rows_fit_as_they_are(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    run = enable(spark).sql
+    table = f"delta.`{tmp_path / 't'}`"
+    turned = "named_struct('y', 1, 'x', 2) AS s, array(named_struct('y', 3, 'x', 4)) AS l"
+    pair = "STRUCT<x: INT, y: INT>"
+    run(f"CREATE TABLE {table} (id INT, s {pair}, l ARRAY<{pair}>) USING delta")
+
+    run(f"INSERT INTO {table} VALUES (1, struct(1, 2), array(struct(3, 4)))")
+    run(f"INSERT INTO {table} SELECT 2 AS id, {turned}")
+    run(f"INSERT INTO {table} SELECT 3 AS other, {turned}")
+    run(f"INSERT INTO {table} SELECT 4L AS id, {turned}")
+    run(f"INSERT INTO {table} BY NAME SELECT struct('1', 2) AS s, 5 AS id")
+    with pytest.raises(FieldCountError) as refused:
+        run(f"INSERT INTO {table} VALUES (6, struct(1), NULL)")
+
+    found = run(f"SELECT id, s.x, s.y, l[0].x, l[0].y FROM {table} ORDER BY id").collect()
+    assert [tuple(row) for row in found] == [
+        (1, 1, 2, 3, 4),
+        (2, 2, 1, 4, 3),
+        (3, 1, 2, 3, 4),
+        (4, 1, 2, 3, 4),
+        (5, 1, 2, None, None),
+    ]
+    assert refused.value.sentence() == (
+        "the data has struct<col1:int> for s, which has fewer fields than struct<x:int,y:int>\n"
+        "hint: give a value for every field, NULL for example"
+    )
