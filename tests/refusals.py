@@ -14,14 +14,15 @@ from pyspark.errors import PySparkException
 ANALYSIS, PARSE, ILLEGAL = "AnalysisException", "ParseException", "IllegalArgumentException"
 
 BEFORE = (
-    "CREATE TABLE refused (id INT, v STRING, m MAP<STRING, INT>, s STRUCT<x: INT>) USING delta",
+    "CREATE TABLE refused (id INT, v STRING, m MAP<STRING, INT>, s STRUCT<x: INT>, "
+    "l ARRAY<STRUCT<x: INT, y: INT>>) USING delta",
     "CREATE TABLE refused_parts (id INT, v STRING) USING delta PARTITIONED BY (v)",
     "CREATE TABLE refused_parquet (id INT, v STRING) USING parquet",
     "CREATE TABLE refused_csv (id INT) USING csv",
     "CREATE VIEW refused_view AS SELECT * FROM refused",
     "CREATE TEMPORARY VIEW refused_temporary AS SELECT 1 AS id",
     "CREATE TABLE delta.`{p}/t` (id INT, v STRING) USING delta",
-    "INSERT INTO refused VALUES (1, 'a', NULL, NULL)",
+    "INSERT INTO refused VALUES (1, 'a', NULL, NULL, NULL)",
     "INSERT INTO refused_parts VALUES (1, 'a')",
     "INSERT INTO delta.`{p}/t` VALUES (1, 'a')",
 )
@@ -458,10 +459,27 @@ _MORE = (
         INSERT INTO refused_parts VALUES (map(1, 2), 'a')
         UPDATE refused SET id = map(1, 2)
         UPDATE refused SET s = 1
+        INSERT INTO refused SELECT 1, 'a', NULL, NULL, array(named_struct('y', 1))
         """,
         ANALYSIS,
         "DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION",
         "42K09",
+    ),
+    *_each(
+        """
+        UPDATE refused SET l = array(named_struct('x', 1))
+        UPDATE refused SET l = array(named_struct('x', 1, 'y', 2, 'z', 3))
+        """,
+        ANALYSIS,
+        "DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION",
+        "42846",
+    ),
+    Refusal(
+        "MERGE INTO refused t USING (SELECT 5 AS a) ON a = id "
+        "WHEN NOT MATCHED THEN INSERT (id, s.x) VALUES (a, 1)",
+        ANALYSIS,
+        "DELTA_UNSUPPORTED_NESTED_FIELD_IN_OPERATION",
+        "0AKDC",
     ),
     *_each(
         """

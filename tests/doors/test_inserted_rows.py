@@ -27,8 +27,9 @@ def test_fields_go_by_place_unless_the_rows_fit_as_they_are(
     run(f"INSERT INTO {table} SELECT 3 AS other, {turned}")
     run(f"INSERT INTO {table} SELECT 4L AS id, {turned}")
     run(f"INSERT INTO {table} BY NAME SELECT struct('1', 2) AS s, 5 AS id")
+    run(f"INSERT INTO {table} (id, s, l) SELECT 6 AS id, {turned}")
     with pytest.raises(FieldCountError) as refused:
-        run(f"INSERT INTO {table} VALUES (6, struct(1), NULL)")
+        run(f"INSERT INTO {table} VALUES (7, struct(1), NULL)")
 
     found = run(f"SELECT id, s.x, s.y, l[0].x, l[0].y FROM {table} ORDER BY id").collect()
     assert [tuple(row) for row in found] == [
@@ -37,6 +38,7 @@ def test_fields_go_by_place_unless_the_rows_fit_as_they_are(
         (3, 1, 2, 3, 4),
         (4, 1, 2, 3, 4),
         (5, 1, 2, None, None),
+        (6, 1, 2, 3, 4),
     ]
     assert refused.value.sentence() == (
         "the data has struct<col1:int> for s, which has fewer fields than struct<x:int,y:int>\n"

@@ -217,6 +217,7 @@ for statement in (
     f"SELECT 4L AS id, {TURNED}",
     "BY NAME SELECT struct('1', 2) AS s, 5 AS id",
     "(s, id) SELECT struct(1, 2), 6",
+    "(id, s) SELECT 9 AS id, named_struct('y', 1, 'x', 2) AS s",
 ):
     spark.sql(f"INSERT INTO made {statement}")
 spark.sql(f"SELECT 7 AS other, {TURNED}").write.insertInto("made")
@@ -226,8 +227,8 @@ spark.sql(f"SELECT 8 AS id, {TURNED}").write.format("delta").mode("append").save
 spark.sql("CREATE TABLE made (id INT, s STRUCT<a: INT, b: INT>) USING delta")
 spark.sql("INSERT INTO made VALUES (1, struct(1, 2)), (2, struct(3, NULL)), (3, NULL)")
 spark.sql(
-    "MERGE WITH SCHEMA EVOLUTION INTO made t USING (SELECT 1 AS id, named_struct('c', 7) AS s) s "
-    "ON t.id = s.id WHEN MATCHED THEN UPDATE SET t.s.c = s.s.c"
+    "MERGE WITH SCHEMA EVOLUTION INTO made t USING (SELECT 1 AS id, named_struct('c', 7) AS s) u "
+    "ON t.id = u.id WHEN MATCHED THEN UPDATE SET s.c = u.s.c"
 )
 spark.sql(
     "MERGE WITH SCHEMA EVOLUTION INTO made t USING ("

@@ -46,8 +46,8 @@ def named_rows(
     """Return the rows of an INSERT with the table's column names and static partition values.
 
     In structs, fields go by their names if the rows can be stored as they are, or the statement
-    `nests_by_name`, else by their places. Raises ColumnCountError if the number of columns or
-    fields does not match.
+    `nests_by_name`; else, and if the statement lists columns, by their places. Raises
+    ColumnCountError if the number of columns or fields does not match.
     """
     if spec.only_new_partitions:
         raise IfNotExistsError(
@@ -65,10 +65,10 @@ def named_rows(
         _check_distinct(rows.columns, DuplicateInsertedColumnsError)
     else:
         rows = _by_position(rows, snapshot, spec, static, adds_columns=adds_columns)
-    by_place = not (spec.by_name or spec.columns)
-    is_renamed = by_place and given != tuple(rows.columns)
+    # As in delta-spark, a list of columns is about the columns alone, even if it is in their order.
+    by_place = bool(spec.columns) or (not spec.by_name and given != tuple(rows.columns))
     if not nests_by_name:
-        rows = placed_rows(rows, snapshot.schema, is_renamed=is_renamed, keeps_types=adds_columns)
+        rows = placed_rows(rows, snapshot.schema, by_place=by_place, keeps_types=adds_columns)
     if not adds_columns:
         rows = _assigned(rows, snapshot)
     values = {

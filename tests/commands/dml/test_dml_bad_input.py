@@ -193,6 +193,12 @@ def test_a_condition_that_is_no_sql(table: Table) -> None:
             "struct<a:int,b:string>\nhint: cast the value",
         ),
         (
+            {"s": "named_struct('a', 1)"},
+            AssignmentTypeError,
+            "UPDATE assigns a value of type struct<a:int> to s, but the column is "
+            "struct<a:int,b:string>\nhint: cast the value",
+        ),
+        (
             {"v": "max(v)"},
             AggregateRefusedError,
             "the value of v in UPDATE (max(v)) has an aggregate or window function, but it is "

@@ -74,5 +74,5 @@ def by_position(df: DataFrame, storage: Storage) -> DataFrame:
     found = tuple(df.columns)
     if len(schema.names) != len(found):
         raise ColumnCountError(table=storage.root, expected=schema.names, found=found)
-    is_renamed = schema.names != found
-    return placed_rows(df.toDF(*schema.names), schema, is_renamed=is_renamed, keeps_types=True)
+    rows = df.toDF(*schema.names)
+    return placed_rows(rows, schema, by_place=schema.names != found, keeps_types=True)

@@ -35,8 +35,10 @@ from truckee.errors.commands.write import IdentityValueGivenError, SchemaMismatc
 from truckee.errors.options import ArgumentTypeError, NoAssignmentsError
 from truckee.options.arguments import type_name
 from truckee.protocol.schema import (
+    ArrayType,
     DataType,
     FieldChain,
+    MapType,
     PrimitiveType,
     StructField,
     StructType,
@@ -221,13 +223,24 @@ EXPRESSION = "be a Spark SQL Column or a string"
 
 def _refused_cast(value: DataType, column: DataType) -> type[AssignmentTypeError]:
     """Return the error that Spark's cast of a value has, or Delta's where Spark would cast it."""
-    are_structs = isinstance(value, StructType) and isinstance(column, StructType)
-    if are_structs or value == PrimitiveType("string"):
+    if _have_structs(value, column) or value == PrimitiveType("string"):
         return AssignmentTypeError
     is_time_and_number = sorted(map(is_number, (value, column))) == [False, True] and any(
         isinstance(each, PrimitiveType) and each.name in DATES for each in (value, column)
     )
     return CastNeedsFunctionError if is_time_and_number else CastRefusedError
+
+
+def _have_structs(value: DataType, column: DataType) -> bool:
+    """Return whether both have a struct in the same place: that is for Delta to compare."""
+    match value, column:
+        case StructType(), StructType():
+            return True
+        case ArrayType(), ArrayType():
+            return _have_structs(value.element_type, column.element_type)
+        case MapType(), MapType():
+            return _have_structs(value.value_type, column.value_type)
+    return False
 
 
 def check_condition_type(given: object, *, what: str) -> None:

@@ -17,15 +17,15 @@ ASSIGNING = {**COLUMN_SETTINGS, "spark.sql.ansi.enabled": "true"}
 
 
 def placed_rows(
-    rows: DataFrame, table: StructType, *, is_renamed: bool, keeps_types: bool
+    rows: DataFrame, table: StructType, *, by_place: bool, keeps_types: bool
 ) -> DataFrame:
     """Return the rows with the fields of structs named as in the table, by their places.
 
-    Rows that can be stored as they are stay as they are, unless a column `is_renamed`: then fields
-    go by their names. `keeps_types` leaves casts of simple values to the writer. Raises
-    FieldCountError if a struct has fewer fields than the table's.
+    Rows that can be stored as they are stay as they are, so that their fields go by their names,
+    unless the statement goes `by_place`. `keeps_types` leaves casts of simple values to the writer.
+    Raises FieldCountError if a struct has fewer fields than the table's.
     """
-    if not is_renamed and _fits(rows, table):
+    if not by_place and _fits(rows, table):
         return rows
     casts = {}
     for given in from_spark(rows.schema).fields:
@@ -35,6 +35,8 @@ def placed_rows(
         if not isinstance(field.type, StructType | ArrayType | MapType):
             continue
         kind = placed_type(given.type, field.type, keeps_types=keeps_types)
+        if kind is None and not isinstance(field.type, StructType):
+            kind = field.type  # Spark's own error is the one, as in delta-spark
         if kind is None:
             expected, found = type_text(field.type), type_text(given.type)
             raise FieldCountError(column=field.name, expected=expected, found=found)

@@ -359,7 +359,7 @@ class StreamingSourceError(DeltaError):
 class NestedInsertError(AssignmentError):
     """An INSERT assigns to a field of a struct."""
 
-    code: ClassVar[str] = "DELTA_NESTED_FIELD_IN_INSERT"
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_NESTED_FIELD_IN_OPERATION"
 
     def __str__(self) -> str:
         return (
