@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -262,6 +263,15 @@ def test_columns_are_renamed_and_dropped_without_touching_files(
         "newColumnPath": "s.a.b",
     }
     assert commit_info(mapped.root, 5)["operationParameters"] == {"columns": '["s.y"]'}
+
+
+def test_a_changed_field_is_recorded_with_its_path(
+    spark: SparkSession, mapped: LocalStorage
+) -> None:
+    version = change_column(spark, mapped, "s.x", comment="c")
+
+    column = json.loads(commit_info(mapped.root, version)["operationParameters"]["column"])
+    assert (column["name"], column["metadata"]["comment"]) == ("s.x", "c")
 
 
 def test_rename_and_drop_need_column_mapping(spark: SparkSession, table: LocalStorage) -> None:

@@ -163,8 +163,8 @@ def change_column(
     if position is not None:
         schema = moved_column(schema, path, position)
     changed = column_at(schema, path)
-    shown = None if changed is None else commit_info_field(changed)
-    parameters = {"column": shown, "position": _shown_position(position)}
+    assert changed is not None  # changed_column has found it
+    parameters = _shown((*path[:-1], changed.name), changed, position)
     return commit_schema(snapshot, schema, "CHANGE COLUMN", parameters)
 
 
