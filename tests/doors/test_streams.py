@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from truckee.doors.enable import enable
 from truckee.log.files.commits import read_commits
+from truckee.options.text import UnknownOptionWarning
 from truckee.storage import open_storage
 
 
@@ -80,17 +81,19 @@ def test_progress_names_the_source_and_the_sink(enabled: SparkSession, tmp_path:
     assert progress["sink"]["description"] == f"DeltaSink[{tmp_path / 't'}]"
 
 
-def test_columns_given_by_hand_must_be_those_of_the_table(
+def test_columns_given_by_hand_that_are_not_those_of_the_table_are_told(
     enabled: SparkSession, tmp_path: Path
 ) -> None:
     append(enabled, tmp_path / "s", 0)
     reader = enabled.readStream.format("delta")
 
     assert reader.schema("id long").load(str(tmp_path / "s")).columns == ["id"]
-    for given in ("id string", "other long", "id long, more long"):
-        with pytest.raises(AnalysisException) as raised:
-            reader.schema(given).load(str(tmp_path / "s"))
-        assert raised.value.getCondition() == "DELTA_READ_SOURCE_SCHEMA_CONFLICT"
+    with pytest.warns(UnknownOptionWarning) as told:
+        assert reader.schema("other long").load(str(tmp_path / "s")).columns == ["id"]
+    assert {str(each.message) for each in told} == {
+        "the schema struct<other:bigint> has no effect on the stream, whose columns are "
+        "struct<id:bigint>"
+    }
 
 
 def test_text_is_parsed_as_the_types_of_the_table(enabled: SparkSession, tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ import msgspec
 from truckee.commands.write.options import WRITE_OPTIONS, save_mode, write_options
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import write_table
+from truckee.errors.caller_lines import warn_caller
 from truckee.errors.commands.create import NoPathGivenError
-from truckee.errors.stream_schema import GivenSchemaError
-from truckee.options.text import Options, warn_of_unknown
+from truckee.options.text import Options, UnknownOptionWarning, warn_of_unknown
 from truckee.protocol.property_kinds import parse_column_names
 from truckee.protocol.schema import StructType, parse_schema, type_text
 from truckee.readwriter import load_path
@@ -64,15 +64,19 @@ def stream_schema(question: Question) -> Any:
     options = _options(question)
     lane = open_lane(question.spark, _path(options), _own(options))
     if question.about["given"] is not None:
-        _check_given(parse_schema(question.about["given"]), lane)
+        _tell_given(parse_schema(question.about["given"]), lane)
     return to_java(question.spark, lane.schema)
 
 
-def _check_given(given: StructType, lane: Lane) -> None:
-    """Raise `GivenSchemaError` unless the columns that a user gave are the table's."""
+def _tell_given(given: StructType, lane: Lane) -> None:
+    """Warn of given columns that are not the table's, and so have no effect.
+
+    They are no error: for a stream by name Spark gives those of the catalog, which may be old.
+    """
     told, found = type_text(given), type_text(lane.read.read.schema)
     if given.fields and told != found:
-        raise GivenSchemaError(table=lane.read.storage.root, given=told, found=found)
+        text = f"the schema {told} has no effect on the stream, whose columns are {found}"
+        warn_caller(text, UnknownOptionWarning)
 
 
 def stream(question: Question) -> Any:
