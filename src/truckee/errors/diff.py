@@ -33,8 +33,9 @@ class KeysNotUniqueError(DeltaError):
     count: int
 
     def __str__(self) -> str:
+        do = "does" if len(self.keys) == 1 else "do"
         return (
-            f"{', '.join(self.keys)} do not identify a row: {self.count} rows {self.where} have "
+            f"{', '.join(self.keys)} {do} not identify a row: {self.count} rows {self.where} have "
             f"{self.example}\n"
             "hint: name more columns as keys, or none; with row tracking, row ids identify rows by "
             "themselves"

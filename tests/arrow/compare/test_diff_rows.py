@@ -22,6 +22,7 @@ from truckee.errors import (
     ColumnNotFoundError,
     DiffFileNotFoundError,
     DiffSchemaError,
+    EmptyKeysError,
     KeysNotUniqueError,
     NoKeysError,
     UnrelatedTablesError,
@@ -71,8 +72,9 @@ def test_the_latest_version_is_meant_where_none_is_given(table: Table) -> None:
     assert diff(table, 1) == diff(table, 1, 2)
 
 
-def test_keys_pair_the_images_of_an_update(table: Table) -> None:
-    assert diff(table, 0, 2, ["ID"]) == [
+@pytest.mark.parametrize("keys", [["ID"], "ID", "`id`"])
+def test_keys_pair_the_images_of_an_update(table: Table, keys: str | list[str]) -> None:
+    assert diff(table, 0, 2, keys) == [
         (2, "b", "delete"),
         (5, "E", "update_postimage"),
         (5, "e", "update_preimage"),
@@ -177,7 +179,7 @@ def test_keys_that_are_not_unique(table: Table) -> None:
         diff(table, 2, 3, ["id"])
 
     assert str(raised.value) == (
-        '[DELTA_KEYS_NOT_UNIQUE] id do not identify a row: 2 rows of version 3 have {"id":4}\n'
+        '[DELTA_KEYS_NOT_UNIQUE] id does not identify a row: 2 rows of version 3 have {"id":4}\n'
         "hint: name more columns as keys, or none; with row tracking, row ids identify rows by "
         "themselves"
     )
@@ -188,8 +190,12 @@ def test_arguments_that_make_no_sense(table: Table) -> None:
         diff(table, 0, 1, [])
     with pytest.raises(ColumnNotFoundError):
         diff(table, 0, 1, ["nonsense"])
+    with pytest.raises(EmptyKeysError):
+        diff(table, 0, 1, "id,")
     with pytest.raises(ArgumentTypeError):
-        diff(table, 0, 1, "id")
+        diff(table, 0, 1, [1])
+    with pytest.raises(ArgumentTypeError):
+        diff(table, 0, 1, {"id"})
     with pytest.raises(ArgumentTypeError):
         diff(table, 0.5)
 

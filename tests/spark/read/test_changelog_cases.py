@@ -309,7 +309,7 @@ def test_several_changes_of_one_row_in_one_version_are_refused(
 
     side, same = case.split()[1], number(case, 1)
     assert str(by_key.value) == (
-        f"[DELTA_KEYS_NOT_UNIQUE] id do not identify a row: 2 rows {side} by one version have "
+        f"[DELTA_KEYS_NOT_UNIQUE] id does not identify a row: 2 rows {side} by one version have "
         f'{{"id":{same},"_commit_version":3}}\n'
         "hint: name more columns as keys, or none; with row tracking, row ids identify rows by "
         "themselves"

@@ -75,7 +75,7 @@ def test_keys_that_are_not_unique_are_told_with_an_example(opened: Open, table: 
         "themselves"
     )
     assert message(KeysNotUniqueError, lambda: at.diff(0, 1, keys=["id"])) == (
-        '[DELTA_KEYS_NOT_UNIQUE] id do not identify a row: 2 rows of version 0 have {"id":3}\n'
+        '[DELTA_KEYS_NOT_UNIQUE] id does not identify a row: 2 rows of version 0 have {"id":3}\n'
         + hint
     )
     for mode in ("dropCarryovers", "netChanges"):
@@ -83,7 +83,7 @@ def test_keys_that_are_not_unique_are_told_with_an_example(opened: Open, table: 
         assert message(
             KeysNotUniqueError, lambda asked=asked: at.changes(1, computeUpdates=True, **asked)
         ) == (
-            "[DELTA_KEYS_NOT_UNIQUE] id do not identify a row: 2 rows deleted by one version have "
+            "[DELTA_KEYS_NOT_UNIQUE] id does not identify a row: 2 rows deleted by one version have "
             '{"id":3,"_commit_version":1}\n' + hint
         )
 
@@ -97,7 +97,7 @@ def test_versions_that_are_gone_are_told_with_the_first_that_is_there(
 
     gone = (
         f"[DELTA_VERSION_NOT_FOUND] version 0 of {table.root} is not available\n"
-        "hint: versions 1 to 2 can be read"
+        "hint: the log has versions 1 to 2"
     )
     assert message(VersionNotFoundError, lambda: at.diff(0, 2)) == gone
     assert message(VersionNotFoundError, lambda: at.diff(2, 0)) == gone
@@ -161,7 +161,7 @@ def test_tables_that_are_not_related_are_told_with_their_ids(
         "hint: to compare all their rows anyway, give the keys that identify a row"
     )
     assert message(KeysNotUniqueError, lambda: one.diff(0, 0, keys=["id"], other=other)) == (
-        f"[DELTA_KEYS_NOT_UNIQUE] id do not identify a row: 2 rows of version 0 of {table.root} "
+        f"[DELTA_KEYS_NOT_UNIQUE] id does not identify a row: 2 rows of version 0 of {table.root} "
         'have {"id":3}\n'
         "hint: name more columns as keys, or none; with row tracking, row ids identify rows by "
         "themselves"

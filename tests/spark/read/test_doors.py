@@ -167,7 +167,7 @@ class TestTimeTravel:
         [
             (
                 {"versionAsOf": 3},
-                "version 3 of {table} is not available\nhint: versions 0 to 2 can be read",
+                "version 3 of {table} is not available\nhint: the log has versions 0 to 2",
             ),
             (
                 {"versionAsOf": "one"},

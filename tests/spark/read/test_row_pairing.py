@@ -132,7 +132,7 @@ def test_an_identity_that_is_not_unique(spark: SparkSession) -> None:
         found.collect()
 
     assert str(raised.value) == (
-        '[DELTA_KEYS_NOT_UNIQUE] id do not identify a row: 2 rows of version 5 have {"id":7}\n'
+        '[DELTA_KEYS_NOT_UNIQUE] id does not identify a row: 2 rows of version 5 have {"id":7}\n'
         "hint: name more columns as keys, or none; with row tracking, row ids identify rows by "
         "themselves"
     )

@@ -14,6 +14,7 @@ from truckee.log.files.history import version_as_of
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.arguments import type_name
 from truckee.options.feed import bound
+from truckee.options.feed_shape import parsed_keys
 from truckee.protocol.schema import StructType
 from truckee.storage.base import Storage
 
@@ -60,10 +61,12 @@ def version_at(
 
 
 def known_keys(keys: Sequence[str] | None, schema: StructType) -> tuple[str, ...]:
-    """Return keys as the table spells them."""
+    """Return keys as the table spells them; a text has commas between its names."""
     if keys is None:
         return ()
-    if isinstance(keys, str) or not all(isinstance(key, str) for key in keys):
+    if isinstance(keys, str):
+        keys = parsed_keys(keys)
+    if not isinstance(keys, Sequence) or not all(isinstance(key, str) for key in keys):
         needs = "be a list of column names"
         raise ArgumentTypeError(what="keys", needs=needs, found=type_name(keys))
     if not keys:
