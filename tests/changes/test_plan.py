@@ -223,7 +223,7 @@ def test_a_start_that_never_was_is_refused(start: int) -> None:
         plan_changes(table.storage, asked(start))
 
     assert raised.value.sentence() == (
-        f"version {start} of memory://t is not available\nhint: versions 0 to 1 can be read"
+        f"version {start} of memory://t is not available\nhint: the log has versions 0 to 1"
     )
 
 
@@ -237,7 +237,7 @@ def test_a_start_whose_commit_was_cleaned_up_is_refused() -> None:
         feed.plan()
 
     assert raised.value.sentence() == (
-        "version 1 of memory://t is not available\nhint: versions 2 to 2 can be read"
+        "version 1 of memory://t is not available\nhint: the log has version 2"
     )
 
 

@@ -332,7 +332,7 @@ def test_a_version_that_is_not_there_is_one_sentence_on_stderr(
     assert (code, out) == (1, "")
     assert err == (
         f"error: [DELTA_VERSION_NOT_FOUND] version 7 of {table.storage.root} is not available\n"
-        "hint: versions 0 to 1 can be read\n"
+        "hint: the log has versions 0 to 1\n"
     )
 
 

@@ -198,7 +198,10 @@ class VersionsNotContiguousError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class VersionNotFoundError(DeltaError):
-    """A version does not exist, or not any more. The bounds are the versions that can be read."""
+    """A version does not exist, or not any more. The bounds are the versions of the log.
+
+    VACUUM may have deleted data files of some of them, which only a read finds out.
+    """
 
     code: ClassVar[str] = "DELTA_VERSION_NOT_FOUND"
     table: str
@@ -207,10 +210,9 @@ class VersionNotFoundError(DeltaError):
     latest: int
 
     def __str__(self) -> str:
-        return (
-            f"version {self.version} of {self.table} is not available"
-            f"\nhint: versions {self.earliest} to {self.latest} can be read"
-        )
+        one = self.earliest == self.latest
+        known = f"version {self.latest}" if one else f"versions {self.earliest} to {self.latest}"
+        return f"version {self.version} of {self.table} is not available\nhint: the log has {known}"
 
 
 @dataclass(eq=False, kw_only=True)

@@ -75,7 +75,7 @@ def test_a_start_that_was_cleaned_up_is_refused() -> None:
         next(read_commits(storage, 1))
 
     assert raised.value.sentence() == (
-        "version 1 of memory://t is not available\nhint: versions 2 to 4 can be read"
+        "version 1 of memory://t is not available\nhint: the log has versions 2 to 4"
     )
 
 
