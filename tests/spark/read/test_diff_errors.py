@@ -83,8 +83,8 @@ def test_keys_that_are_not_unique_are_told_with_an_example(opened: Open, table: 
         assert message(
             KeysNotUniqueError, lambda asked=asked: at.changes(1, computeUpdates=True, **asked)
         ) == (
-            "[DELTA_KEYS_NOT_UNIQUE] id does not identify a row: 2 rows deleted by one version have "
-            '{"id":3,"_commit_version":1}\n' + hint
+            "[DELTA_KEYS_NOT_UNIQUE] id does not identify a row: 2 rows deleted by one version "
+            'have {"id":3,"_commit_version":1}\n' + hint
         )
 
 
