@@ -28,6 +28,8 @@ from typing import ClassVar
 
 from truckee.errors.base import DeltaError
 
+ONLY_PARQUET = "it has Parquet files, but no _delta_log"
+
 
 @dataclass(eq=False, kw_only=True)
 class NotADeltaTableError(DeltaError):
@@ -35,12 +37,13 @@ class NotADeltaTableError(DeltaError):
 
     code: ClassVar[str] = "DELTA_MISSING_DELTA_TABLE"
     table: str
-    found: str = "_delta_log has no commit and no checkpoint"
+    found: str = "it has no _delta_log with a commit or a checkpoint"
 
     def __str__(self) -> str:
+        other = ", or make a table of these files with CONVERT TO DELTA"
         return (
             f"{self.table} is not a Delta table: {self.found}\n"
-            "hint: give the folder that holds _delta_log"
+            f"hint: give the folder that holds _delta_log{other * (self.found == ONLY_PARQUET)}"
         )
 
 

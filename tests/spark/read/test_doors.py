@@ -63,7 +63,7 @@ def test_what_is_a_table(spark: SparkSession, table: DataTable, tmp_path: Path) 
 
 def test_a_folder_that_is_no_table(spark: SparkSession, tmp_path: Path) -> None:
     expected = (
-        f"{tmp_path} is not a Delta table: _delta_log has no commit and no checkpoint\n"
+        f"{tmp_path} is not a Delta table: it has no _delta_log\n"
         "hint: give the folder that holds _delta_log"
     )
 
