@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from truckee.errors.log import (
-    ONLY_PARQUET,
-    NoTableAtPathError,
-    NotADeltaTableError,
-    TablePathError,
-)
+from truckee.errors.log import NoTableAtPathError, NotADeltaTableError, TablePathError
 from truckee.protocol.paths import LOG_DIRECTORY
 from truckee.storage.base import Storage
 
 _NO_PATH = "the path does not exist"
+_ONLY_PARQUET = f"it has Parquet files, but no {LOG_DIRECTORY}"
 
 
 def absent_table(storage: Storage) -> NotADeltaTableError:
@@ -25,7 +21,10 @@ def absent_table(storage: Storage) -> NotADeltaTableError:
     found = _found(place) if place.is_absolute() else None
     if found is None:
         return NotADeltaTableError(table=storage.root)
-    return NotADeltaTableError(table=storage.root, found=found)
+    error = NotADeltaTableError(table=storage.root, found=found)
+    if found == _ONLY_PARQUET:
+        error.hint += ", or make a table of these files with CONVERT TO DELTA"
+    return error
 
 
 def _found(place: Path) -> str | None:
@@ -40,7 +39,7 @@ def _found(place: Path) -> str | None:
     if around is not None:
         return f"it is a folder of the table {around}"
     if any(place.glob("*.parquet")) or any(place.glob("*=*/*.parquet")):
-        return ONLY_PARQUET
+        return _ONLY_PARQUET
     tables = sorted(log.parent.name for log in place.glob(f"*/{LOG_DIRECTORY}"))
     if tables:
         more = f" and {len(tables) - 1} more" if len(tables) > 1 else ""
@@ -50,5 +49,4 @@ def _found(place: Path) -> str | None:
 
 def unreadable_path(error: NotADeltaTableError) -> NotADeltaTableError:
     """Return the error that there is no table, as it is called where rows are read or changed."""
-    kind = TablePathError if error.found == _NO_PATH else NoTableAtPathError
-    return kind(table=error.table, found=error.found)
+    return error.told_as(TablePathError if error.found == _NO_PATH else NoTableAtPathError)
