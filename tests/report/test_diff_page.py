@@ -84,12 +84,11 @@ def test_rules_for_a_notebook_apply_only_inside_the_diff() -> None:
     assert "body {" not in style
 
 
-def test_a_time_in_the_header_is_not_parted() -> None:
+def test_times_are_not_parted() -> None:
     diff = plan()
-
-    page = diff_html(diff, updated(("a",), a="y"))
+    view = updated(("a",), a="y")
 
     first, last = (utc_text(at.timestamp_ms) for at in (diff.before, diff.after))
-    (header,) = re.findall("<header>.*?</header>", page)
-    assert f"<time>{first}</time> to <time>{last}</time>" in header
-    assert "header time { white-space: nowrap; }" in page
+    for text in (diff_html(diff, view), diff_fragment(diff, view)):
+        assert f", <time>{first}</time> to <time>{last}</time><" in text
+    assert "header time { white-space: nowrap; }" in diff_html(diff, view)

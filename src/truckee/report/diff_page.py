@@ -75,7 +75,7 @@ def diff_fragment(plan: SnapshotDiff, view: DiffView) -> str:
     span = f"version {plan.before.version} to {plan.after.version}"
     return (
         f'<div class="truckee-diff"><style>{_notebook_style()}</style>'
-        f"<div><h2>{span}</h2><p>{escape(_places(plan))}</p>{_body(plan, view)}</div></div>"
+        f"<div><h2>{span}</h2><p>{_places(plan)}</p>{_body(plan, view)}</div></div>"
     )
 
 
