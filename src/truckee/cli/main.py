@@ -155,8 +155,8 @@ def _first_sentence(error: Exception) -> str:
 
 
 def _hint(error: Exception) -> str:
-    condition = getattr(error, "getCondition", lambda: None)()
-    return _HINTS.get(condition, "--debug shows where it came from")
+    condition = getattr(error, "getCondition", str)()
+    return _HINTS.get(condition or "", "--debug shows where it came from")
 
 
 def _print_version(is_wanted: bool) -> None:
