@@ -20,7 +20,7 @@ def test_tables_readers_writers_and_builders_tell_what_they_are(
 
     assert repr(table) == f"DeltaTable.forPath(spark, '{path}')"
     assert "bigint" in table._repr_html_()
-    assert repr(merge) == f"DeltaMergeBuilder('{path}', 1 clauses)"
+    assert repr(merge) == f"DeltaMergeBuilder('{path}', 1 clause)"
     assert repr(table.optimize()) == f"DeltaOptimizeBuilder('{path}', where=[])"
     assert repr(truckee.DeltaTable.create(spark).location("x")) == (
         "DeltaTableBuilder('x', 0 columns)"

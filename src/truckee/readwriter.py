@@ -13,7 +13,11 @@ from msgspec.structs import replace
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.catalog import delta_location
-from truckee.errors.commands.create import FeedOfOtherTableError, NotATruckeeTableError
+from truckee.errors.commands.create import (
+    FeedOfOtherTableError,
+    NoPathGivenError,
+    NotATruckeeTableError,
+)
 from truckee.errors.log import NoTableAtPathError, NotADeltaTableError
 from truckee.log.files.absent_table import unreadable_path
 from truckee.log.time_travel import path_and_time, root_and_partition, snapshot_at
@@ -52,9 +56,9 @@ class TableReader:
         self._options.update(options)
         return self
 
-    def load(self, path: PathLike) -> DataFrame:
+    def load(self, path: PathLike | None = None) -> DataFrame:
         """Return the rows of the table at a path, or its changes with `readChangeFeed`."""
-        return load_path(self._spark, checked_path(path), self._options)
+        return load_path(self._spark, _path_of(path, self._options), self._options)
 
     def table(self, tableName: str) -> DataFrame:
         """Return the rows of a table of Spark's catalog, or its changes with `readChangeFeed`."""
@@ -87,13 +91,21 @@ class TableStreamReader:
         self._options.update(options)
         return self
 
-    def load(self, path: PathLike) -> DataFrame:
+    def load(self, path: PathLike | None = None) -> DataFrame:
         """Return the table at a path as a stream, or its changes with `readChangeFeed`."""
-        return stream_frame(self._spark, checked_path(path), self._options)
+        return stream_frame(self._spark, _path_of(path, self._options), self._options)
 
     def table(self, tableName: str) -> DataFrame:
         """Return a table of Spark's catalog as a stream, or its changes with `readChangeFeed`."""
         return self.load(delta_location(self._spark, tableName))
+
+
+def _path_of(path: PathLike | None, options: Mapping[str, Any]) -> str:
+    """Return the path to load, which is an argument or, as in Spark, the option `path`."""
+    given = path if path is not None else Options(options).get("path")
+    if given is None:
+        raise NoPathGivenError
+    return checked_path(given)
 
 
 def readStream(spark: SparkSession) -> TableStreamReader:
@@ -193,6 +205,6 @@ def changes_between(
     except NotADeltaTableError as error:
         if "/" in table:
             raise unreadable_path(error) from None
-        raise NoTableAtPathError(table=error.table, found=error.found) from None
+        raise error.told_as(NoTableAtPathError) from None
     except NotATruckeeTableError as error:
         raise FeedOfOtherTableError(table=error.table, provider=error.provider) from None

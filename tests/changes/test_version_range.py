@@ -98,8 +98,8 @@ def test_a_start_after_the_latest_version_is_refused(storage: Storage, end: Boun
     assert raised.value.sentence() == (
         f"the change feed of {storage.root} was asked for from version 3 on, "
         "but its latest version is 2\n"
-        "hint: start at version 2 or before, or set "
-        "changeDataFeed.timestampOutOfRange.enabled to get no rows instead"
+        "hint: start at version 2 or before, or set spark.databricks.delta."
+        "changeDataFeed.timestampOutOfRange.enabled to true, to get no rows instead"
     )
     assert raised.value.code == "DELTA_CDC_START_VERSION_AFTER_LATEST"
 

@@ -317,8 +317,8 @@ def test_what_is_no_table_is_one_sentence_on_stderr(
 
     assert (code, out) == (1, "")
     assert err == (
-        f"error: [DELTA_MISSING_DELTA_TABLE] {tmp_path} is not a Delta table: _delta_log has no "
-        "commit and no checkpoint\n"
+        f"error: [DELTA_MISSING_DELTA_TABLE] {tmp_path} is not a Delta table: it has no "
+        "_delta_log\n"
         "hint: give the folder that holds _delta_log\n"
     )
 

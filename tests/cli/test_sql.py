@@ -40,3 +40,19 @@ def test_a_statement_that_is_wrong_is_one_sentence(
     assert printed.out == ""
     assert len(printed.err.strip().splitlines()) <= 3
     assert "nowhere" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("table", "hint"),
+    [
+        ("delta.`lake/orders`", "write the whole path, as in delta.`/data/orders`"),
+        ("no_such_name", "name the table by its whole path, as in delta.`/data/orders`"),
+    ],
+)
+def test_a_table_that_spark_does_not_find_is_told_with_how_to_name_it(
+    spark: SparkSession, table: str, hint: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["sql", f"SELECT * FROM {table}"])
+
+    assert code == 3
+    assert capfd.readouterr().err.splitlines()[-1] == f"hint: {hint}"

@@ -25,9 +25,11 @@ from truckee.errors.commands.create import (
 )
 from truckee.errors.commands.write import ColumnCountError, NonEmptyFolderError
 from truckee.errors.commands.write_rows import CheckConstraintViolationError
+from truckee.errors.log import NotADeltaTableError
 from truckee.log.files.history import history
 from truckee.spark.session.catalog import default_location, named_table
 from truckee.storage import LocalStorage
+from truckee.table import DeltaTable
 from truckee.writer import write
 from writing import commit_info, last_version, rust_rows
 
@@ -82,7 +84,7 @@ def test_dropping_the_name_of_a_managed_table_deletes_it(
         delta_location(spark, NAME)
     assert caught.value.sentence() == (
         f"the table {NAME} cannot be found\n"
-        "hint: create it with DeltaTable.create or truckee.write(df).saveAsTable"
+        "hint: SHOW TABLES lists the names; a path is written as delta.`/data/orders`"
     )
 
 
@@ -249,9 +251,10 @@ def test_rows_are_inserted_by_position(spark: SparkSession, rows: DataFrame) -> 
     with pytest.raises(ColumnCountError) as caught:
         write(rows.select("id")).insertInto(NAME)
     assert caught.value.sentence() == (
-        f"the data has 1 columns [id], but the table {delta_location(spark, NAME)} has 3: [id, "
+        f"the data has 1 column [id], but the table {delta_location(spark, NAME)} has 3: [id, "
         "p, s]\n"
-        "hint: select as many columns in the same order, or use saveAsTable to match by name"
+        "hint: select as many columns in the same order, or match them by name: INSERT INTO t "
+        "(a, b) or BY NAME in SQL, saveAsTable in Python"
     )
 
 
@@ -322,6 +325,12 @@ def test_names_that_are_none_are_refused(spark: SparkSession, rows: DataFrame) -
     )
     with pytest.raises(InvalidTableNameError):
         write(rows).saveAsTable("not a name")
+    with pytest.raises(InvalidTableNameError) as caught:
+        DeltaTable.forName(spark, "/lake/orders")
+    assert caught.value.sentence() == (
+        "'/lake/orders' is not a table name that Spark's session catalog allows\n"
+        "hint: name a table; one by its path is opened with forPath, and written with save"
+    )
     with pytest.raises(NoTableLocationError):
         write(rows).save()
 
@@ -338,3 +347,39 @@ def test_a_name_of_something_else_is_refused(
         f"{NAME} is not a Delta table, but a parquet table\n"
         "hint: name a table that was created USING delta"
     )
+
+
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [
+        (
+            None,
+            "the catalog has no such name\n"
+            "hint: SHOW TABLES lists the names; DeltaTable.forPath opens a table by its path",
+        ),
+        ("CREATE VIEW {} AS SELECT 1 AS id", "it is a view\nhint: name the table that it reads"),
+        (
+            "CREATE TABLE {} (id INT) USING parquet",
+            "it is a parquet table\n"
+            "hint: name a table that was created USING delta, or make it one with CONVERT TO DELTA",
+        ),
+        (
+            "CREATE TABLE {} (id INT) USING csv",
+            "it is a csv table\nhint: name a table that was created USING delta",
+        ),
+    ],
+)
+def test_a_name_that_is_no_table_is_told_with_what_helps(
+    spark: SparkSession, made: str | None, says: str
+) -> None:
+    name = "no_table_of_delta"
+    if made is not None:
+        spark.sql(made.format(name))
+    try:
+        with pytest.raises(NotADeltaTableError) as caught:
+            DeltaTable.forName(spark, name)
+    finally:
+        if made is not None:
+            spark.sql(f"DROP {made.split()[1]} {name}")
+
+    assert caught.value.sentence() == f"{name} is not a Delta table: {says}"

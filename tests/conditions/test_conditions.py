@@ -66,7 +66,8 @@ def test_what_is_not_known_is_told_in_a_sentence() -> None:
     assert str(raised.value) == (
         "[DELTA_UNSUPPORTED_EXPRESSION] the condition \"upper(s) = 'A'\" has UPPER, "
         "which only Spark understands\n"
-        "hint: compare columns with values, or read the table through Spark"
+        "hint: compare columns with values, or read the table through Spark "
+        "(on the command line: --engine spark)"
     )
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+import truckee
 from truckee.datasource.register import register
+from truckee.errors.base import DeltaError
 from truckee.spark.session.java import ensure_java
 from truckee.streaming.sink import write_batch
 
@@ -62,7 +65,21 @@ def found(spark: SparkSession, folder: Path) -> dict[str, Any]:
         "feed": feed.option("startingVersion", "1").load(table).count(),
         "copy": ids(spark.read.format("truckee").load(copy)),
         "kept": ids(spark.read.format("truckee").load(kept)),
+        "refused": [
+            refusal(lambda: truckee.DeltaTable.forPath(spark, table)),
+            refusal(lambda: truckee.read(spark)),
+            refusal(lambda: truckee.write(rows)),
+            refusal(lambda: truckee.enable(spark)),
+        ],
     }
+
+
+def refusal(call: Callable[[], object]) -> str:
+    try:
+        call()
+    except DeltaError as error:
+        return error.code
+    return "none"
 
 
 def ids(frame: Any) -> list[int]:

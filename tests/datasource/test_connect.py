@@ -37,4 +37,5 @@ def test_reads_writes_feeds_and_streams_of_a_remote_session(tmp_path: Path) -> N
         "feed": 6,
         "copy": both,
         "kept": both,
+        "refused": ["TRUCKEE_REMOTE_SESSION"] * 4,
     }

@@ -94,6 +94,30 @@ def test_columns_given_by_hand_that_are_not_those_of_the_table_are_told(
         "the schema struct<other:bigint> has no effect on the stream, whose columns are "
         "struct<id:bigint>"
     }
+    assert {each.filename for each in told} == {__file__}
+
+
+def test_an_option_that_has_no_effect_is_told_of_the_line_that_gave_it(
+    enabled: SparkSession, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "s")
+    append(enabled, tmp_path / "s", 0)
+    rows = enabled.range(1)
+
+    def ask() -> None:
+        enabled.read.format("delta").option("versonAsOf", 0).load(path)
+        rows.write.format("delta").mode("append").option("mergeShema", True).save(path)
+        enabled.readStream.format("delta").option("maxFilesPerTriger", 1).load(path)
+
+    with pytest.warns(UnknownOptionWarning) as told:
+        ask()
+
+    first = told[0].lineno
+    assert {(each.filename, each.lineno - first) for each in told} == {
+        (__file__, 0),
+        (__file__, 1),
+        (__file__, 2),
+    }
 
 
 def test_text_is_parsed_as_the_types_of_the_table(enabled: SparkSession, tmp_path: Path) -> None:

@@ -206,3 +206,21 @@ def test_the_log_is_kept_at_least_as_long_as_deleted_files() -> None:
         " delta.deletedFileRetentionDuration (1728000000 ms)\n"
         "hint: keep the log at least as long as deleted files"
     )
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        ("delta.enableChangeDataFed", "write delta.enableChangeDataFeed"),
+        ("delta.enabledeletionvector", "write delta.enableDeletionVectors"),
+        ("delta.nonsense", "check the spelling"),
+    ],
+)
+def test_an_unknown_property_is_told_with_the_one_that_was_meant(key: str, hint: str) -> None:
+    with pytest.raises(UnknownTablePropertyError) as caught:
+        validated_properties({key: "true"})
+
+    assert caught.value.sentence() == (
+        f"{key} is not a table property of Delta\n"
+        f"hint: {hint}, or leave out the prefix delta. for a property of your own"
+    )

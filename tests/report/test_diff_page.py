@@ -6,6 +6,7 @@ import re
 
 from builders import history
 from truckee.changes.diff.snapshot_diff import SnapshotDiff
+from truckee.errors.log import utc_text
 from truckee.report.diff_page import DiffView, diff_fragment, diff_html
 
 MANY = tuple(f"c{number}" for number in range(20))
@@ -81,3 +82,13 @@ def test_rules_for_a_notebook_apply_only_inside_the_diff() -> None:
     assert outside == ".truckee-diff.truckee-diff.truckee-diff {}"
     assert ":root" not in style
     assert "body {" not in style
+
+
+def test_times_are_not_parted() -> None:
+    diff = plan()
+    view = updated(("a",), a="y")
+
+    first, last = (utc_text(at.timestamp_ms) for at in (diff.before, diff.after))
+    for text in (diff_html(diff, view), diff_fragment(diff, view)):
+        assert f", <time>{first}</time> to <time>{last}</time><" in text
+    assert "header time { white-space: nowrap; }" in diff_html(diff, view)

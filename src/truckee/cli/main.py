@@ -108,6 +108,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+# What Spark says of a statement that names a table in a way that it does not know.
+_HINTS = {
+    "TABLE_OR_VIEW_NOT_FOUND": "name the table by its whole path, as in delta.`/data/orders`",
+    "UNSUPPORTED_DATASOURCE_FOR_DIRECT_QUERY": "write the whole path, as in delta.`/data/orders`",
+}
 _DEBUG = "--debug"
 _UTC = "--utc"
 _ANYWHERE = (_DEBUG, _UTC)
@@ -138,7 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if _DEBUG in given:
             raise
-        words(f"error: {_first_sentence(error)}\nhint: --debug shows where it came from")
+        words(f"error: {_first_sentence(error)}\nhint: {_hint(error)}")
         return 3
     return 0
 
@@ -147,6 +152,11 @@ def _first_sentence(error: Exception) -> str:
     """Return what an error says, without the query plan or the stack that Spark adds."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0].removesuffix(" SQLSTATE:")
+
+
+def _hint(error: Exception) -> str:
+    condition = getattr(error, "getCondition", str)()
+    return _HINTS.get(condition or "", "--debug shows where it came from")
 
 
 def _print_version(is_wanted: bool) -> None:

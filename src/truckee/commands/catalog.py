@@ -52,7 +52,7 @@ def delta_location(spark: SparkSession, name: str) -> str:
 def _hint(parts: Sequence[str]) -> str:
     if len(parts) == 2 and parts[0].lower() in DELTA_PROVIDERS:
         return "a path in SQL is absolute, as in delta.`/data/orders`"
-    return "create it with DeltaTable.create or truckee.write(df).saveAsTable"
+    return "SHOW TABLES lists the names; a path is written as delta.`/data/orders`"
 
 
 def location_of_table(spark: SparkSession, name: str) -> str:
@@ -60,11 +60,16 @@ def location_of_table(spark: SparkSession, name: str) -> str:
     try:
         return delta_location(spark, name)
     except TableNotFoundError:
-        raise NotADeltaTableError(table=name, found="the catalog has no such name") from None
+        found = "the catalog has no such name"
+        hint = "SHOW TABLES lists the names; DeltaTable.forPath opens a table by its path"
     except ViewNamedError:
-        raise NotADeltaTableError(table=name, found="it is a view") from None
+        found, hint = "it is a view", "name the table that it reads"
     except NotATruckeeTableError as error:
-        raise NotADeltaTableError(table=name, found=f"it is a {error.provider} table") from None
+        found = f"it is a {error.provider} table"
+        hint = "name a table that was created USING delta"
+        if error.provider == "parquet":
+            hint += ", or make it one with CONVERT TO DELTA"
+    raise NotADeltaTableError(table=name, found=found, hint=hint)
 
 
 _ready: list[Callable[[SparkSession], object]] = []

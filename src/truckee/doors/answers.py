@@ -39,7 +39,7 @@ def answer(question: Question) -> Any:
 def _unreadable(question: Question, error: NotADeltaTableError) -> NotADeltaTableError:
     if "path" in question.about:
         return unreadable_path(error)
-    return NoTableAtPathError(table=error.table, found=error.found)
+    return error.told_as(NoTableAtPathError)
 
 
 def _parse(question: Question) -> str | None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 
 _OWN_FOLDER = str(Path(__file__).resolve().parents[1]) + os.sep
 _OTHERS = ("pyspark", "py4j", "IPython", "ipykernel")
@@ -33,12 +35,39 @@ def caller_lines(error: BaseException) -> list[str]:
 
 def warn_caller(text: str, category: type[Warning]) -> None:
     """Warn of the line of the caller that reached truckee, however deep inside this is called."""
-    frame = sys._getframe()
-    level = 1
+    frame = _outside(sys._getframe())
+    if frame.f_code.co_filename == threading.__file__:
+        frame = _waiting_caller() or frame
+    names = frame.f_globals
+    warnings.warn_explicit(
+        text,
+        category,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        module=names.get("__name__"),
+        registry=names.setdefault("__warningregistry__", {}),
+    )
+
+
+def _outside(frame: FrameType) -> FrameType:
+    """Return the first frame that is not of a library, from this one on; else the outermost."""
     while frame.f_back is not None and _is_inner(frame.f_code.co_filename):
         frame = frame.f_back
-        level += 1
-    warnings.warn(text, category, stacklevel=level)
+    return frame
+
+
+def _waiting_caller() -> FrameType | None:
+    """Return the caller who waits for the JVM, if there is one only.
+
+    The JVM calls Python in a thread of Py4J, while the thread that called the JVM waits.
+    """
+    waiting = []
+    for frame in sys._current_frames().values():
+        stack = (found for found, _ in traceback.walk_stack(frame))
+        sending = next((found for found in stack if found.f_code.co_name == "send_command"), None)
+        if sending is not None and _is_inner(sending.f_code.co_filename):
+            waiting.append(_outside(sending))
+    return waiting[0] if len(waiting) == 1 else None
 
 
 def _is_inner(file: str) -> bool:

@@ -87,8 +87,8 @@ class StartAfterLatestError(DeltaError):
         return (
             f"the change feed of {self.table} was asked for from version {self.start} on, "
             f"but its latest version is {self.latest}\n"
-            f"hint: start at version {self.latest} or before, or set "
-            "changeDataFeed.timestampOutOfRange.enabled to get no rows instead"
+            f"hint: start at version {self.latest} or before, or set spark.databricks.delta."
+            "changeDataFeed.timestampOutOfRange.enabled to true, to get no rows instead"
         )
 
 

@@ -50,7 +50,8 @@ class UnsupportedConditionError(ConditionError):
     def __str__(self) -> str:
         return (
             f"the condition {self.condition!r} has {self.what}, which only Spark understands\n"
-            "hint: compare columns with values, or read the table through Spark"
+            "hint: compare columns with values, or read the table through Spark "
+            "(on the command line: --engine spark)"
         )
 
 

@@ -24,9 +24,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from truckee.errors.base import DeltaError
+
+_NoTable = TypeVar("_NoTable", bound="NotADeltaTableError")
 
 
 @dataclass(eq=False, kw_only=True)
@@ -35,13 +37,15 @@ class NotADeltaTableError(DeltaError):
 
     code: ClassVar[str] = "DELTA_MISSING_DELTA_TABLE"
     table: str
-    found: str = "_delta_log has no commit and no checkpoint"
+    found: str = "it has no _delta_log with a commit or a checkpoint"
+    hint: str = "give the folder that holds _delta_log"
 
     def __str__(self) -> str:
-        return (
-            f"{self.table} is not a Delta table: {self.found}\n"
-            "hint: give the folder that holds _delta_log"
-        )
+        return f"{self.table} is not a Delta table: {self.found}\nhint: {self.hint}"
+
+    def told_as(self, kind: type[_NoTable]) -> _NoTable:
+        """Return the same as another error of this family, which has another error class."""
+        return kind(table=self.table, found=self.found, hint=self.hint)
 
 
 @dataclass(eq=False, kw_only=True)

@@ -181,5 +181,5 @@ class NoAssignmentsError(DeltaError, ValueError):
     def __str__(self) -> str:
         return (
             f"the values of {self.what} cannot be None or empty\n"
-            "hint: name columns and their new values"
+            'hint: name columns and their new values, as in {"status": "\'paid\'"}'
         )

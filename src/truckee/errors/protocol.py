@@ -112,11 +112,13 @@ class UnknownTablePropertyError(DeltaError):
 
     code: ClassVar[str] = "DELTA_UNKNOWN_CONFIGURATION"
     key: str
+    nearest: str | None = None
 
     def __str__(self) -> str:
+        spelling = "check the spelling" if self.nearest is None else f"write {self.nearest}"
         return (
             f"{self.key} is not a table property of Delta\n"
-            "hint: check the spelling, or leave out the prefix delta. for a property of your own"
+            f"hint: {spelling}, or leave out the prefix delta. for a property of your own"
         )
 
 

@@ -28,6 +28,20 @@ class UntestedSparkError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class RemoteSessionError(DeltaError):
+    """A session of Spark Connect was given where only a classic one will do."""
+
+    code: ClassVar[str] = "TRUCKEE_REMOTE_SESSION"
+
+    def __str__(self) -> str:
+        return (
+            "the session is one of Spark Connect, which has no JVM here; SQL of Delta, DeltaTable, "
+            "truckee.read and truckee.write need a classic session\n"
+            'hint: read and write with format("truckee"), or use truckee.open(path)'
+        )
+
+
+@dataclass(eq=False, kw_only=True)
 class JavaNotFoundError(DeltaError):
     """No suitable Java was found for Spark."""
 

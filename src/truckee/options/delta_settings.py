@@ -88,7 +88,7 @@ UNUSED_SETTINGS = {
 
 
 class UnusedSettingWarning(UserWarning):
-    """A setting of Delta that has no effect on truckee."""
+    """A setting that has no effect: one of Delta on truckee, or of Spark on a running session."""
 
 
 def unused_settings(settings: Mapping[str, str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Generic, TypeVar, overload
 
 from truckee.errors.protocol import (
@@ -258,7 +259,10 @@ def validated_properties(
         if known is not None:
             known.check(value)
         elif _is_reserved_unknown(key.lower()):
-            raise UnknownTablePropertyError(key=key)
+            near = get_close_matches(key.lower(), PROPERTIES, n=1, cutoff=0.8)
+            raise UnknownTablePropertyError(
+                key=key, nearest=PROPERTIES[near[0]].key if near else None
+            )
         result[canonical_key(key)] = value
     _check_retention(result, {**(existing or {}), **result})
     warn_of_unused(result)

@@ -65,7 +65,7 @@ def diff_html(plan: SnapshotDiff, view: DiffView) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}: {span}</title><style>{css}</style></head><body><main>"
-        f"<header><h1>{escape(title)}: {span}</h1><p>{escape(_places(plan))}</p></header>"
+        f"<header><h1>{escape(title)}: {span}</h1><p>{_places(plan)}</p></header>"
         f"{_body(plan, view)}<footer>made by truckee</footer></main></body></html>\n"
     )
 
@@ -75,7 +75,7 @@ def diff_fragment(plan: SnapshotDiff, view: DiffView) -> str:
     span = f"version {plan.before.version} to {plan.after.version}"
     return (
         f'<div class="truckee-diff"><style>{_notebook_style()}</style>'
-        f"<div><h2>{span}</h2><p>{escape(_places(plan))}</p>{_body(plan, view)}</div></div>"
+        f"<div><h2>{span}</h2><p>{_places(plan)}</p>{_body(plan, view)}</div></div>"
     )
 
 
@@ -95,12 +95,13 @@ def _notebook_style() -> str:
 def _places(plan: SnapshotDiff) -> str:
     if plan.is_within_one_table:
         times = f"{_time(plan.before)} to {_time(plan.after)}"
-        return f"{plan.after.storage.root}, {times}"
-    return f"{plan.before.storage.root} and {plan.after.storage.root}"
+        return f"{escape(plan.after.storage.root)}, {times}"
+    return escape(f"{plan.before.storage.root} and {plan.after.storage.root}")
 
 
 def _time(snapshot: Snapshot) -> str:
-    return utc_text(snapshot.timestamp_ms)
+    """Return the time of a version in an element that no line break parts."""
+    return f"<time>{utc_text(snapshot.timestamp_ms)}</time>"
 
 
 def _body(plan: SnapshotDiff, view: DiffView) -> str:

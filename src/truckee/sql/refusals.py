@@ -37,17 +37,17 @@ def refusal_of_path(statement: Statement, error: NotADeltaTableError) -> DeltaEr
     """Return the error of a statement for a path that has no table."""
     match statement:
         case HistoryStatement():
-            return NoHistoryError(table=error.table, found=error.found)
+            return error.told_as(NoHistoryError)
         case VacuumStatement(table=table) | OptimizeStatement(table=table) if table.path:
-            return NoHistoryError(table=error.table, found=error.found)
+            return error.told_as(NoHistoryError)
         case ReorgStatement():
-            return ReorgPathError(table=error.table, found=error.found)
+            return error.told_as(ReorgPathError)
         case (
             VacuumStatement(table=table)
             | OptimizeStatement(table=table)
             | DetailStatement(table=table)
         ) if table.parts and error.table not in table.parts:
-            return NamedPathError(table=error.table, found=error.found)
+            return error.told_as(NamedPathError)
     return error
 
 

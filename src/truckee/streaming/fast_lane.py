@@ -72,7 +72,7 @@ def open_lane(spark: SparkSession, path: str, options: Mapping[str, object]) -> 
     except NotADeltaTableError as error:
         if split_path(path, time_zone=session_zone(spark))[1] is not None:
             raise TimeTravelOfStreamError(option="path") from None
-        raise StreamedPathError(table=error.table, found=error.found) from None
+        raise error.told_as(StreamedPathError) from None
 
 
 class _Source:

@@ -175,6 +175,8 @@ def test_a_log_without_checkpoints_or_with_a_wrong_checksum_is_told(tmp_path: Pa
     assert findings(table)["checkpoints"].severity is Severity.WARNING
 
     write_checkpoint(load_snapshot(table.storage))
+    told = findings(table)["checkpoints"].says
+    assert told == "the newest is of version 21, with 0 commits after it"
     (table.path / "_delta_log" / "_last_checkpoint").unlink()
     assert "names no existing checkpoint" in findings(table)["checkpoints"].says
 

@@ -179,8 +179,8 @@ def test_rows_must_keep_a_new_constraint(spark: SparkSession, table: LocalStorag
         add_constraint(spark, table, "big", "id > 10")
 
     assert caught.value.sentence() == (
-        "constraint big (id > 10) does not hold for 1 existing rows of the table\n"
-        "hint: delete or update these rows first; null does not satisfy it either"
+        "constraint big (id > 10) does not hold for 1 existing row of the table\n"
+        "hint: delete or update what violates it first; null does not satisfy it either"
     )
     assert last_version(table.root) == 0
 

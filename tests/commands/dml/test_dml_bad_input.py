@@ -40,6 +40,7 @@ from truckee.errors.commands.expressions import (
     MissingTargetFieldError,
     NonDeterministicRowError,
     RefusedBySparkError,
+    SourceColumnMissingError,
     UnparsedExpressionError,
 )
 from truckee.errors.options import (
@@ -78,19 +79,19 @@ def merge(table: Table, on: Any = "t.id = src.id") -> DeltaMergeBuilder:
             "nix = 1",
             MissingColumnError,
             "the condition of DELETE (nix = 1) names `nix`, which is not a column here\n"
-            "hint: use one of [id, v, s]",
+            "hint: use one of [id, v, s]; put strings in single quotes",
         ),
         (
             lambda: F.col("t.id") == 1,
             MissingColumnError,
             "the condition of DELETE (=(t.id, 1)) names `t`.`id`, which is not a column here\n"
-            "hint: use one of [id, v, s]",
+            "hint: use one of [id, v, s]; t is no alias here",
         ),
         (
             "s.nix = 1",
             MissingFieldError,
             "the condition of DELETE (s.nix = 1) names `nix`, which is not a column here\n"
-            "hint: use one of [a, b]",
+            "hint: use one of [a, b]; put strings in single quotes",
         ),
         (
             "id in (select 1)",
@@ -146,9 +147,9 @@ def test_a_condition_that_is_no_sql(table: Table) -> None:
     ("values", "kind", "message"),
     [
         (None, NoAssignmentsError, "the values of UPDATE cannot be None or empty\n"
-         "hint: name columns and their new values"),
+         "hint: name columns and their new values, as in {\"status\": \"'paid'\"}"),
         ({}, NoAssignmentsError, "the values of UPDATE cannot be None or empty\n"
-         "hint: name columns and their new values"),
+         "hint: name columns and their new values, as in {\"status\": \"'paid'\"}"),
         (["v"], ArgumentTypeError, "the values of UPDATE must be a dict; found list"),
         (
             {"nix": "1"},
@@ -166,7 +167,7 @@ def test_a_condition_that_is_no_sql(table: Table) -> None:
             {"v": "w + 1"},
             MissingColumnError,
             "the value of v in UPDATE (w + 1) names `w`, which is not a column here\n"
-            "hint: use one of [id, v, s]",
+            "hint: use one of [id, v, s]; put strings in single quotes",
         ),
         (
             {"v": "1", "V": "2"},
@@ -257,19 +258,21 @@ def test_assignments_that_are_none(
             lambda m: m.whenMatchedUpdate(),
             NoAssignmentsError,
             "the values of WHEN MATCHED THEN UPDATE cannot be None or empty\n"
-            "hint: name columns and their new values",
+            'hint: name columns and their new values, as in {"status": "\'paid\'"}',
         ),
         (
             lambda m: m.whenMatchedUpdateAll(),
-            UnresolvedColumnError,
-            "WHEN MATCHED THEN UPDATE (*) names v, which is not a column here\n"
-            "hint: use one of [id, w]",
+            SourceColumnMissingError,
+            "WHEN MATCHED THEN UPDATE (*) needs v, which the source does not have; "
+            "it has [id, w]\n"
+            "hint: add the column to the source, or name the columns to write rather than all",
         ),
         (
             lambda m: m.whenNotMatchedInsertAll(),
-            UnresolvedColumnError,
-            "WHEN NOT MATCHED THEN INSERT (*) names v, which is not a column here\n"
-            "hint: use one of [id, w]",
+            SourceColumnMissingError,
+            "WHEN NOT MATCHED THEN INSERT (*) needs v, which the source does not have; "
+            "it has [id, w]\n"
+            "hint: add the column to the source, or name the columns to write rather than all",
         ),
         (
             lambda m: m.whenMatchedDelete("id = 1"),
@@ -282,13 +285,13 @@ def test_assignments_that_are_none(
             lambda m: m.whenNotMatchedInsert("t.v = 1", {"id": "src.id"}),
             UnresolvedColumnError,
             "the condition of WHEN NOT MATCHED THEN INSERT (t.v = 1) names `t`.`v`, which is not a "
-            "column here\nhint: use one of [id, w]",
+            "column here\nhint: use one of [src.w, src.id]",
         ),
         (
             lambda m: m.whenNotMatchedBySourceUpdate(set={"v": "src.w"}),
             UnresolvedColumnError,
             "the value of v in WHEN NOT MATCHED BY SOURCE THEN UPDATE (src.w) names `src`.`w`, "
-            "which is not a column here\nhint: use one of [id, v, s]",
+            "which is not a column here\nhint: use one of [t.s, t.v, t.id]",
         ),
         (
             lambda m: m.whenNotMatchedInsert(values={"s.a": "1"}),
@@ -351,7 +354,7 @@ def test_conditions_of_a_merge_that_are_none(table: Table) -> None:
 
     assert refusal(UnresolvedColumnError, table, run("t.id = src.nix")) == (
         "the condition of MERGE (t.id = src.nix) names `src`.`nix`, which is not a column here\n"
-        "hint: use one of [id, v, s, w]"
+        "hint: use one of [src.id, src.w, t.id, t.s, t.v]"
     )
     assert refusal(NonDeterministicError, table, run("t.id = src.id and rand() < 1")) == (
         "the condition of MERGE (t.id = src.id and rand() < 1) is not deterministic\n"

@@ -270,3 +270,20 @@ def test_elements_become_wider_as_columns_do() -> None:
     assert schema == StructType(
         (StructField("l", ArrayType(long), metadata={"delta.typeChanges": [note]}),)
     )
+
+
+@pytest.mark.parametrize("is_overwrite", [False, True])
+def test_an_overwrite_may_replace_the_columns(is_overwrite: bool) -> None:
+    with pytest.raises(SchemaMismatchError) as caught:
+        merged_schema(
+            simple_schema("id long"),
+            simple_schema("other long"),
+            add_columns=False,
+            name="/t",
+            is_overwrite=is_overwrite,
+        )
+
+    also = ', or replace all columns with option("overwriteSchema", "true")' * is_overwrite
+    assert caught.value.hint == (
+        f'add the columns that are not in the table with option("mergeSchema", "true"){also}'
+    )

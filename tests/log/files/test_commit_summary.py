@@ -38,6 +38,19 @@ from truckee.log.files.history import HistoryEntry
             "~4 rows",
         ),
         ("OPTIMIZE", {"numRemovedFiles": "12", "numAddedFiles": "1"}, {}, "12 files -> 1"),
+        (
+            "RESTORE",
+            {"numRestoredFiles": "1", "numRemovedFiles": "1"},
+            {"version": "0", "timestamp": "null"},
+            "to version 0",
+        ),
+        (
+            "RESTORE",
+            {"numRestoredFiles": "1"},
+            {"version": None, "timestamp": "2024-01-31 12:00:00"},
+            "to 2024-01-31 12:00:00",
+        ),
+        ("RESTORE", {"numRestoredFiles": "2"}, {}, "+2 files"),
         ("WRITE", {"num_added_files": "3", "num_added_rows": "4"}, {}, "+4 rows"),
         ("DELETE", {"num_deleted_rows": "1", "num_copied_rows": "1"}, {}, "-1 row"),
         (

@@ -188,7 +188,8 @@ def test_an_empty_folder_is_not_a_table() -> None:
         log_segment(MemoryStorage("memory://nothing"))
 
     assert raised.value.sentence() == (
-        "memory://nothing is not a Delta table: _delta_log has no commit and no checkpoint\n"
+        "memory://nothing is not a Delta table: "
+        "it has no _delta_log with a commit or a checkpoint\n"
         "hint: give the folder that holds _delta_log"
     )
     assert raised.value.code == "DELTA_MISSING_DELTA_TABLE"

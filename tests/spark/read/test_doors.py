@@ -38,6 +38,16 @@ def test_a_table_at_a_path(spark: SparkSession, table: DataTable) -> None:
     assert rows(found.toDF()) == [0, 1, 2, 3, 5, 6, 7, 8, 9]
 
 
+def test_a_path_may_be_an_option(spark: SparkSession, table: DataTable) -> None:
+    read = truckee.read(spark).option("path", str(table)).load()
+
+    assert rows(read) == rows(truckee.read(spark).load(str(table)))
+    for reader in (truckee.read(spark), truckee.readStream(spark)):
+        with pytest.raises(DeltaError) as caught:
+            reader.load()
+        assert caught.value.code == "DELTA_TABLE_LOCATION_MISSING"
+
+
 def test_a_table_shows_the_latest_version_each_time(spark: SparkSession, table: DataTable) -> None:
     found = DeltaTable.forPath(spark, str(table))
     before = found.toDF()
@@ -63,7 +73,7 @@ def test_what_is_a_table(spark: SparkSession, table: DataTable, tmp_path: Path) 
 
 def test_a_folder_that_is_no_table(spark: SparkSession, tmp_path: Path) -> None:
     expected = (
-        f"{tmp_path} is not a Delta table: _delta_log has no commit and no checkpoint\n"
+        f"{tmp_path} is not a Delta table: it has no _delta_log\n"
         "hint: give the folder that holds _delta_log"
     )
 

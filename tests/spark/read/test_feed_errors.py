@@ -173,15 +173,15 @@ ERRORS: list[tuple[dict[str, Any], str, str]] = [
         {"startingVersion": 3},
         "DELTA_CDC_START_VERSION_AFTER_LATEST",
         "the change feed of {table} was asked for from version 3 on, but its latest version is 2"
-        "\nhint: start at version 2 or before, or set "
-        "changeDataFeed.timestampOutOfRange.enabled to get no rows instead",
+        "\nhint: start at version 2 or before, or set spark.databricks.delta."
+        "changeDataFeed.timestampOutOfRange.enabled to true, to get no rows instead",
     ),
     (
         {"startingVersion": 99, "endingVersion": 1},
         "DELTA_CDC_START_VERSION_AFTER_LATEST",
         "the change feed of {table} was asked for from version 99 on, but its latest version is "
-        "2\nhint: start at version 2 or before, or set "
-        "changeDataFeed.timestampOutOfRange.enabled to get no rows instead",
+        "2\nhint: start at version 2 or before, or set spark.databricks.delta."
+        "changeDataFeed.timestampOutOfRange.enabled to true, to get no rows instead",
     ),
     (
         {"startingTimestamp": at(29), "endingTimestamp": at(21)},

@@ -12,7 +12,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import truckee
-from truckee.errors import JavaNotFoundError
+from truckee.errors import ArgumentTypeError, JavaNotFoundError
+from truckee.options.delta_settings import UnusedSettingWarning
 from truckee.spark.session.java import ensure_java
 
 _QUIET_SCRIPT = """
@@ -78,6 +79,33 @@ def test_a_running_session_takes_the_settings_it_is_given(spark: SparkSession) -
         assert spark.conf.get("spark.sql.ansi.doubleQuotedIdentifiers") == "true"
     finally:
         spark.conf.unset("spark.sql.ansi.doubleQuotedIdentifiers")
+
+
+def test_a_running_session_warns_of_settings_that_come_too_late(spark: SparkSession) -> None:
+    memory = spark.sparkContext.getConf().get("spark.driver.memory")
+    with pytest.warns(UnusedSettingWarning) as told:
+        truckee.session(
+            **{"spark.driver.memory": "77g", "spark.sql.warehouse.dir": "/elsewhere"},
+            master=spark.sparkContext.master,
+        )
+
+    assert [str(warning.message) for warning in told] == [
+        "setting spark.driver.memory has no effect on the running session, where it is "
+        f"{memory}; stop that first",
+        "setting spark.sql.warehouse.dir has no effect on the running session, where it is "
+        f"{spark.conf.get('spark.sql.warehouse.dir')}; stop that first",
+    ]
+    assert {warning.filename for warning in told} == {__file__}
+
+
+def test_configure_takes_no_session(spark: SparkSession) -> None:
+    with pytest.raises(ArgumentTypeError) as caught:
+        truckee.configure(spark)  # type: ignore[arg-type]
+
+    assert caught.value.sentence() == (
+        "the argument of configure must be a builder, as SparkSession.builder is; truckee.enable "
+        "takes a running session; found pyspark.SparkSession"
+    )
 
 
 # Invariant 33.

@@ -49,15 +49,12 @@ def _checkpoints(snapshot: Snapshot, listing: LogListing) -> Iterator[Finding]:
             facts=facts,
         )
     else:
-        where = "no checkpoint is due yet" if newest is None else f"the newest is of {newest}"
-        yield Finding(
-            topic="checkpoints",
-            severity=Severity.INFO,
-            says=f"{where}, with {count_text(behind, 'commit')} after it"
-            if newest is not None
-            else where,
-            facts=facts,
-        )
+        says = "no checkpoint is due yet"
+        if newest is not None:
+            says = (
+                f"the newest is of version {newest}, with {count_text(behind, 'commit')} after it"
+            )
+        yield Finding(topic="checkpoints", severity=Severity.INFO, says=says, facts=facts)
 
 
 def _checksum(snapshot: Snapshot) -> Iterator[Finding]:

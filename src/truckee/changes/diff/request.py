@@ -60,7 +60,7 @@ def version_at(
     return load_snapshot(storage, version_as_of(storage, asked.timestamp_ms))
 
 
-def known_keys(keys: Sequence[str] | None, schema: StructType) -> tuple[str, ...]:
+def known_keys(keys: object, schema: StructType) -> tuple[str, ...]:
     """Return keys as the table spells them; a text has commas between its names."""
     if keys is None:
         return ()

@@ -47,7 +47,7 @@ class DeltaMergeBuilder:
 
     def __repr__(self) -> str:
         number = len(self._merge.clauses)
-        return f"DeltaMergeBuilder({self._storage.root!r}, {number} clauses)"
+        return f"DeltaMergeBuilder({self._storage.root!r}, {number} clause{'s' * (number != 1)})"
 
     def whenMatchedUpdate(
         self,

@@ -34,8 +34,8 @@ from truckee.errors.base import DeltaError
 from truckee.errors.commands.dml import (
     AmbiguousColumnError,
     AssignmentTypeError,
-    UnresolvedColumnError,
 )
+from truckee.errors.commands.expressions import SourceColumnMissingError
 from truckee.errors.commands.write import SchemaMismatchError
 from truckee.protocol.column_metadata import CURRENT_DEFAULT_KEY, GENERATION_EXPRESSION_KEY
 from truckee.protocol.schema import (
@@ -139,7 +139,7 @@ class MergeNames:
             theirs = self._source_field(field.name, clause)
             if theirs is None:
                 if not self._evolves and not _has_own_value(field):
-                    raise UnresolvedColumnError(
+                    raise SourceColumnMissingError(
                         what=clause.name,
                         expression="*",
                         column=field.name,

@@ -104,6 +104,7 @@ def merged_schema(
     widening: bool = False,
     cuts_off: bool = True,
     parses_text: bool = False,
+    is_overwrite: bool = False,
 ) -> StructType:
     """Return the schema of a table after data was written to it.
 
@@ -112,7 +113,7 @@ def merged_schema(
     default or generated value. With `widening` (the table has type widening on), columns may also
     become wider, as from int to bigint. Unless the write `cuts_off`, types are refused whose
     fractions or times of day the table's type does not have. If it `parses_text`, columns of text
-    fit those that `is_parsed` names.
+    fit those that `is_parsed` names. `is_overwrite` says what to hint at.
     """
     merge = _Merge(
         add_columns,
@@ -123,7 +124,7 @@ def merged_schema(
     result = merge.structs(table, data, ())
     if merge.differences:
         kind = TypeMismatchError if merge.has_other_types() else SchemaMismatchError
-        raise kind(table=name, differences=tuple(merge.differences), hint=merge.hint())
+        raise kind(table=name, differences=tuple(merge.differences), hint=merge.hint(is_overwrite))
     for field in _missing(table, data):
         if not field.nullable and not _has_own_value(field):
             raise MissingNotNullColumnError(table=name, column=field.name)
@@ -217,7 +218,7 @@ class _Merge:
         """Return whether a column of the table has another type in the data."""
         return any(difference.in_table is not None for difference in self.differences)
 
-    def hint(self) -> str:
+    def hint(self, is_overwrite: bool) -> str:
         """Return a hint that would allow the write."""
         hints = []
         if self.has_other_types():
@@ -226,9 +227,10 @@ class _Merge:
                 'mode("overwrite") and option("overwriteSchema", "true")'
             )
         if any(difference.in_table is None for difference in self.differences):
-            hints.append(
-                'add the columns that are not in the table with option("mergeSchema", "true")'
-            )
+            hint = 'add the columns that are not in the table with option("mergeSchema", "true")'
+            if is_overwrite and not hints:
+                hint += ', or replace all columns with option("overwriteSchema", "true")'
+            hints.append(hint)
         return "; ".join(hints)
 
 

@@ -94,6 +94,7 @@ def table_after(
         widening=snapshot.properties.enable_type_widening,
         cuts_off=write.cuts_off,
         parses_text=write.parses_text,
+        is_overwrite=write.is_overwrite,
     )
     if schema == snapshot.schema:
         return table_plan(write.storage, snapshot, snapshot.metadata)

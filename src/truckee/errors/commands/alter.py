@@ -93,8 +93,8 @@ class ConstraintAlreadyViolatedError(DeltaError):
     def __str__(self) -> str:
         return (
             f"constraint {self.name} ({self.expression}) does not hold for {self.rows} existing "
-            "rows of the table\nhint: delete or update these rows first; null does not satisfy it "
-            "either"
+            f"row{'s' * (self.rows != 1)} of the table\n"
+            "hint: delete or update what violates it first; null does not satisfy it either"
         )
 
 

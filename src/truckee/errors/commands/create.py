@@ -228,9 +228,11 @@ class InvalidTableNameError(DeltaError):
     table: str
 
     def __str__(self) -> str:
+        hint = "write table or database.table, with backquotes around unusual characters"
+        if "/" in self.table:
+            hint = "name a table; one by its path is opened with forPath, and written with save"
         return (
-            f"{self.table!r} is not a table name that Spark's session catalog allows\n"
-            "hint: write table or database.table, with backquotes around unusual characters"
+            f"{self.table!r} is not a table name that Spark's session catalog allows\nhint: {hint}"
         )
 
 

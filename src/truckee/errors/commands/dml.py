@@ -85,8 +85,15 @@ class UnresolvedColumnError(InvalidExpressionError):
     def __str__(self) -> str:
         return (
             f"{self.what} ({self.expression}) names {self.column}, which is not a column here\n"
-            f"hint: use one of [{', '.join(self.columns)}]"
+            f"hint: use one of [{', '.join(self.columns)}]{self._also()}"
         )
+
+    def _also(self) -> str:
+        alias = self.column.rpartition("`.`")[0].strip("`")
+        if alias:
+            return f"; {alias} is no alias here" * all("." not in name for name in self.columns)
+        takes_text = self.what.startswith(("the condition", "the value"))
+        return "; put strings in single quotes" if takes_text else ""
 
 
 @dataclass(eq=False, kw_only=True)

@@ -7,6 +7,8 @@ InvalidExpressionError
 ├── PredicateSyntaxError          Spark's parser does, where Delta has a class of its own
 ├── NonDeterministicError
 │   └── NonDeterministicRowError    in a command that is no MERGE
+├── UnresolvedColumnError
+│   └── SourceColumnMissingError    * needs a column that the source of a MERGE does not have
 └── MissingColumnError
     └── MissingFieldError           a field of a struct
 
@@ -29,6 +31,7 @@ from truckee.errors.commands.dml import (
     MissingColumnError,
     MissingTargetColumnError,
     NonDeterministicError,
+    UnresolvedColumnError,
 )
 
 
@@ -77,6 +80,18 @@ class NonDeterministicRowError(NonDeterministicError):
     """A condition of DELETE or UPDATE is not deterministic."""
 
     code: ClassVar[str] = "INVALID_NON_DETERMINISTIC_EXPRESSIONS"
+
+
+@dataclass(eq=False, kw_only=True)
+class SourceColumnMissingError(UnresolvedColumnError):
+    """A clause of MERGE with `*` needs a column that the source does not have."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what} ({self.expression}) needs {self.column}, which the source does not have; "
+            f"it has [{', '.join(self.columns)}]\n"
+            "hint: add the column to the source, or name the columns to write rather than all"
+        )
 
 
 @dataclass(eq=False, kw_only=True)

@@ -237,9 +237,11 @@ class ColumnCountError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"the data has {len(self.found)} columns [{', '.join(self.found)}], but the table "
-            f"{self.table} has {len(self.expected)}: [{', '.join(self.expected)}]\n"
-            "hint: select as many columns in the same order, or use saveAsTable to match by name"
+            f"the data has {len(self.found)} column{'s' * (len(self.found) != 1)} "
+            f"[{', '.join(self.found)}], but the table {self.table} has {len(self.expected)}: "
+            f"[{', '.join(self.expected)}]\n"
+            "hint: select as many columns in the same order, or match them by name: INSERT INTO "
+            "t (a, b) or BY NAME in SQL, saveAsTable in Python"
         )
 
 

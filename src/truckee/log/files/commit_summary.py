@@ -20,14 +20,27 @@ def commit_summary(entry: HistoryEntry) -> str:
     """Return what a commit did to rows, else to files, else its parameters.
 
     An insert of three rows is `+3 rows`; a MERGE that inserted one row, updated two and deleted
-    three is `+1 ~2 -3 rows`; a compaction is `12 files -> 1`.
+    three is `+1 ~2 -3 rows`; a compaction is `12 files -> 1`; a restore is `to version 3`.
     """
     metrics = entry.operation_metrics or {}
     return (
-        _rows(entry.operation, metrics)
+        _restored(entry)
+        or _rows(entry.operation, metrics)
         or _files(metrics)
         or _parameter_text(entry.operation_parameters)
     )
+
+
+def _restored(entry: HistoryEntry) -> str:
+    """Return where RESTORE went back to: a version, or a time if it was asked for one."""
+    if entry.operation != "RESTORE":
+        return ""
+    given = entry.operation_parameters or {}
+    for name, lead in (("version", "to version "), ("timestamp", "to ")):
+        value = str(given.get(name) or "null").strip('"')
+        if value != "null":
+            return lead + value
+    return ""
 
 
 def _rows(operation: str | None, metrics: Mapping[str, str | None]) -> str:

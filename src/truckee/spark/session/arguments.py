@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.errors.options import ArgumentTypeError
+from truckee.errors.spark import RemoteSessionError
 from truckee.options.arguments import PathLike as PathLike
 from truckee.options.arguments import checked_path as checked_path
 from truckee.options.arguments import package_and_type
@@ -13,25 +14,28 @@ _CONNECT = "pyspark.sql.connect."
 
 
 def checked_session(given: object) -> SparkSession:
-    """Return a session; ArgumentTypeError if something else was given, such as the path."""
-    if _is_a(given, SparkSession):
-        return given  # type: ignore[return-value]
+    """Return a classic session; ArgumentTypeError if something else was given, such as the path."""
+    if _is_remote(given, SparkSession):
+        raise RemoteSessionError
+    if isinstance(given, SparkSession):
+        return given
     needs = "be a SparkSession, as in truckee.read(spark) or DeltaTable.forPath(spark, path)"
     raise ArgumentTypeError(what="the first argument", needs=needs, found=package_and_type(given))
 
 
 def checked_frame(given: object, *, what: str) -> DataFrame:
-    """Return a DataFrame of Spark; ArgumentTypeError if something else was given."""
-    if _is_a(given, DataFrame):
-        return given  # type: ignore[return-value]
+    """Return a DataFrame of a classic session; ArgumentTypeError if something else was given."""
+    if _is_remote(given, DataFrame):
+        raise RemoteSessionError
+    if isinstance(given, DataFrame):
+        return given
     needs = "be DataFrame"
     if type(given).__name__ in ("DataFrame", "Table", "list"):
         needs = "be a DataFrame of Spark, made with spark.createDataFrame(...)"
     raise ArgumentTypeError(what=what, needs=needs, found=package_and_type(given))
 
 
-def _is_a(given: object, kind: type) -> bool:
-    """Return whether an object is of a PySpark class, or of its counterpart in Spark Connect."""
+def _is_remote(given: object, kind: type) -> bool:
+    """Return whether an object is of the counterpart of a PySpark class in Spark Connect."""
     theirs = type(given)
-    is_remote = theirs.__module__.startswith(_CONNECT) and theirs.__name__ == kind.__name__
-    return isinstance(given, kind) or is_remote
+    return theirs.__module__.startswith(_CONNECT) and theirs.__name__ == kind.__name__

@@ -11,6 +11,10 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from truckee.errors.caller_lines import warn_caller
+from truckee.errors.options import ArgumentTypeError
+from truckee.options.arguments import package_and_type
+from truckee.options.delta_settings import UnusedSettingWarning
 from truckee.spark.session.explicit_settings import conf_folder, explicit_settings, jvm_is_there
 from truckee.spark.session.java import ensure_java
 
@@ -23,6 +27,8 @@ _JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
 _ALL_JAVA_OPTIONS = (_JAVA_OPTIONS, "spark.driver.extraJavaOptions")
 _JAVA_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "SPARK_SUBMIT_OPTS")
 
+
+_OF_SESSION = ("spark.sql.", "spark.databricks.", "spark.truckee.")
 
 _started: list[Callable[[SparkSession], object]] = []
 
@@ -44,6 +50,10 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     workers run on this interpreter (`PYSPARK_PYTHON`). Settings from the builder, spark-submit,
     `spark-defaults.conf` or the environment are kept, and so are those of a running session.
     """
+    if not hasattr(builder, "getOrCreate"):
+        needs = "be a builder, as SparkSession.builder is; truckee.enable takes a running session"
+        found = package_and_type(builder)
+        raise ArgumentTypeError(what="the argument of configure", needs=needs, found=found)
     _prepare_when_started(builder)
     if _is_running() or jvm_is_there():
         return builder
@@ -94,7 +104,7 @@ def session(app_name: str = "truckee", **conf: object) -> SparkSession:
 
     Settings are Spark's own, by keyword: `session(**{"spark.sql.shuffle.partitions": 4})`;
     `master` stands for `spark.master`. In a session that already runs, only the settings given here
-    change, as far as they can still be changed.
+    change, and there is a warning of those that can no longer be changed.
 
     A session that is started gets what `configure` adds and these settings, unless a keyword,
     spark-submit, `spark-defaults.conf` or the environment say otherwise:
@@ -110,7 +120,8 @@ def session(app_name: str = "truckee", **conf: object) -> SparkSession:
     The addresses are set since a laptop's host name often points to a network that it has left.
     """
     settings = {_named(key): value for key, value in conf.items()}
-    if not _is_running():
+    was_running = _is_running()
+    if not was_running:
         said = explicit_settings()
         master = settings.setdefault("spark.master", said.get("spark.master", "local[*]"))
         settings.setdefault("spark.app.name", app_name)
@@ -121,7 +132,23 @@ def session(app_name: str = "truckee", **conf: object) -> SparkSession:
     builder = SparkSession.builder
     for key, value in settings.items():
         builder = builder.config(key, value)
-    return configure(builder).getOrCreate()
+    found = configure(builder).getOrCreate()
+    if was_running:
+        _warn_of_late(found, builder._options)
+    return found
+
+
+def _warn_of_late(spark: SparkSession, wanted: Mapping[str, str]) -> None:
+    """Warn of settings that a running session does not take any more."""
+    context = spark.sparkContext.getConf()
+    for key, value in wanted.items():
+        # Spark keeps whatever it is told in the session, so only its start shows what is in effect.
+        is_of_session = key.startswith(_OF_SESSION)
+        there = spark.conf.get(key, None) if is_of_session else context.get(key)
+        if there != value:
+            now = "is not set" if there is None else f"is {there}"
+            text = f"setting {key} has no effect on the running session, where it {now}"
+            warn_caller(f"{text}; stop that first", UnusedSettingWarning)
 
 
 def _named(key: str) -> str:

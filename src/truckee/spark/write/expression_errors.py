@@ -40,6 +40,7 @@ def expression_error(
         missing = MissingFieldError
     if condition.startswith(("UNRESOLVED_COLUMN", "UNRESOLVED_FIELD", "FIELD_NOT_FOUND")):
         name = words.get("objectName") or words.get("fieldName") or ""
+        columns = _with_aliases(words.get("proposal", ""), columns) or columns
         kind = UnresolvedColumnError if is_of_merge(what) else missing
         return kind(what=what, expression=expression, column=name, columns=columns)
     if condition.startswith("AMBIGUOUS_REFERENCE"):
@@ -72,3 +73,12 @@ def expression_error(
         spark_class=condition,
         state=state,
     )
+
+
+def _with_aliases(proposal: str, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns that Spark proposes, if they have aliases; `columns` are those to show.
+
+    The proposal for `x.id` may be "`t`.`id`, `s`.`id`".
+    """
+    named = [name.strip("`").split("`.`") for name in proposal.split(", ")]
+    return tuple(".".join(parts[-2:]) for parts in named if len(parts) > 1 and parts[-1] in columns)
