@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import sys
 from collections.abc import Iterator
@@ -139,6 +140,16 @@ def test_a_star_brings_what_it_always_brought(installed: SparkSession) -> None:
 
     wanted = {"DeltaTable", "IdentityGenerator", "Column", "DataFrame", "functions", "StructType"}
     assert wanted <= found.keys()
+
+
+def test_libraries_that_look_for_delta_find_it(installed: SparkSession) -> None:
+    found = [importlib.util.find_spec(name) for name in ("delta", "delta.tables", "delta.other")]
+
+    assert [spec and (spec.name, spec.origin) for spec in found] == [
+        ("delta", "truckee.install()"),
+        ("delta.tables", "truckee.install()"),
+        None,
+    ]
 
 
 def test_a_session_that_is_made_of_a_context_is_enabled(installed: SparkSession) -> None:

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -71,6 +72,12 @@ def _modules(contents: dict[str, dict[str, Any]]) -> dict[str, ModuleType]:
     made: dict[str, ModuleType] = {}
     for name, names in contents.items():
         module = ModuleType(name, "Stands in for delta-spark, put here by truckee.install().")
+        # Without a spec, importlib.util.find_spec("delta") raises an error. Libraries call it to
+        # find out whether there is Delta.
+        is_package = any(other.startswith(f"{name}.") for other in contents)
+        module.__spec__ = ModuleSpec(
+            name, loader=None, origin="truckee.install()", is_package=is_package
+        )
         vars(module).update(names)
         made[name] = module
     for name, module in made.items():
