@@ -203,6 +203,16 @@ def test_tables_are_written_by_the_newer_writer_too(installed: SparkSession) -> 
         installed.sql("DROP TABLE IF EXISTS newer")
 
 
+def test_a_session_has_the_extensions_that_it_was_given(installed: SparkSession) -> None:
+    given = "io.delta.sql.DeltaSparkSessionExtension"
+
+    try:
+        started = SparkSession.builder.config("spark.sql.extensions", given).getOrCreate()
+        assert started.conf.get("spark.sql.extensions") == given
+    finally:
+        installed._jsparkSession.sessionState().conf().unsetConf("spark.sql.extensions")
+
+
 def test_everything_is_put_back() -> None:
     before = {name: module for name, module in sys.modules.items() if name.startswith("delta.")}
     start = SparkSession.Builder.getOrCreate

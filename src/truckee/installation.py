@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from truckee.delta_modules import delta_modules
 from truckee.doors.enable import enable
 from truckee.errors.spark import DeltaJarPresentError
-from truckee.spark.session.session import without_delta_settings
+from truckee.spark.session.session import start_without_delta_classes
 
 
 class _Installed(NamedTuple):
@@ -76,8 +76,7 @@ def uninstall() -> None:
 def _starting(original: Callable[..., SparkSession]) -> Callable[..., SparkSession]:
     @functools.wraps(original)
     def getOrCreate(self: Any) -> SparkSession:
-        without_delta_settings(self._options)
-        session = original(self)
+        session = start_without_delta_classes(self._options, lambda: original(self))
         if type(session).__module__.startswith("pyspark.sql.connect"):
             return session
         return _enabled(session)
