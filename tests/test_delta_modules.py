@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import importlib.util
 import inspect
 import sys
@@ -150,6 +151,20 @@ def test_libraries_that_look_for_delta_find_it(installed: SparkSession) -> None:
         ("delta.tables", "truckee.install()"),
         None,
     ]
+
+
+def test_the_package_has_a_version_while_it_is_installed() -> None:
+    truckee.install()
+    try:
+        assert importlib.metadata.version("delta-spark") == "4.4.0"
+        assert importlib.metadata.version("Delta_Spark") == "4.4.0"
+        listed = {found.metadata["Name"] for found in importlib.metadata.distributions()}
+        assert "delta-spark" not in listed
+    finally:
+        truckee.uninstall()
+
+    with pytest.raises(importlib.metadata.PackageNotFoundError):
+        importlib.metadata.version("delta-spark")
 
 
 def test_a_session_that_is_made_of_a_context_is_enabled(installed: SparkSession) -> None:

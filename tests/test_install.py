@@ -213,6 +213,21 @@ def test_a_session_has_the_extensions_that_it_was_given(installed: SparkSession)
         installed._jsparkSession.sessionState().conf().unsetConf("spark.sql.extensions")
 
 
+def test_packages_of_delta_spark_are_not_fetched(installed: SparkSession) -> None:
+    named = "io.delta:delta-core_2.12:2.4.0"
+    builder = SparkSession.builder.config("spark.jars.packages", named)
+
+    with pytest.warns(UserWarning, match="is left out of") as caught:
+        started = builder.getOrCreate()
+
+    assert [str(warning.message) for warning in caught] == [
+        f"{named} is left out of spark.jars.packages, since "
+        "truckee.install() takes its place; call truckee.uninstall() first to use it"
+    ]
+    assert "spark.jars.packages" not in builder._options
+    assert started.range(1).count() == 1
+
+
 def test_everything_is_put_back() -> None:
     before = {name: module for name, module in sys.modules.items() if name.startswith("delta.")}
     start = SparkSession.Builder.getOrCreate
