@@ -14,6 +14,11 @@ from pyspark.sql import SparkSession
 import truckee
 from truckee.errors import JavaNotFoundError
 from truckee.spark.session.java import ensure_java
+from truckee.spark.session.session import (
+    CATALOG_SETTING,
+    DELTA_CATALOG,
+    start_without_delta_classes,
+)
 
 _QUIET_SCRIPT = """
 import truckee
@@ -78,6 +83,18 @@ def test_a_running_session_takes_the_settings_it_is_given(spark: SparkSession) -
         assert spark.conf.get("spark.sql.ansi.doubleQuotedIdentifiers") == "true"
     finally:
         spark.conf.unset("spark.sql.ansi.doubleQuotedIdentifiers")
+
+
+def test_a_folder_that_is_called_delta_is_no_jar_of_delta(spark: SparkSession) -> None:
+    jars = {"spark.jars": "/home/delta/jars/kafka-clients.jar"}
+    delta_jar = {"spark.jars": "/jars/kafka-clients.jar,/jars/delta-spark_2.13-4.0.0.jar"}
+    settings = {CATALOG_SETTING: DELTA_CATALOG}
+    without, with_delta = jars | settings, delta_jar | settings
+
+    for options in (without, with_delta):
+        start_without_delta_classes(options, lambda: spark)
+
+    assert (without, with_delta) == (jars, delta_jar | settings)
 
 
 # Invariant 33.

@@ -97,8 +97,11 @@ def start_without_delta_classes(
 
 
 def _leave_out_delta_classes(options: dict[str, Any]) -> None:
-    packages = (str(options.get(key, "")) for key in ("spark.jars", "spark.jars.packages"))
-    if any("delta" in named for named in packages):
+    jars = str(options.get("spark.jars", "")).split(",")
+    packages = str(options.get("spark.jars.packages", "")).split(",")
+    if any("delta" in jar.rpartition("/")[2] for jar in jars):
+        return
+    if any(package.strip().startswith("io.delta:") for package in packages):
         return
     if options.get(CATALOG_SETTING) == DELTA_CATALOG:
         del options[CATALOG_SETTING]
