@@ -203,6 +203,24 @@ def test_tables_are_written_by_the_newer_writer_too(installed: SparkSession) -> 
         installed.sql("DROP TABLE IF EXISTS newer")
 
 
+def test_a_table_without_a_format_has_that_of_the_session(installed: SparkSession) -> None:
+    installed.conf.set("spark.sql.sources.default", "delta")
+
+    try:
+        installed.sql("CREATE TABLE unsaid (id INT, part INT) PARTITIONED BY (part)")
+        installed.sql("INSERT INTO unsaid VALUES (1, 2)")
+        installed.sql("CREATE TABLE unsaid_rows AS SELECT 1 AS id")
+        installed.sql("CREATE OR REPLACE TABLE unsaid_rows AS SELECT 2 AS id")
+
+        made = [truckee.DeltaTable.forName(installed, name) for name in ("unsaid", "unsaid_rows")]
+        assert [table.toDF().collect() for table in made] == [[(1, 2)], [(2,)]]
+        assert made[0].detail().collect()[0]["partitionColumns"] == ["part"]
+    finally:
+        installed.conf.unset("spark.sql.sources.default")
+        for name in ("unsaid", "unsaid_rows"):
+            installed.sql(f"DROP TABLE IF EXISTS {name}")
+
+
 def test_a_session_has_the_extensions_that_it_was_given(installed: SparkSession) -> None:
     given = "io.delta.sql.DeltaSparkSessionExtension"
 
