@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
+import importlib.util
 import inspect
 import sys
 from collections.abc import Iterator
@@ -139,6 +141,30 @@ def test_a_star_brings_what_it_always_brought(installed: SparkSession) -> None:
 
     wanted = {"DeltaTable", "IdentityGenerator", "Column", "DataFrame", "functions", "StructType"}
     assert wanted <= found.keys()
+
+
+def test_libraries_that_look_for_delta_find_it(installed: SparkSession) -> None:
+    found = [importlib.util.find_spec(name) for name in ("delta", "delta.tables", "delta.other")]
+
+    assert [spec and (spec.name, spec.origin) for spec in found] == [
+        ("delta", "truckee.install()"),
+        ("delta.tables", "truckee.install()"),
+        None,
+    ]
+
+
+def test_the_package_has_a_version_while_it_is_installed() -> None:
+    truckee.install()
+    try:
+        assert importlib.metadata.version("delta-spark") == "4.4.0"
+        assert importlib.metadata.version("Delta_Spark") == "4.4.0"
+        listed = {found.metadata["Name"] for found in importlib.metadata.distributions()}
+        assert "delta-spark" not in listed
+    finally:
+        truckee.uninstall()
+
+    with pytest.raises(importlib.metadata.PackageNotFoundError):
+        importlib.metadata.version("delta-spark")
 
 
 def test_a_session_that_is_made_of_a_context_is_enabled(installed: SparkSession) -> None:

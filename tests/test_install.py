@@ -203,6 +203,49 @@ def test_tables_are_written_by_the_newer_writer_too(installed: SparkSession) -> 
         installed.sql("DROP TABLE IF EXISTS newer")
 
 
+def test_a_table_without_a_format_has_that_of_the_session(installed: SparkSession) -> None:
+    installed.conf.set("spark.sql.sources.default", "delta")
+
+    try:
+        installed.sql("CREATE TABLE unsaid (id INT, part INT) PARTITIONED BY (part)")
+        installed.sql("INSERT INTO unsaid VALUES (1, 2)")
+        installed.sql("CREATE TABLE unsaid_rows AS SELECT 1 AS id")
+        installed.sql("CREATE OR REPLACE TABLE unsaid_rows AS SELECT 2 AS id")
+
+        made = [truckee.DeltaTable.forName(installed, name) for name in ("unsaid", "unsaid_rows")]
+        assert [table.toDF().collect() for table in made] == [[(1, 2)], [(2,)]]
+        assert made[0].detail().collect()[0]["partitionColumns"] == ["part"]
+    finally:
+        installed.conf.unset("spark.sql.sources.default")
+        for name in ("unsaid", "unsaid_rows"):
+            installed.sql(f"DROP TABLE IF EXISTS {name}")
+
+
+def test_a_session_has_the_extensions_that_it_was_given(installed: SparkSession) -> None:
+    given = "io.delta.sql.DeltaSparkSessionExtension"
+
+    try:
+        started = SparkSession.builder.config("spark.sql.extensions", given).getOrCreate()
+        assert started.conf.get("spark.sql.extensions") == given
+    finally:
+        installed._jsparkSession.sessionState().conf().unsetConf("spark.sql.extensions")
+
+
+def test_packages_of_delta_spark_are_not_fetched(installed: SparkSession) -> None:
+    named = "io.delta:delta-core_2.12:2.4.0"
+    builder = SparkSession.builder.config("spark.jars.packages", named)
+
+    with pytest.warns(UserWarning, match="is left out of") as caught:
+        started = builder.getOrCreate()
+
+    assert [str(warning.message) for warning in caught] == [
+        f"{named} is left out of spark.jars.packages, since "
+        "truckee.install() takes its place; call truckee.uninstall() first to use it"
+    ]
+    assert "spark.jars.packages" not in builder._options
+    assert started.range(1).count() == 1
+
+
 def test_everything_is_put_back() -> None:
     before = {name: module for name, module in sys.modules.items() if name.startswith("delta.")}
     start = SparkSession.Builder.getOrCreate

@@ -7,10 +7,17 @@
 | `delta.exceptions` | errors of commits that other writers were faster than; `base`, `captured` |
 | `delta.pip_utils`  | `configure_spark_with_delta_pip`                                         |
 | `delta.version`    | `__version__`: the version of delta-spark whose names these are          |
+
+Programs ask for the version of the package too, for example to name a JAR by it. They get the
+same one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from importlib.machinery import ModuleSpec
+from importlib.metadata import Distribution, DistributionFinder
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -26,6 +33,13 @@ from truckee.spark.session.session import configure
 from truckee.table import DeltaTable
 
 VERSION = "4.4.0"
+_METADATA = f"""\
+Metadata-Version: 2.1
+Name: delta-spark
+Version: {VERSION}
+Summary: Stands in for delta-spark, put here by truckee.install().
+"""
+_ANYTHING = DistributionFinder.Context()
 _PACKAGES = "spark.jars.packages"
 _DELTA_PACKAGES = "io.delta:"
 
@@ -71,6 +85,12 @@ def _modules(contents: dict[str, dict[str, Any]]) -> dict[str, ModuleType]:
     made: dict[str, ModuleType] = {}
     for name, names in contents.items():
         module = ModuleType(name, "Stands in for delta-spark, put here by truckee.install().")
+        # Without a spec, importlib.util.find_spec("delta") raises an error. Libraries call it to
+        # find out whether there is Delta.
+        is_package = any(other.startswith(f"{name}.") for other in contents)
+        module.__spec__ = ModuleSpec(
+            name, loader=None, origin="truckee.install()", is_package=is_package
+        )
         vars(module).update(names)
         made[name] = module
     for name, module in made.items():
@@ -98,3 +118,28 @@ def configure_spark_with_delta_pip(
     builder = configure(spark_session_builder)
     packages = [name for name in extra_packages or () if not name.startswith(_DELTA_PACKAGES)]
     return builder.config(_PACKAGES, ",".join(packages)) if packages else builder
+
+
+class DeltaSparkFinder(DistributionFinder):
+    """Lets `importlib.metadata` find the package delta-spark by its name.
+
+    Lists of all installed packages do not have it.
+    """
+
+    def find_spec(self, *_: Any) -> None:
+        """Return nothing: the modules are in `sys.modules`."""
+
+    def find_distributions(
+        self, context: DistributionFinder.Context = _ANYTHING
+    ) -> Iterable[Distribution]:
+        """Return the package if the context asks for its name."""
+        asked = (context.name or "").lower().replace("_", "-")
+        return [_DeltaSpark()] if asked == "delta-spark" else []
+
+
+class _DeltaSpark(Distribution):
+    def read_text(self, filename: str) -> str | None:
+        return _METADATA if filename == "METADATA" else None
+
+    def locate_file(self, path: Any) -> Path:
+        return Path(path)

@@ -16,10 +16,13 @@ from typing import Any, NamedTuple
 
 from pyspark.sql import SparkSession
 
-from truckee.delta_modules import delta_modules
+from truckee.delta_modules import DeltaSparkFinder, delta_modules
 from truckee.doors.enable import enable
 from truckee.errors.spark import DeltaJarPresentError
-from truckee.spark.session.session import without_delta_settings
+from truckee.spark.session.session import start_without_delta_classes
+
+_PACKAGES = "spark.jars.packages"
+_DELTA_PACKAGES = tuple(f"io.delta:delta-{name}" for name in ("core", "spark", "storage"))
 
 
 class _Installed(NamedTuple):
@@ -27,6 +30,7 @@ class _Installed(NamedTuple):
 
     start: Callable[..., SparkSession]
     make: Callable[..., None]
+    finder: DeltaSparkFinder
     modules: dict[str, ModuleType | None]
 
 
@@ -38,8 +42,9 @@ def install() -> None:
 
     From now on, the running session and each new one is enabled: truckee runs SQL about Delta
     tables and `format("delta")`, and `from delta.tables import DeltaTable` imports truckee's class.
-    Raises `DeltaJarPresentError` if the running session has Delta's own JAR. A session that is
-    started later with that JAR is left alone, with a warning.
+    If a builder names delta-spark in `spark.jars.packages`, that package is not fetched, with a
+    warning. Raises `DeltaJarPresentError` if the running session has Delta's own JAR. A session
+    that is started later with that JAR is left alone, with a warning.
     """
     global _installed
     if _installed is not None:
@@ -47,7 +52,9 @@ def install() -> None:
     session = SparkSession.getActiveSession()
     if session is not None:
         enable(session)
-    before = _Installed(SparkSession.Builder.getOrCreate, SparkSession.__init__, {})
+    before = _Installed(
+        SparkSession.Builder.getOrCreate, SparkSession.__init__, DeltaSparkFinder(), {}
+    )
     SparkSession.Builder.getOrCreate = _starting(before.start)  # type: ignore[method-assign]
     SparkSession.__init__ = _making(before.make)  # type: ignore[method-assign]
     for name in [name for name in sys.modules if name == "delta" or name.startswith("delta.")]:
@@ -55,6 +62,8 @@ def install() -> None:
     for name, module in delta_modules().items():
         before.modules.setdefault(name, None)
         sys.modules[name] = module
+    # The last place, so that a delta-spark which is installed tells its own version.
+    sys.meta_path.append(before.finder)
     _installed = before
 
 
@@ -70,19 +79,39 @@ def uninstall() -> None:
             sys.modules.pop(name, None)
         else:
             sys.modules[name] = module
+    sys.meta_path.remove(_installed.finder)
     _installed = None
 
 
 def _starting(original: Callable[..., SparkSession]) -> Callable[..., SparkSession]:
     @functools.wraps(original)
     def getOrCreate(self: Any) -> SparkSession:
-        without_delta_settings(self._options)
-        session = original(self)
+        _leave_out_delta_packages(self._options)
+        session = start_without_delta_classes(self._options, lambda: original(self))
         if type(session).__module__.startswith("pyspark.sql.connect"):
             return session
         return _enabled(session)
 
     return getOrCreate
+
+
+def _leave_out_delta_packages(options: dict[str, Any]) -> None:
+    """Remove delta-spark from the packages to fetch, and say so.
+
+    Programs name the version that they were written with, which is seldom one for this Spark.
+    """
+    names = [name.strip() for name in str(options.get(_PACKAGES, "")).split(",")]
+    left_out = [name for name in names if name.startswith(_DELTA_PACKAGES)]
+    if not left_out:
+        return
+    options[_PACKAGES] = ",".join(name for name in names if name not in left_out)
+    if not options[_PACKAGES]:
+        del options[_PACKAGES]
+    warnings.warn(
+        f"{', '.join(left_out)} is left out of {_PACKAGES}, since truckee.install() takes its "
+        "place; call truckee.uninstall() first to use it",
+        stacklevel=3,
+    )
 
 
 def _making(original: Callable[..., None]) -> Callable[..., None]:

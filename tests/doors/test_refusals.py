@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import truckee
-from refusals import AFTER, BEFORE, REFUSALS, Refusal, found_refusal
+from refusals import AFTER, BEFORE, REFUSALS, WORDS, Refusal, found_refusal, found_text
 from truckee import DeltaTable
 from truckee.doors.enable import enable
 from truckee.spark.session.catalog import default_location
@@ -49,6 +49,13 @@ def test_a_request_is_refused_as_by_delta_spark(
     assert found_refusal(enabled, DeltaTable, case.request, folder) == case[1:]
 
     assert _files(Path(folder)) + _files(warehouse) == before
+
+
+@pytest.mark.parametrize(("request_", "words"), WORDS.items(), ids=lambda text: text[:60])
+def test_the_text_of_a_refusal_has_the_words_that_programs_look_for(
+    enabled: SparkSession, folder: str, request_: str, words: str
+) -> None:
+    assert words in found_text(enabled, DeltaTable, request_, folder)
 
 
 def _files(folder: Path) -> list[str]:

@@ -26,6 +26,12 @@ def test_the_text_of_an_error_starts_with_its_class() -> None:
     assert str(error) == f"[DELTA_MISSING_DELTA_TABLE] {error.sentence()}"
 
 
+def test_the_text_of_a_conflict_names_its_exception() -> None:
+    error = errors.MetadataChangedException(version=3, changed="the schema")
+
+    assert str(error) == f"[DELTA_METADATA_CHANGED] MetadataChangedException: {error.sentence()}"
+
+
 # Invariant 27.
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
 def test_no_error_tells_its_text_without_its_class(kind: type[DeltaError]) -> None:

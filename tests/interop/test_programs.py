@@ -50,6 +50,15 @@ overwrite("SELECT 2 AS id, 2 AS part").option("partitionOverwriteMode", "dynamic
 overwrite("SELECT 3 AS id, 2 AS part, 4 AS more").option("mergeSchema", "true").saveAsTable("made")
 overwrite("SELECT 'x' AS other").option("overwriteSchema", "true").saveAsTable("made")
 """,
+    "no USING": """
+spark.conf.set("spark.sql.sources.default", "delta")
+try:
+    spark.sql("CREATE TABLE made (id INT, part INT) PARTITIONED BY (part)")
+    spark.sql("INSERT INTO made VALUES (1, 2)")
+    spark.sql("CREATE OR REPLACE TABLE made AS SELECT 2 AS id")
+finally:
+    spark.conf.unset("spark.sql.sources.default")
+""",
     "no columns, ADD COLUMNS": """
 spark.sql("CREATE TABLE made USING delta TBLPROPERTIES ('k' = 'v')")
 spark.sql("DELETE FROM made")

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.delta_session import IVY
 from interop.delta_spark import DeltaSpark
-from refusals import AFTER, BEFORE, REFUSALS
+from refusals import AFTER, BEFORE, REFUSALS, WORDS
 from scripts.generated_docs import error_classes
 from truckee.errors.sql_states import OWN_CODES, sql_state
 
@@ -21,28 +21,33 @@ _ASK = """
 import sys
 sys.path.insert(0, arguments["tests"])
 from delta.tables import DeltaTable
-from refusals import found_refusal
+from refusals import found_refusal, found_text
 p = arguments["folder"]
 for statement in arguments["before"]:
     spark.sql(statement.replace("{p}", p))
-result = [found_refusal(spark, DeltaTable, request, p) for request in arguments["requests"]]
+refusals = [found_refusal(spark, DeltaTable, request, p) for request in arguments["requests"]]
+texts = [found_text(spark, DeltaTable, request, p) for request in arguments["texts"]]
+result = [refusals, texts]
 for statement in arguments["after"]:
     spark.sql(statement)
 """
 
 
 def test_delta_spark_refuses_the_same(delta_spark: DeltaSpark, tmp_path: Path) -> None:
-    found = delta_spark.run(
+    found, texts = delta_spark.run(
         _ASK,
         tests=str(Path(__file__).resolve().parent.parent),
         folder=str(tmp_path),
         before=BEFORE,
         after=AFTER,
         requests=[case.request for case in REFUSALS],
+        texts=list(WORDS),
     )
 
     told = {case.request: tuple(answer) for case, answer in zip(REFUSALS, found, strict=True)}
     assert told == {case.request: tuple(case[1:]) for case in REFUSALS}
+    pairs = zip(WORDS.items(), texts, strict=True)
+    assert [request for (request, words), text in pairs if words not in text] == []
 
 
 def test_an_error_class_of_delta_has_deltas_state(delta_spark: DeltaSpark) -> None:

@@ -52,9 +52,14 @@ class DeltaError(Exception):
         """Return what is wrong, and on a second line what can be done."""
         return ""
 
+    def heading(self) -> str:
+        """Return what stands between the error class and the sentence in the text of the error."""
+        return ""
+
     def __str__(self) -> str:
         # The text may contain anything that was found in a table, and is often printed.
-        return printable(f"[{self.code}] {self.sentence()}".rstrip(), keep="\n")
+        text = f"[{self.code}] {self.heading()}{self.sentence()}"
+        return printable(text.rstrip(), keep="\n")
 
     def _render_traceback_(self) -> list[str]:
         """Return what IPython shows: the lines of the caller's code, and the sentence."""

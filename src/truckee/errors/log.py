@@ -54,6 +54,13 @@ class TablePathError(NotADeltaTableError):
 
     code: ClassVar[str] = "PATH_NOT_FOUND"
 
+    def __str__(self) -> str:
+        # Programs look for "Path does not exist" to create a table at the first run.
+        return (
+            f"Path does not exist: {self.table} is not a Delta table\n"
+            "hint: give the folder that holds _delta_log"
+        )
+
 
 @dataclass(eq=False, kw_only=True)
 class NoTableAtPathError(NotADeltaTableError):

@@ -42,6 +42,10 @@ class DeltaConcurrentModificationException(DeltaError):
         """The winning commit, for the sentence of the error."""
         return f"version {self.version} ({self.operation or 'an operation without a name'})"
 
+    def heading(self) -> str:
+        """Return the name of the error, for which pipelines search its text before they retry."""
+        return f"{(self.plain or type(self)).__name__}: "
+
     def __str__(self) -> str:
         return f"{self.winner} was committed at the same time\nhint: {_REPEAT}"
 

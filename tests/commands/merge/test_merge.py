@@ -106,6 +106,7 @@ def test_several_matches_are_an_error_whatever_the_clauses_say(
         merge(table, source).whenMatchedUpdateAll("s.v = 1").execute()
 
     assert error.value.sentence() == (
+        "Cannot perform Merge as multiple source rows matched: "
         f"2 rows of the source match the row (id: 4) of the table {table.path} by (t.id = "
         "s.id); nothing was changed\n"
         "hint: keep only one source row per key, regardless of the clause conditions"

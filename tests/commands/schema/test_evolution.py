@@ -120,7 +120,7 @@ def test_all_differences_are_shown_at_once() -> None:
         merged(TABLE, data)
 
     assert caught.value.sentence() == (
-        "the data does not fit the schema of the table /t\n"
+        "Failed to merge fields of the data with those of the Delta table /t\n"
         "\n"
         "  column  in the table  in the data\n"
         "  id      bigint        string            types differ\n"

@@ -206,7 +206,8 @@ def test_partition_by_other_columns_is_refused(rows: DataFrame, tmp_path: Path) 
         write(rows).mode("append").partitionBy("name").save(str(tmp_path))
 
     assert caught.value.sentence() == (
-        f"partitionBy names [name], but the table {tmp_path} is partitioned by [p]\n"
+        f"Partition columns do not match those of the table {tmp_path}: partitionBy names [name], "
+        "but it is partitioned by [p]\n"
         'hint: leave partitionBy out, or overwrite the table with option("overwriteSchema", '
         '"true") to repartition it'
     )

@@ -82,7 +82,7 @@ def test_what_is_no_path_is_told(spark: SparkSession) -> None:
 
 
 def test_a_path_that_does_not_exist_says_so(spark: SparkSession, tmp_path: Path) -> None:
-    with pytest.raises(NotADeltaTableError, match="is not a Delta table: the path does not exist"):
+    with pytest.raises(NotADeltaTableError, match=r"Path does not exist: .* is not a Delta table"):
         truckee.read(spark).load(tmp_path / "nothing")
 
 

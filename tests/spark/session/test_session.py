@@ -15,6 +15,11 @@ import truckee
 from truckee.errors import ArgumentTypeError, JavaNotFoundError
 from truckee.options.delta_settings import UnusedSettingWarning
 from truckee.spark.session.java import ensure_java
+from truckee.spark.session.session import (
+    CATALOG_SETTING,
+    DELTA_CATALOG,
+    start_without_delta_classes,
+)
 
 _QUIET_SCRIPT = """
 import truckee
@@ -106,6 +111,18 @@ def test_configure_takes_no_session(spark: SparkSession) -> None:
         "the argument of configure must be a builder, as SparkSession.builder is; truckee.enable "
         "takes a running session; found pyspark.SparkSession"
     )
+
+
+def test_a_folder_that_is_called_delta_is_no_jar_of_delta(spark: SparkSession) -> None:
+    jars = {"spark.jars": "/home/delta/jars/kafka-clients.jar"}
+    delta_jar = {"spark.jars": "/jars/kafka-clients.jar,/jars/delta-spark_2.13-4.0.0.jar"}
+    settings = {CATALOG_SETTING: DELTA_CATALOG}
+    without, with_delta = jars | settings, delta_jar | settings
+
+    for options in (without, with_delta):
+        start_without_delta_classes(options, lambda: spark)
+
+    assert (without, with_delta) == (jars, delta_jar | settings)
 
 
 # Invariant 33.

@@ -68,7 +68,8 @@ def test_null_in_a_column_that_is_not_null(spark: SparkSession, tmp_path: Path) 
     assert refusal(
         NotNullViolationError, frame, tmp_path, simple_schema("id long not null", "name string")
     ) == (
-        'column id is NOT NULL, but the row (id: NULL, name: "a") has no value for it\n'
+        'NOT NULL constraint violated for column: id, for which the row (id: NULL, name: "a") has '
+        "no value\n"
         "hint: leave such rows out, give them a value, or drop the column's NOT NULL"
     )
 
@@ -108,7 +109,9 @@ def test_null_inside_a_column(spark: SparkSession, tmp_path: Path, column: str, 
         NotNullViolationError, spark.sql(f"select 1L as id, {columns}"), tmp_path, NESTED
     )
 
-    assert message.startswith(f"column {column} is NOT NULL, but the row (id: 1, ")
+    assert message.startswith(
+        f"NOT NULL constraint violated for column: {column}, for which the row (id: 1, "
+    )
 
 
 def test_null_around_a_field_that_is_not_null_is_fine(spark: SparkSession, tmp_path: Path) -> None:
@@ -133,7 +136,7 @@ def test_a_check_constraint_wants_true(spark: SparkSession, tmp_path: Path, valu
         simple_schema("id long", "name string"),
         positive="ID > 0 and name <> '\"'",
     ) == (
-        "CHECK constraint positive (ID > 0 and name <> '\"') does not hold for the row "
+        "CHECK constraint positive (ID > 0 and name <> '\"') violated by row with values: "
         f'(id: {shown}, name: "it\'s")\n'
         "hint: leave such rows out, or drop the constraint; null does not satisfy it either"
     )
@@ -154,7 +157,9 @@ def test_of_several_constraints_the_one_that_is_broken_is_named(
         other="id <> 7",
     )
 
-    assert message.startswith("CHECK constraint below (id < 4) does not hold for the row (id: 5)\n")
+    assert message.startswith(
+        "CHECK constraint below (id < 4) violated by row with values: (id: 5)\n"
+    )
 
 
 def test_an_invariant_wants_true(spark: SparkSession, tmp_path: Path) -> None:

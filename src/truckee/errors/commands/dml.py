@@ -390,6 +390,7 @@ class MultipleMatchesError(DeltaError):
 
     def __str__(self) -> str:
         return (
+            "Cannot perform Merge as multiple source rows matched: "
             f"{self.matches} rows of the source match the row ({self.row}) of the table "
             f"{self.table} by {self.condition}; nothing was changed\n"
             "hint: keep only one source row per key, regardless of the clause conditions"

@@ -22,6 +22,9 @@ from typing import ClassVar, NamedTuple
 
 from truckee.errors.base import DeltaError
 
+# Programs look for these words, to write once more with mergeSchema or overwriteSchema.
+_SCHEMA_MISMATCH = "A schema mismatch detected when writing to the Delta table"
+
 
 @dataclass(eq=False, kw_only=True)
 class UnknownSaveModeError(DeltaError):
@@ -155,16 +158,14 @@ class SchemaMismatchError(DeltaError):
     """The data has columns that the table lacks."""
 
     code: ClassVar[str] = "DELTA_METADATA_MISMATCH"
+    opening: ClassVar[str] = _SCHEMA_MISMATCH
     table: str
     differences: tuple[ColumnDifference, ...]
     hint: str
 
     def __str__(self) -> str:
         rows = (("column", "in the table", "in the data", ""), *map(_diff_row, self.differences))
-        return (
-            f"the data does not fit the schema of the table {self.table}\n\n"
-            f"{_aligned(rows)}\n\nhint: {self.hint}"
-        )
+        return f"{self.opening} {self.table}\n\n{_aligned(rows)}\n\nhint: {self.hint}"
 
 
 @dataclass(eq=False, kw_only=True)
@@ -172,6 +173,7 @@ class TypeMismatchError(SchemaMismatchError):
     """The data has columns of types that the table cannot hold."""
 
     code: ClassVar[str] = "DELTA_FAILED_TO_MERGE_FIELDS"
+    opening: ClassVar[str] = "Failed to merge fields of the data with those of the Delta table"
 
 
 def _diff_row(difference: ColumnDifference) -> tuple[str, str, str, str]:
@@ -204,8 +206,8 @@ class PartitioningMismatchError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            f"partitionBy names [{', '.join(self.found)}], but the table {self.table} is "
-            f"partitioned by [{', '.join(self.expected)}]\n"
+            f"Partition columns do not match those of the table {self.table}: partitionBy names "
+            f"[{', '.join(self.found)}], but it is partitioned by [{', '.join(self.expected)}]\n"
             'hint: leave partitionBy out, or overwrite the table with option("overwriteSchema", '
             '"true") to repartition it'
         )
@@ -266,6 +268,9 @@ class ExtraColumnsError(ColumnCountError):
     """There are more of them than the table has."""
 
     code: ClassVar[str] = "DELTA_METADATA_MISMATCH"
+
+    def __str__(self) -> str:
+        return f"{_SCHEMA_MISMATCH}: {super().sentence()}"
 
 
 @dataclass(eq=False, kw_only=True)

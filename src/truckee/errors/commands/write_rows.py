@@ -49,7 +49,8 @@ class NotNullViolationError(RowViolationError):
 
     def __str__(self) -> str:
         return (
-            f"column {self.column} is NOT NULL, but the row ({self.row}) has no value for it\n"
+            f"NOT NULL constraint violated for column: {self.column}, for which the row "
+            f"({self.row}) has no value\n"
             "hint: leave such rows out, give them a value, or drop the column's NOT NULL"
         )
 
@@ -77,7 +78,7 @@ class CheckConstraintViolationError(RowViolationError):
 
     def __str__(self) -> str:
         return (
-            f"CHECK constraint {self.name} ({self.expression}) does not hold for the row "
+            f"CHECK constraint {self.name} ({self.expression}) violated by row with values: "
             f"({self.row})\n"
             "hint: leave such rows out, or drop the constraint; null does not satisfy it either"
         )

@@ -21,6 +21,7 @@ import org.apache.spark.sql.connector.catalog.TableChange;
 import org.apache.spark.sql.connector.catalog.V1Table;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
@@ -171,8 +172,10 @@ public class TruckeeCatalog extends DelegatingCatalogExtension implements Stagin
   }
 
   private static boolean isDelta(Identifier name, Map properties) {
+    if (isPath(name)) return true;
     String provider = (String) properties.get(PROVIDER);
-    return isPath(name) || (provider != null && isDelta(provider));
+    // Without USING, the format is that of spark.sql.sources.default.
+    return isDelta(provider == null ? SQLConf.get().defaultDataSourceName() : provider);
   }
 
   private static boolean isDelta(String provider) {

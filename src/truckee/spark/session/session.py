@@ -76,8 +76,7 @@ def _prepare_when_started(builder: SparkSession.Builder) -> None:
         return
 
     def start() -> SparkSession:
-        without_delta_settings(builder._options)
-        started = original()
+        started = start_without_delta_classes(builder._options, original)
         for prepare in _started:
             prepare(started)
         return started
@@ -86,10 +85,33 @@ def _prepare_when_started(builder: SparkSession.Builder) -> None:
     builder.getOrCreate = start  # type: ignore[method-assign]
 
 
-def without_delta_settings(options: dict[str, Any]) -> None:
-    """Remove the settings that name classes of delta-spark, unless its packages are requested."""
-    packages = (str(options.get(key, "")) for key in ("spark.jars", "spark.jars.packages"))
-    if any("delta" in named for named in packages):
+def start_without_delta_classes(
+    options: dict[str, Any], start: Callable[[], SparkSession]
+) -> SparkSession:
+    """Start a session without the settings that name classes of delta-spark.
+
+    Afterwards `spark.conf.get("spark.sql.extensions")` says what the options said: programs look
+    there to find out whether a session knows Delta. If packages of delta-spark are requested,
+    nothing is left out.
+    """
+    given = str(options.get(EXTENSIONS_SETTING, ""))
+    _leave_out_delta_classes(options)
+    kept = str(options.get(EXTENSIONS_SETTING, ""))
+    started = start()
+    is_classic = not type(started).__module__.startswith("pyspark.sql.connect")
+    if given != kept and is_classic and started.conf.get(EXTENSIONS_SETTING, "") == kept:
+        # Spark has loaded the extensions, so it refuses to change the setting by spark.conf.set.
+        settings = started._jsparkSession.sessionState().conf()
+        settings.setConfString(EXTENSIONS_SETTING, given)
+    return started
+
+
+def _leave_out_delta_classes(options: dict[str, Any]) -> None:
+    jars = str(options.get("spark.jars", "")).split(",")
+    packages = str(options.get("spark.jars.packages", "")).split(",")
+    if any("delta" in jar.rpartition("/")[2] for jar in jars):
+        return
+    if any(package.strip().startswith("io.delta:") for package in packages):
         return
     if options.get(CATALOG_SETTING) == DELTA_CATALOG:
         del options[CATALOG_SETTING]
