@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import AtomicType, NullType, NumericType
 from pyspark.sql.types import DataType as SparkType
 
-from truckee.commands.write.placed_rows import ASSIGNING, placed_rows
+from truckee.commands.write.placed_rows import placed_rows
 from truckee.errors.commands.dml import MissingColumnError
 from truckee.errors.commands.write import (
     ColumnCountError,
@@ -33,6 +33,11 @@ from truckee.spark.dml.statements import InsertSpec
 from truckee.spark.jvm.projection import quoted
 from truckee.spark.schema_conversion import spark_type
 from truckee.spark.write.session_copy import on_session
+from truckee.spark.write.store_assignment import (
+    StoreAssignment,
+    check_up_cast,
+    store_assignment,
+)
 
 
 def named_rows(
@@ -82,8 +87,10 @@ def _assigned(rows: DataFrame, snapshot: Snapshot) -> DataFrame:
     """Return the rows with values cast to the types of the table, as SQL assigns them.
 
     A text becomes a number, where a write of a DataFrame would refuse it. What does not fit is an
-    error, whatever the session says of casts elsewhere. Values of nested types stay as they are.
+    error, whatever the session says of casts elsewhere, unless it has another policy for them (see
+    `store_assignment`). Values of nested types stay as they are.
     """
+    policy = store_assignment(rows.sparkSession)
     found = {field.name.casefold(): field for field in snapshot.schema.fields}
     casts = {}
     for given in rows.schema.fields:
@@ -93,11 +100,16 @@ def _assigned(rows: DataFrame, snapshot: Snapshot) -> DataFrame:
             casts[given.name] = F.col(quoted(given.name)).cast(kind)  # Spark's error is the one
             continue
         is_value = isinstance(kind, AtomicType) and isinstance(given.dataType, AtomicType)
+        if kind is None or not is_value or kind == given.dataType:
+            continue
+        if policy is StoreAssignment.STRICT:
+            what = f"the value of {given.name} in INSERT"
+            check_up_cast(rows.sparkSession, given.dataType, kind, what=what)
         are_numbers = isinstance(kind, NumericType) and isinstance(given.dataType, NumericType)
         # The writer casts numbers, with Spark's own error for one that does not fit.
-        if kind is not None and is_value and not are_numbers and kind != given.dataType:
+        if policy is StoreAssignment.LEGACY or not are_numbers:
             casts[given.name] = F.col(quoted(given.name)).cast(kind)
-    return on_session(rows, ASSIGNING).withColumns(casts) if casts else rows
+    return on_session(rows, policy.cast_settings).withColumns(casts) if casts else rows
 
 
 def _is_of_another_kind(given: SparkType, kind: SparkType) -> bool:

@@ -228,6 +228,7 @@ def _spark_classes() -> dict[type[DeltaError], type[PySparkException]]:
             errors.UnrelatedTablesError,
             errors.UnsupportedOptionError,
             errors.UnsupportedOutputModeError,
+            errors.UpCastRefusedError,
             errors.UpdatesNeedCarryoversDroppedError,
             errors.UpdatesNeedIdentityError,
             errors.VersionNotFoundError,

@@ -48,7 +48,7 @@ from truckee.protocol.schema import (
 from truckee.spark.dml.expressions import (
     Expression,
     Value,
-    is_text,
+    is_simple,
     resolved_condition,
     resolved_value,
 )
@@ -155,7 +155,7 @@ class MergeNames:
             if clause.does is Does.UPDATE and self._evolves:
                 kept = _with_other_fields(value, theirs.type, field, self._target.old(field.name))
             found = Value(kept, theirs.type, frozenset({theirs.name}))
-            if is_text(theirs.type) and not is_text(field.type):
+            if theirs.type != field.type and is_simple(theirs.type) and is_simple(field.type):
                 name = f"the value of {field.name} in {clause.name}"
                 rows = self._rows_of(clause.kind)
                 found = resolved_value(rows, kept, what=name, hidden=_HIDDEN, stored_as=field.type)

@@ -10,10 +10,8 @@ from truckee.errors.commands.write import FieldCountError
 from truckee.protocol.schema import ArrayType, MapType, StructType, type_text
 from truckee.spark.jvm.projection import quoted
 from truckee.spark.schema_conversion import bare, from_spark, spark_type
-from truckee.spark.write.session_copy import COLUMN_SETTINGS, on_session
-
-ASSIGNING = {**COLUMN_SETTINGS, "spark.sql.ansi.enabled": "true"}
-"""Settings for casts to the types of a table: a value that does not fit is an error."""
+from truckee.spark.write.session_copy import on_session
+from truckee.spark.write.store_assignment import store_assignment
 
 
 def placed_rows(
@@ -42,7 +40,10 @@ def placed_rows(
             raise FieldCountError(column=field.name, expected=expected, found=found)
         if kind != bare(given.type):
             casts[given.name] = F.col(quoted(given.name)).cast(spark_type(kind))
-    return on_session(rows, ASSIGNING).withColumns(casts) if casts else rows
+    if not casts:
+        return rows
+    settings = store_assignment(rows.sparkSession).cast_settings
+    return on_session(rows, settings).withColumns(casts)
 
 
 def _fits(rows: DataFrame, table: StructType) -> bool:

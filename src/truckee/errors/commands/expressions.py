@@ -16,6 +16,9 @@ AssignmentTypeError
 ├── CastRefusedError              no cast leads to the type of the column
 └── CastNeedsFunctionError        only a function does
 
+DeltaError
+└── UpCastRefusedError            the session allows only casts that lose nothing
+
 MissingTargetColumnError
 └── MissingTargetFieldError       a field of a struct
 """
@@ -25,6 +28,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from truckee.errors.base import DeltaError
 from truckee.errors.commands.dml import (
     AssignmentTypeError,
     InvalidExpressionError,
@@ -113,6 +117,23 @@ class CastNeedsFunctionError(AssignmentTypeError):
     """Values of one type become values of the other only by a function."""
 
     code: ClassVar[str] = "DATATYPE_MISMATCH.CAST_WITH_FUNC_SUGGESTION"
+
+
+@dataclass(eq=False, kw_only=True)
+class UpCastRefusedError(DeltaError):
+    """A value has a type that the column may not hold, and the session is strict about it."""
+
+    code: ClassVar[str] = "CANNOT_UP_CAST_DATATYPE"
+    what: str
+    found: str
+    expected: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what} has the type {self.found}, and the column is {self.expected}, which "
+            "spark.sql.storeAssignmentPolicy = STRICT does not cast\n"
+            "hint: cast the value, or set the policy to ANSI"
+        )
 
 
 @dataclass(eq=False, kw_only=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyspark.errors import AnalysisException, ParseException
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType as SparkStruct
 
@@ -29,8 +29,15 @@ from truckee.spark.jvm.bridge import java_class, java_half, to_column
 from truckee.spark.jvm.jvm_errors import quiet_errors
 from truckee.spark.schema_conversion import from_spark, spark_type
 from truckee.spark.write.expression_errors import expression_error
+from truckee.spark.write.store_assignment import (
+    StoreAssignment,
+    can_be_cast,
+    check_up_cast,
+    store_assignment,
+)
 
 _CATALYST = "org.apache.spark.sql.catalyst"
+_BOOLEAN = PrimitiveType("boolean")
 
 
 @dataclass(frozen=True)
@@ -94,8 +101,10 @@ def resolved_value(
     """Return a value computed from each of the rows, or raise what is wrong with it.
 
     A text for a column of numbers, times or truth values, of type `stored_as`, is cast to it here,
-    as the time zone of the session decides what a text means. A text that is no such value is an
-    error when the row is read, in Spark's ANSI mode and without it.
+    as the time zone of the session decides what a text means; so is a truth value for a number, and
+    a number for a truth value. A text that is no such value is an
+    error when the row is read, in Spark's ANSI mode and without it, unless the session has another
+    policy (see `store_assignment`).
     """
     checked_type(given, what=what)
     column = F.expr(given) if isinstance(given, str) else given
@@ -104,27 +113,48 @@ def resolved_value(
     plan = _analyzed(rows, condition, given, what=what, hidden=hidden)
     found = _settled(rows, plan, "ComputeCurrentTime").condition().left().child()
     kind = from_spark(_struct(found.dataType().json())).fields[0].type
-    if stored_as is not None and is_text(kind) and _is_read_from_text(stored_as):
-        found, kind = _ansi_cast(rows, found, stored_as), stored_as
+    if stored_as is not None and kind != stored_as:
+        policy = store_assignment(rows.sparkSession)
+        if policy is StoreAssignment.STRICT:
+            check_up_cast(rows.sparkSession, spark_type(kind), spark_type(stored_as), what=what)
+        if _is_cast_here(rows.sparkSession, kind, stored_as, policy):
+            found, kind = _cast(rows, found, stored_as, policy), stored_as
     return Value(column=to_column(rows.sparkSession, found), type=kind, columns=_names(rows, found))
 
 
-def _ansi_cast(rows: DataFrame, expression: Any, data_type: DataType) -> Any:
+def _is_cast_here(
+    spark: SparkSession, kind: DataType, stored_as: DataType, policy: StoreAssignment
+) -> bool:
+    """Return whether a value is cast to its column's type when it is computed, not by the writer.
+
+    The writer casts numbers, dates and timestamps, with an error for what does not fit.
+    """
+    if not is_simple(kind) or not is_simple(stored_as):
+        return False
+    if policy is StoreAssignment.LEGACY:
+        return True
+    if _BOOLEAN in (kind, stored_as):
+        return can_be_cast(spark, spark_type(kind), spark_type(stored_as))
+    return _is_text(kind) and not _is_text(stored_as)
+
+
+def _cast(rows: DataFrame, expression: Any, data_type: DataType, policy: StoreAssignment) -> Any:
     spark = rows.sparkSession
     java_type = spark._jsparkSession.parseDataType(spark_type(data_type).json())
     zone = java_class(spark, "scala.Option").apply(spark.conf.get("spark.sql.session.timeZone"))
-    mode = java_class(spark, f"{_CATALYST}.expressions.EvalMode").ANSI()
+    modes = java_class(spark, f"{_CATALYST}.expressions.EvalMode")
+    mode = modes.LEGACY() if policy is StoreAssignment.LEGACY else modes.ANSI()
     return java_class(spark, f"{_CATALYST}.expressions.Cast")(expression, java_type, zone, mode)
 
 
-def is_text(data_type: DataType) -> bool:
+def _is_text(data_type: DataType) -> bool:
     """Return whether a type is that of texts."""
     return data_type == PrimitiveType("string")
 
 
-def _is_read_from_text(data_type: DataType) -> bool:
-    is_simple = isinstance(data_type, PrimitiveType | DecimalType)
-    return is_simple and data_type != VOID and not is_text(data_type)
+def is_simple(data_type: DataType) -> bool:
+    """Return whether a type is that of single values: numbers, texts, times, truth values."""
+    return isinstance(data_type, PrimitiveType | DecimalType) and data_type != VOID
 
 
 def checked_type(given: object, *, what: str) -> None:
