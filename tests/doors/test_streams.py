@@ -163,6 +163,19 @@ def test_replacing_the_rows_of_a_table_is_no_blind_append(
     assert blind_appends(tmp_path / "t") == [False]
 
 
+def test_a_table_by_path_that_a_stream_creates_is_clustered(
+    enabled: SparkSession, tmp_path: Path
+) -> None:
+    append(enabled, tmp_path / "s", 7)
+    writer = streamed(enabled, tmp_path / "s").writeStream.format("delta").clusterBy("id")
+
+    writer = writer.option("checkpointLocation", str(tmp_path / "c")).trigger(availableNow=True)
+    writer.start(str(tmp_path / "t")).awaitTermination()
+
+    (detail,) = enabled.sql(f"DESCRIBE DETAIL delta.`{tmp_path / 't'}`").collect()
+    assert detail.clusteringColumns == ["id"]
+
+
 def test_a_stream_of_an_older_version_is_refused(enabled: SparkSession, tmp_path: Path) -> None:
     append(enabled, tmp_path / "s", 0)
 

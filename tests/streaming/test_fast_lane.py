@@ -17,6 +17,7 @@ from truckee.errors.log import NotADeltaTableError, VersionNotFoundError
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.stream_schema import (
     MetadataEvolvedError,
+    SchemaChangeNotAllowedError,
     SchemaLocationError,
     StreamSchemaChangedError,
 )
@@ -228,6 +229,9 @@ def test_a_renamed_column_is_followed_with_a_schema_log(
 
     ended = MetadataEvolvedError if lane == "fast" else StreamingQueryException
     with pytest.raises(ended, match="has reached the change of its metadata at version 1"):
+        run(load(), tmp_path / "c")
+    refused = SchemaChangeNotAllowedError if lane == "fast" else StreamingQueryException
+    with pytest.raises(refused, match="changed its columns: column value was renamed"):
         run(load(), tmp_path / "c")
     found = run(load(allowSourceColumnRename="always"), tmp_path / "c")
 

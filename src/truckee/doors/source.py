@@ -49,9 +49,7 @@ def write_by_path(question: Question) -> Any:
             storage=session_storage(spark, _path(options), parsed.store),
             mode=save_mode(_MODES.get(mode, mode)),
             partition_by=_names(options, _PARTITIONS),
-            cluster_by=tuple(
-                parse_column_names(name)[0] for name in _names(options, _CLUSTERING) or ()
-            ),
+            cluster_by=_cluster_by(options),
             options=parsed,
             cuts_off=False,
         ),
@@ -106,6 +104,7 @@ def _sink(question: Question) -> BatchSink:
         outputMode=question.about["output_mode"],
         partitionBy=question.about["partitions"] or None,
         options=_own(options),
+        cluster_by=_cluster_by(options),
     )
 
 
@@ -123,6 +122,10 @@ def _path(options: Mapping[str, str]) -> str:
     if path is None:
         raise NoPathGivenError
     return path
+
+
+def _cluster_by(options: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
+    return tuple(parse_column_names(name)[0] for name in _names(options, _CLUSTERING) or ())
 
 
 def _names(options: Mapping[str, str], key: str) -> tuple[str, ...] | None:

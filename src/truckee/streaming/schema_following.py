@@ -74,17 +74,18 @@ class FollowedSchema:
         self._log.append(entry)
         return self._evolved(entry)
 
-    def check_allowed(self, start: StreamOffset, allowed: AllowedChanges) -> None:
-        """Raise `SchemaChangeNotAllowedError` unless an option allows the change.
+    def check_allowed(self, allowed: AllowedChanges) -> None:
+        """Raise `SchemaChangeNotAllowedError` unless options allow the change of the last entry.
 
-        Added columns are always allowed.
+        Every run needs them until there is a next entry, also if the stream is past the change: the
+        first question of a run is about its last batch, so where it goes on is not known yet. Added
+        columns are always allowed.
         """
         after = self.current
-        if start.index != POST_METADATA_CHANGE or after is None:
+        before = None if after is None else self._log.before(after)
+        if after is None or before is None:
             return
-        before = self._log.before(after) if after.delta_commit_version >= start.version else None
-        if before is None:
-            return
+        version = after.delta_commit_version
         agreed = {
             "allowSourceColumnRename": allowed.rename,
             "allowSourceColumnDrop": allowed.drop,
@@ -93,12 +94,12 @@ class FollowedSchema:
         open_changes = [
             (change, option)
             for change, option in _non_additive(before, after)
-            if not {"always", str(start.version)} & set(agreed[option])
+            if not {"always", str(version)} & set(agreed[option])
         ]
         if open_changes:
             raise SchemaChangeNotAllowedError(
                 table=self._table,
-                version=start.version,
+                version=version,
                 change=", ".join(change for change, _ in open_changes),
                 options=tuple(dict.fromkeys(option for _, option in open_changes)),
             )

@@ -66,7 +66,10 @@ def write_batch(
 
 
 class BatchSink:
-    """A table that batches of a stream are written to; arguments are those of `write_batch`."""
+    """A table that batches of a stream are written to; arguments are those of `write_batch`.
+
+    `cluster_by` are the paths of the columns by which a table that it creates is clustered.
+    """
 
     def __init__(
         self,
@@ -76,12 +79,14 @@ class BatchSink:
         partitionBy: str | tuple[str, ...] | list[str] | None,
         options: Mapping[str, Any],
         queryId: str | None = None,
+        cluster_by: tuple[tuple[str, ...], ...] = (),
     ) -> None:
         self._path, self._mode = checked_path(path), outputMode.lower()
         if self._mode not in _MODES:
             raise UnsupportedOutputModeError(mode=outputMode)
         warn_of_unknown(Options(options), SINK_OPTIONS, what="a write")
         self._partition_by = _names(partitionBy)
+        self._cluster_by = cluster_by
         self._query = queryId
         self._options = options
 
@@ -92,20 +97,21 @@ class BatchSink:
         table itself is one of them, any change of its data is a conflict.
         """
         query = self._query or _query_id(batch)
-        given = {**self._options, "txnAppId": query, "txnVersion": number}
+        given: Mapping[str, Any] = {**self._options, "txnAppId": query, "txnVersion": number}
+        given = _with_partitions(given, self._partition_by)
         if _is_remote(batch):
-            _write_remotely(batch, self._path, self._mode, self._partition_by, given)
+            _write_remotely(batch, self._path, self._mode, given)
         else:
-            _write(batch, self._path, self._mode, self._partition_by, given, tables_read)
+            _write(batch, self._path, self._mode, given, tables_read, self._cluster_by)
 
 
 def _write(
     batch: DataFrame,
     path: str,
     mode: str,
-    partition_by: tuple[str, ...] | None,
     given: Mapping[str, Any],
     tables_read: Collection[str],
+    cluster_by: tuple[tuple[str, ...], ...],
 ) -> None:
     spark, text = batch.sparkSession, Options(given)
     data = from_spark(batch.schema)
@@ -115,12 +121,13 @@ def _write(
     storage = session_storage(spark, path, text)
     query, number = text["txnAppId"], int(text["txnVersion"])
     planned = write_plan(
-        _with_partitions(given, partition_by),
+        given,
         data,
         is_overwrite=_MODES[mode] == "Overwrite",
         storage=storage,
         settings=session_settings(spark),
         parses_text=True,
+        cluster_by=cluster_by,
     )
     if is_committed(planned, storage, (query, number)):
         return
@@ -166,16 +173,9 @@ def _with_parsed_text(batch: DataFrame, schema: StructType) -> DataFrame:
     return strict.withColumns({name: column(name).cast(to) for name, to in parsed.items()})
 
 
-def _write_remotely(
-    batch: DataFrame,
-    path: str,
-    mode: str,
-    partition_by: tuple[str, ...] | None,
-    given: Mapping[str, Any],
-) -> None:
+def _write_remotely(batch: DataFrame, path: str, mode: str, given: Mapping[str, Any]) -> None:
     """Write through the Python data source, the only way over Spark Connect."""
-    options = _with_partitions(given, partition_by)
-    batch.write.format("truckee").mode(_MODES[mode].lower()).options(**options).save(path)
+    batch.write.format("truckee").mode(_MODES[mode].lower()).options(**given).save(path)
 
 
 def _with_partitions(

@@ -307,7 +307,6 @@ class TableStream:
         else:
             if self._followed is not None:
                 self._followed.begin(snapshot, self.read)
-                self._followed.check_allowed(start, self.options.allowed)
             self._check_metadata(ReadSchema(version, snapshot.configuration), start.version)
         self._has_checked_start = True
 
@@ -350,4 +349,5 @@ def _followed_schema(opened: StreamRead, source_path: str) -> FollowedSchema | N
         check_location(location, source_path)
     followed = FollowedSchema(log, opened.storage.root)
     followed.check_loaded(opened.read)
+    followed.check_allowed(opened.options.allowed)
     return followed

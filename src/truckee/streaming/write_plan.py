@@ -75,9 +75,11 @@ def write_plan(
     storage: Storage | None = None,
     settings: Mapping[str, str] | None = None,
     parses_text: bool = False,
+    cluster_by: tuple[tuple[str, ...], ...] = (),
 ) -> WritePlan:
     """Return the write that options ask for; raises what `truckee.write` would raise.
 
+    `cluster_by` are the paths of the columns by which a new table is clustered.
     `settings` are those of a session whose writer will write the files. Without them Python
     workers will, and `NativeWriterNeededError` is raised for what they cannot do.
     """
@@ -92,6 +94,7 @@ def write_plan(
         storage=storage,
         mode="Overwrite" if is_overwrite else "Append",
         partition_by=_partition_by(text),
+        cluster_by=cluster_by,
         options=options,
         parses_text=parses_text,
     )
