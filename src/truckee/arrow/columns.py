@@ -14,7 +14,7 @@ every column is looked up and converted to the table's current type:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -97,23 +97,32 @@ def arrow_type(data_type: DataType) -> pa.DataType:
             return _PRIMITIVES.get(name, pa.string())
 
 
-def column_in_file(file: pa.Schema | pa.StructType, field: StructField, mode: str) -> int | None:
-    """Return the field of a file that has a column of the table, None if there is none.
+def columns_in_file(
+    file: pa.Schema | pa.StructType, columns: Iterable[StructField], mode: str
+) -> list[int | None]:
+    """Return the field of a file that has each column of the table, None where there is none.
 
-    `mode` is the column mapping: by logical name, by physical name, or by id.
+    `mode` is the column mapping: by logical name, by physical name, or by id. The first of several
+    fields wins, and a name in the same case wins over one in another.
     """
     count = len(file) if isinstance(file, pa.Schema) else file.num_fields
-    fields = [file.field(index) for index in range(count)]
-    if mode == "id" and field.column_id is not None:
-        wanted = str(field.column_id).encode()
-        ids = [(of.metadata or {}).get(_FIELD_ID) for of in fields]
-        return ids.index(wanted) if wanted in ids else None
-    name = field.name if mode == "none" else field.physical_name
-    names = [of.name for of in fields]
-    if name in names:
-        return names.index(name)
-    folded = [of.casefold() for of in names]
-    return folded.index(name.casefold()) if name.casefold() in folded else None
+    ids: dict[bytes, int] = {}
+    names: dict[str, int] = {}
+    folded: dict[str, int] = {}
+    for index in range(count):
+        field = file.field(index)
+        names.setdefault(field.name, index)
+        folded.setdefault(field.name.casefold(), index)
+        if mode == "id" and field.metadata and _FIELD_ID in field.metadata:
+            ids.setdefault(field.metadata[_FIELD_ID], index)
+
+    def place(column: StructField) -> int | None:
+        if mode == "id" and column.column_id is not None:
+            return ids.get(str(column.column_id).encode())
+        name = column.name if mode == "none" else column.physical_name
+        return names.get(name, folded.get(name.casefold()))
+
+    return [place(column) for column in columns]
 
 
 def as_type(values: pa.Array, data_type: DataType, mode: str) -> pa.Array:
@@ -150,8 +159,8 @@ def as_type(values: pa.Array, data_type: DataType, mode: str) -> pa.Array:
 def _as_struct(values: pa.StructArray, struct: StructType, mode: str) -> pa.Array:
     flattened = values.flatten()
     children = []
-    for field in struct.fields:
-        place = column_in_file(values.type, field, mode)
+    places = columns_in_file(values.type, struct.fields, mode)
+    for field, place in zip(struct.fields, places, strict=True):
         if place is None:
             children.append(pa.nulls(len(values), arrow_type(field.type)))
         else:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from truckee.arrow.columns import arrow_schema, arrow_type, as_type, column_in_file
+from truckee.arrow.columns import arrow_schema, arrow_type, as_type, columns_in_file
 from truckee.changes.columns import CHANGE_TYPE, COMMIT_VERSION, FEED_FIELDS, feed_schema
 from truckee.log.checkpoint.columns import typed_child
 from truckee.protocol.partition_values import typed_column
@@ -82,7 +82,7 @@ class TableColumns:
         """Return the columns in one physical file, for the ScanFiles that read rows of it."""
         # The ids of columns are in the metadata.
         if self._last is None or not in_file.equals(self._last[0], check_metadata=True):
-            self._last = in_file, [self._place(in_file, field) for field in self._wanted.fields]
+            self._last = in_file, self._names_in(in_file)
         data: list[tuple[StructField, str]] = []
         constants: dict[str, RepeatedValue] = {}
         for field, place in zip(self._wanted.fields, self._last[1], strict=True):
@@ -95,9 +95,10 @@ class TableColumns:
                 constants[field.name] = RepeatedValue(source)
         return FileColumns(self, data, constants)
 
-    def _place(self, in_file: pa.Schema, field: StructField) -> str | None:
-        place = column_in_file(in_file, field, self.read.table.column_mapping_mode)
-        return None if place is None else in_file.field(place).name
+    def _names_in(self, file: pa.Schema) -> list[str | None]:
+        mode = self.read.table.column_mapping_mode
+        places = columns_in_file(file, self._wanted.fields, mode)
+        return [None if place is None else file.field(place).name for place in places]
 
     def _source(
         self, field: StructField, place: str | None, files: Sequence[ScanFile]

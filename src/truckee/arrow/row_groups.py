@@ -6,13 +6,14 @@ Parquet's bounds ignore NaN, which is greater than all numbers, so floats have n
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from truckee.arrow.columns import as_type, column_in_file
+from truckee.arrow.columns import as_type, columns_in_file
 from truckee.arrow.file_columns import TableRead
 from truckee.protocol.predicates import Predicate, negation_normal_form, references
 from truckee.protocol.schema import DataType, DecimalType, FieldChain, PrimitiveType, find_column
@@ -98,7 +99,7 @@ def _place(file: pq.ParquetFile, chain: FieldChain, mode: str) -> tuple[int, pa.
     fields: Any = file.schema_arrow
     names: list[str] = []
     for field in chain.fields:
-        place = column_in_file(fields, field, mode)
+        (place,) = columns_in_file(fields, [field], mode)
         if place is None:
             return None
         found = fields.field(place)
@@ -114,4 +115,5 @@ def _place(file: pq.ParquetFile, chain: FieldChain, mode: str) -> tuple[int, pa.
 def _leaves(file: pq.ParquetFile) -> Mapping[str, int]:
     """Return the leaf columns by their dotted path, without those whose paths are equal."""
     paths = [file.schema.column(index).path for index in range(len(file.schema))]
-    return {path: index for index, path in enumerate(paths) if paths.count(path) == 1}
+    counts = Counter(paths)
+    return {path: index for index, path in enumerate(paths) if counts[path] == 1}

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from truckee.arrow.columns import arrow_type, as_type, column_in_file
+from truckee.arrow.columns import arrow_type, as_type, columns_in_file
 from truckee.errors.commands.write_rows import NotNullViolationError
 from truckee.errors.streaming import ValueDoesNotFitError
 from truckee.protocol.column_metadata import PARQUET_FIELD_ID_KEY
@@ -70,8 +70,8 @@ def table_columns(batch: pa.RecordBatch, schema: StructType) -> dict[str, pa.Arr
     `NotNullViolationError` for a null in a NOT NULL column.
     """
     columns: dict[str, pa.Array] = {}
-    for field in schema.fields:
-        place = column_in_file(batch.schema, field, "none")
+    places = columns_in_file(batch.schema, schema.fields, "none")
+    for field, place in zip(schema.fields, places, strict=True):
         if place is None:
             columns[field.name] = pa.nulls(batch.num_rows, arrow_type(field.type))
             continue

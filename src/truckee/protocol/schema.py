@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 import msgspec
@@ -95,7 +95,7 @@ class StructField(Struct, frozen=True):
         return self.metadata.get(CHAR_VARCHAR_KEY)
 
 
-class StructType(Struct, frozen=True):
+class StructType(Struct, frozen=True, dict=True):
     """Named columns in order; the schema of a table is one of these."""
 
     fields: tuple[StructField, ...] = ()
@@ -107,10 +107,17 @@ class StructType(Struct, frozen=True):
 
     def field(self, name: str) -> StructField | None:
         """Return the column of this name: an exact match first, else ignoring case."""
-        folded = name.casefold()
-        found = [field for field in self.fields if field.name.casefold() == folded]
+        found = self._named.get(name.casefold(), ())
         exact = (field for field in found if field.name == name)
         return next(exact, found[0] if found else None)
+
+    # Looking at every column for every column takes seconds for thousands of them.
+    @cached_property
+    def _named(self) -> Mapping[str, Sequence[StructField]]:
+        named: dict[str, list[StructField]] = {}
+        for field in self.fields:
+            named.setdefault(field.name.casefold(), []).append(field)
+        return named
 
     def to_json(self) -> str:
         """Return the JSON text of this schema, as Spark writes it."""
