@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from law_examples import examples
 from property.strategies import histories
 from staging import VECTORS_ON, create_table, metadata
 from truckee.log.commit.transaction import Transaction
@@ -19,7 +20,7 @@ PROPERTIES = {**VECTORS_ON, "delta.checkpointInterval": "3"}
 
 
 @given(data=st.data())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_every_version_agrees_with_its_checksum(data: st.DataObject) -> None:
     storage = MemoryStorage()
     features = {"delta.feature.domainMetadata": "supported"}

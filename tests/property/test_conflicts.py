@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
+from law_examples import examples
 from property.serial_model import (
     Append,
     Compact,
@@ -139,7 +140,7 @@ levels = st.sampled_from([IsolationLevel.SERIALIZABLE, IsolationLevel.WRITE_SERI
 
 # Invariant 7.
 @given(tables(), programs("winner"), programs("mine"), levels)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 def test_what_is_allowed_could_have_been_run_in_some_order(
     before: dict[str, File], winner: Program, mine: Program, level: IsolationLevel
 ) -> None:
@@ -183,7 +184,7 @@ def reason(
 
 
 @given(tables(), programs("winner"), programs("mine"))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 def test_serializable_refuses_only_what_saw_another_table(
     before: dict[str, File], winner: Program, mine: Program
 ) -> None:
@@ -221,7 +222,7 @@ def _is_old(path: str, file: File) -> bool:
 
 
 @given(tables(), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_serializable_transaction_sees_the_table_that_all_winners_left(
     before: dict[str, File], data: st.DataObject
 ) -> None:

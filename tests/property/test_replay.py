@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from law_examples import examples
 from property.strategies import histories
 from staging import metadata
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
@@ -53,7 +54,7 @@ def state(snapshot: Snapshot) -> dict[str, Any]:
 # Invariant 5.
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_replay_from_any_checkpoint_is_replay_from_zero(kind: str, data: st.DataObject) -> None:
     commits = data.draw(histories(properties=KINDS[kind]))
     plain, checkpointed = table(KINDS[kind], commits), table(KINDS[kind], commits)
@@ -69,7 +70,7 @@ def test_replay_from_any_checkpoint_is_replay_from_zero(kind: str, data: st.Data
 
 
 @given(data=st.data())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_snapshot_that_is_brought_up_to_date_is_the_latest(data: st.DataObject) -> None:
     commits = data.draw(histories(properties={}))
     storage = table({}, commits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from truckee.log.files.commits import read_commits
 from truckee.log.snapshot import load_snapshot
 from truckee.storage import LocalStorage
 
-ROUNDS = 100
+ROUNDS = int(os.environ.get("TRUCKEE_WRITER_KILLS", "30"))
 
 
 # Invariant 4.
