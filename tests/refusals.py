@@ -22,8 +22,8 @@ BEFORE = (
     "CREATE VIEW refused_view AS SELECT * FROM refused",
     "CREATE TEMPORARY VIEW refused_temporary AS SELECT 1 AS id",
     "CREATE TABLE delta.`{p}/t` (id INT, v STRING) USING delta",
-    "CREATE TABLE refused_rows (id INT NOT NULL, v STRING) USING delta",
-    "ALTER TABLE refused_rows ADD CONSTRAINT above CHECK (id > 0)",
+    "CREATE TABLE refused_rows (id INT NOT NULL, n INT) USING delta",
+    "ALTER TABLE refused_rows ADD CONSTRAINT above CHECK (n > 0)",
     "INSERT INTO refused VALUES (1, 'a', NULL, NULL, NULL)",
     "INSERT INTO refused_parts VALUES (1, 'a')",
     "INSERT INTO delta.`{p}/t` VALUES (1, 'a')",
@@ -550,10 +550,10 @@ WORDS = {
         "1 AS id, 'a' AS v"
     ): "Partition columns do not match",
     _TABLE + _MERGE: "Cannot perform Merge as multiple source rows matched",
-    "INSERT INTO refused_rows VALUES (-1, 'a')": (
-        "CHECK constraint above (id > 0) violated by row with values"
+    "INSERT INTO refused_rows VALUES (1, -1)": (
+        "CHECK constraint above (n > 0) violated by row with values"
     ),
-    "INSERT INTO refused_rows VALUES (NULL, 'a')": "NOT NULL constraint violated for column: id",
+    "INSERT INTO refused_rows VALUES (NULL, 1)": "NOT NULL constraint violated for column: id",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -219,6 +220,22 @@ def test_a_table_without_a_format_has_that_of_the_session(installed: SparkSessio
         installed.conf.unset("spark.sql.sources.default")
         for name in ("unsaid", "unsaid_rows"):
             installed.sql(f"DROP TABLE IF EXISTS {name}")
+
+
+def test_a_thread_appends_to_a_table_by_name(installed: SparkSession) -> None:
+    rows = installed.range(2).withColumn("part", F.lit(1)).write.format("delta")
+    rows.partitionBy("part").saveAsTable("threaded")
+
+    def append() -> None:
+        more = installed.range(2, 4).withColumn("part", F.lit(2)).write.format("delta")
+        more.mode("append").partitionBy("part").saveAsTable("threaded")
+
+    try:
+        with ThreadPoolExecutor(1) as threads:
+            threads.submit(append).result()
+        assert ids(installed.table("threaded").collect()) == [0, 1, 2, 3]
+    finally:
+        installed.sql("DROP TABLE threaded")
 
 
 def test_a_session_has_the_extensions_that_it_was_given(installed: SparkSession) -> None:

@@ -126,7 +126,7 @@ class DeltaSparkFinder(DistributionFinder):
     Lists of all installed packages do not have it.
     """
 
-    def find_spec(self, *_: Any) -> None:
+    def find_spec(self, *_: Any, **__: Any) -> None:
         """Return nothing: the modules are in `sys.modules`."""
 
     def find_distributions(

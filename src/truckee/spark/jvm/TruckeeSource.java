@@ -85,11 +85,26 @@ public class TruckeeSource implements DataSourceRegister, TableProvider, Relatio
   /** These make Spark treat the source as one of version 2; it falls back to the methods above. */
   public StructType inferSchema(CaseInsensitiveStringMap options) { return new StructType(); }
 
-  public Table getTable(StructType schema, Transform[] partitions, Map properties) { return new Nothing(); }
+  public Table getTable(StructType schema, Transform[] partitions, Map properties) {
+    return new Nothing((String) properties.get("path"));
+  }
 
   public boolean supportsExternalMetadata() { return true; }
 
   public static class Nothing implements Table {
+    private final String path;
+
+    Nothing(String path) { this.path = path; }
+
+    /** Spark compares these with partitionBy before it appends to a table of its own catalog. */
+    public Transform[] partitioning() {
+      if (path == null) return new Transform[0];
+      Map about = new HashMap();
+      about.put("path", path);
+      Object[] asked = new Object[] {org.apache.spark.sql.SparkSession.active(), null};
+      return ((Table) TruckeeAnswers.ask("load", about, asked)).partitioning();
+    }
+
     public String name() { return "delta"; }
 
     public StructType schema() { return new StructType(); }

@@ -277,9 +277,17 @@ public class TruckeeWrites extends Rule {
     if (plan instanceof DataSourceV2Relation) {
       Table table = ((DataSourceV2Relation) plan).table();
       if (table instanceof TruckeeTable.Staged) return ((TruckeeTable.Staged) table).taken();
-      if (!(table instanceof TruckeeTable)) return null;
+      Option name = ((DataSourceV2Relation) plan).identifier();
       Map about = new HashMap();
-      about.put("path", ((TruckeeTable) table).path());
+      if (table instanceof TruckeeTable) {
+        about.put("path", ((TruckeeTable) table).path());
+      } else if (table instanceof TruckeeSource.Nothing && name.isDefined()) {
+        // saveAsTable looks for the table before Spark makes its session the active one. In a thread that
+        // has none, Spark does not see the setting of our catalog, and asks its own.
+        about.putAll(TruckeeCatalog.about((Identifier) name.get()));
+      } else {
+        return null;
+      }
       about.put("options", new HashMap(((DataSourceV2Relation) plan).options().asCaseSensitiveMap()));
       return about;
     }
