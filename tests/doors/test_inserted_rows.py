@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from session_settings import set_as
 from truckee.doors.enable import enable
 from truckee.errors.commands.write import FieldCountError
 
@@ -44,3 +45,19 @@ def test_fields_go_by_place_unless_the_rows_fit_as_they_are(
         "the data has struct<col1:int> for s, which has fewer fields than struct<x:int,y:int>\n"
         "hint: give a value for every field, NULL for example"
     )
+
+
+def test_a_dynamic_overwrite_keeps_partitions_without_new_rows(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    run = enable(spark).sql
+    table = f"delta.`{tmp_path / 't'}`"
+    run(f"CREATE TABLE {table} (id INT, a INT, b INT) USING delta PARTITIONED BY (a, b)")
+    run(f"INSERT INTO {table} VALUES (1, 1, 1), (2, 1, 2), (3, 2, 1)")
+
+    with set_as(spark, {"spark.sql.sources.partitionOverwriteMode": "dynamic"}):
+        run(f"INSERT OVERWRITE {table} PARTITION (a = 1, b) SELECT 10, 2")
+        run(f"INSERT OVERWRITE {table} PARTITION (a = 2, b = 1) SELECT 20 WHERE false")
+
+    found = run(f"SELECT * FROM {table} ORDER BY id").collect()
+    assert [tuple(row) for row in found] == [(1, 1, 1), (3, 2, 1), (10, 1, 2)]

@@ -259,6 +259,58 @@ spark.sql(
     "ON t.id = s.id WHEN MATCHED THEN UPDATE SET *"
 )
 """,
+    "storeAssignmentPolicy": """
+POLICY = "spark.sql.storeAssignmentPolicy"
+spark.sql("CREATE TABLE made (i INT, s STRING, b TINYINT, f BOOLEAN, l ARRAY<INT>) USING delta")
+spark.sql("INSERT INTO made VALUES (1, 'a', 1, 0, NULL)")
+spark.sql("UPDATE made SET f = 7, i = true WHERE s = 'a'")
+spark.conf.set(POLICY, "LEGACY")
+spark.sql("INSERT INTO made (i, b, l) VALUES ('abc', 300, array('1', 'x'))")
+spark.sql("UPDATE made SET i = 'q', b = 300 WHERE s = 'a'")
+spark.sql("INSERT INTO made (s, i) VALUES ('b', 3000000000)")
+spark.sql(
+    "MERGE INTO made t USING (SELECT 'b' AS s, 1000 AS b) u ON t.s = u.s "
+    "WHEN MATCHED THEN UPDATE SET b = u.b"
+)
+spark.sql("SELECT 'abc' AS i").write.format("delta").mode("append").saveAsTable("made")
+spark.conf.set(POLICY, "STRICT")
+told = []
+for statement in (
+    "INSERT INTO made (i) VALUES (5L)", "UPDATE made SET i = 5L", "UPDATE made SET s = 5",
+):
+    try:
+        spark.sql(statement)
+        told.append("done")
+    except Exception as error:
+        kinds = [kind.__name__ for kind in type(error).__mro__]
+        told.append(f"{'AnalysisException' in kinds} {error.getCondition()}")
+spark.conf.unset(POLICY)
+spark.sql(f"INSERT INTO made (s) VALUES ('{' '.join(told)}')")
+""",
+    "INSERT OVERWRITE, dynamic": """
+MODE = "spark.sql.sources.partitionOverwriteMode"
+spark.sql("CREATE TABLE made (id INT, a INT, b INT) USING delta PARTITIONED BY (a, b)")
+spark.sql("INSERT INTO made VALUES (1, 1, 1), (2, 1, 2), (3, 2, 1), (4, 3, 1)")
+spark.conf.set(MODE, "dynamic")
+spark.sql("INSERT OVERWRITE made PARTITION (a = 1, b) SELECT 10, 2")
+spark.sql("INSERT OVERWRITE made PARTITION (a = 2, b = 1) SELECT 20 WHERE false")
+spark.sql("INSERT OVERWRITE made PARTITION (a = 3, b = 1) SELECT 30")
+spark.conf.unset(MODE)
+""",
+    "columns that change": """
+spark.sql(
+    "CREATE TABLE made (id INT, p STRING, v VARCHAR(2), c VARCHAR(2)) USING delta "
+    "PARTITIONED BY (p) TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
+)
+spark.sql("INSERT INTO made VALUES (1, 'x', 'v', 'c'), (2, NULL, 'v', 'c')")
+spark.sql("ALTER TABLE made RENAME COLUMN p TO `a part`")
+spark.sql("ALTER TABLE made ALTER COLUMN v TYPE VARCHAR(4)")
+spark.sql("ALTER TABLE made ALTER COLUMN c TYPE STRING")
+spark.sql("ALTER TABLE made DROP COLUMN IF EXISTS nothing")
+spark.sql("ALTER TABLE made ALTER COLUMN id TYPE INT")
+spark.sql("INSERT INTO made VALUES (3, 'y', 'four', 'c')")
+spark.sql("DELETE FROM made WHERE `a part` = 'x'")
+""",
     "clone of a Parquet table": """
 spark.sql("DROP TABLE IF EXISTS files")
 spark.sql("CREATE TABLE files USING parquet PARTITIONED BY (p) AS SELECT 1L AS id, '07' AS p")

@@ -39,6 +39,8 @@ def alter(question: Question) -> None:
     """Run an ALTER TABLE: properties first, then columns."""
     spark, storage = question.spark, table_storage_of(question)
     changes: list[AlterChange] = question.about["changes"]
+    if not changes:
+        return  # Spark leaves out what is so already, as a type that a column has
     _check(changes)
     if changes[0]["change"] == _SET and changes[0]["key"] == _LOCATION:
         _move(question, changes[0]["value"])

@@ -11,7 +11,12 @@ from truckee.commands.ddl.truncate import truncate_table
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
-from truckee.commands.write.options import WRITE_OPTIONS, matching_option, write_options
+from truckee.commands.write.options import (
+    WRITE_OPTIONS,
+    is_dynamic_overwrite,
+    matching_option,
+    write_options,
+)
 from truckee.commands.write.plan import Write
 from truckee.commands.write.write import check_write, write_table
 from truckee.doors.inserted_rows import named_rows, partition_field
@@ -138,7 +143,10 @@ def _insertion(question: Question) -> tuple[DataFrame, Write]:
     options = Options(given)
     warn_of_unknown(options, WRITE_OPTIONS, what="a write")
     settings = session_settings(spark)
-    parsed = write_options(_with_condition(spark, options, spec, snapshot), settings)
+    if spec.condition is not None or not is_dynamic_overwrite(options, settings):
+        # A dynamic overwrite replaces partitions that get rows, whichever the statement names.
+        options = _with_condition(spark, options, spec, snapshot)
+    parsed = write_options(options, settings)
     parsed = replace(parsed, merge_schema=parsed.merge_schema or spec.evolves_schema)
     if spec.is_dynamic is not None:
         is_dynamic = spec.is_dynamic or (spec.condition is None and parsed.dynamic_overwrite)

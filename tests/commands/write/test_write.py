@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.errors.commands.write import (
+    ClusteringMismatchError,
     DataChangeWithMetadataError,
     OverwriteOptionError,
     PartitioningMismatchError,
@@ -212,6 +213,20 @@ def test_partition_by_other_columns_is_refused(rows: DataFrame, tmp_path: Path) 
         '"true") to repartition it'
     )
     write(rows).mode("append").partitionBy(["P"]).save(str(tmp_path))
+
+
+def test_cluster_by_other_columns_is_refused(rows: DataFrame, tmp_path: Path) -> None:
+    write(rows).clusterBy("p").save(str(tmp_path))
+
+    with pytest.raises(ClusteringMismatchError) as caught:
+        write(rows).mode("overwrite").clusterBy("name").save(str(tmp_path))
+
+    assert caught.value.sentence() == (
+        f"clusterBy names [name], but the table {tmp_path} is clustered by [p]\n"
+        "hint: leave clusterBy out, use ALTER TABLE ... CLUSTER BY, or overwrite the table with "
+        'option("overwriteSchema", "true")'
+    )
+    write(rows).mode("overwrite").clusterBy("P").save(str(tmp_path))
 
 
 def test_columns_with_the_feeds_names_are_refused_while_it_is_on(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,11 +33,13 @@ from truckee.errors.commands.alter import (
     DependentColumnError,
     DropNeedsColumnMappingError,
     NotNullColumnError,
+    TypeChangeError,
 )
 from truckee.errors.commands.dml import InvalidExpressionError
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import Metadata
 from truckee.protocol.column_metadata import (
+    CHAR_VARCHAR_KEY,
     COMMENT_KEY,
     CURRENT_DEFAULT_KEY,
     GENERATION_EXPRESSION_KEY,
@@ -62,6 +65,8 @@ from truckee.storage.base import Storage
 
 # What a commit has found out of a column, and nobody said of it.
 _NOT_SHOWN = frozenset({TYPE_CHANGES_KEY, IDENTITY_HIGH_WATER_MARK_KEY})
+_LENGTH = re.compile(r"(char|varchar)\((\d+)\)")
+_STRING = PrimitiveType("string")
 _STATS_COLUMNS_KEY = TableProperties.data_skipping_stats_columns.key
 
 
@@ -109,7 +114,7 @@ def rename_column(spark: SparkSession, storage: Storage, column: str, new_name: 
     metadata = replace(
         snapshot.metadata,
         partition_columns=[
-            new_name if len(path) == 1 and name.casefold() == column.casefold() else name
+            new_name if len(path) == 1 and name.casefold() == path[0].casefold() else name
             for name in snapshot.partition_columns
         ],
         configuration=_with_renamed_stats(snapshot, path, new_path),
@@ -154,8 +159,11 @@ def change_column(
     def change(field: StructField) -> StructField:
         if type is not None:
             check_independent(spark, snapshot, path, "changed")
-            wanted = new_field(field.name, NewColumn(name=field.name, type=type)).type
-            field = with_type(field, wanted, widening=snapshot.properties.enable_type_widening)
+            wanted = new_field(field.name, NewColumn(name=field.name, type=type))
+            if len(path) > 1:
+                _check_no_lengths(snapshot.schema, path, wanted)
+            widening = snapshot.properties.enable_type_widening
+            field = _with_length(with_type(field, wanted.type, widening=widening), wanted)
         field = replace(field, nullable=_nullable(field, nullable))
         return replace(field, metadata=_metadata(field, comment, default))
 
@@ -183,6 +191,43 @@ def new_field(name: str, column: NewColumn) -> StructField:
     if column.comment is None:
         return field
     return replace(field, metadata={**field.metadata, COMMENT_KEY: column.comment})
+
+
+def _with_length(field: StructField, wanted: StructField) -> StructField:
+    """Return a column whose texts have the declared length of another column, or none."""
+    old, new = (each.metadata.get(CHAR_VARCHAR_KEY) for each in (field, wanted))
+    if old == new:
+        return field
+    if new is not None and not _is_longer(old, new):
+        raise TypeChangeError(
+            column=field.name,
+            reason=f"{old or 'string'} cannot become {new}",
+            hint="give a longer varchar, or string",
+        )
+    metadata = {key: value for key, value in field.metadata.items() if key != CHAR_VARCHAR_KEY}
+    return replace(field, metadata=metadata if new is None else {**metadata, CHAR_VARCHAR_KEY: new})
+
+
+def _is_longer(old: str | None, new: str) -> bool:
+    before, after = _LENGTH.fullmatch(old or ""), _LENGTH.fullmatch(new)
+    if before is None or after is None or after[1] != "varchar":
+        return False
+    return int(before[2]) <= int(after[2])
+
+
+def _check_no_lengths(schema: StructType, path: ColumnPath, wanted: StructField) -> None:
+    """Raise if a change of type is about the declared length of texts inside a column.
+
+    The metadata of the whole column tells it, which a change of a part of it does not reach.
+    """
+    whole = column_at(schema, path[:1])
+    is_declared = whole is not None and CHAR_VARCHAR_KEY in whole.metadata
+    if CHAR_VARCHAR_KEY in wanted.metadata or (is_declared and wanted.type == _STRING):
+        raise TypeChangeError(
+            column=".".join(path),
+            reason="the length of texts inside a column cannot change",
+            hint="rewrite the table with overwriteSchema",
+        )
 
 
 def _nullable(field: StructField, wanted: bool | None) -> bool:

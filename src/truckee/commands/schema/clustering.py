@@ -39,8 +39,11 @@ def clustering_domain(
 def clustering_columns(snapshot: Snapshot) -> tuple[tuple[str, ...], ...] | None:
     """Return the physical paths of a table's clustering columns, None if it records none."""
     domain = snapshot.domain_metadata.get(CLUSTERING_DOMAIN)
-    if domain is None:
-        return None
+    return None if domain is None else clustered_columns(domain)
+
+
+def clustered_columns(domain: DomainMetadata) -> tuple[tuple[str, ...], ...]:
+    """Return the physical paths of the columns that a domain of clustering records."""
     found: dict[str, Any] = msgspec.json.decode(domain.configuration)
     columns = found.get("clusteringColumns", ())
     # The protocol's example has one name for each column; Delta writes the names of its path.

@@ -113,7 +113,7 @@ def write_options(options: Options, settings: Mapping[str, str]) -> WriteOptions
         replace_on=options.get("replaceOn"),
         replace_using=_column_names(options.get("replaceUsing")),
         target_alias=options.get("targetAlias"),
-        dynamic_overwrite=_is_dynamic(options, settings),
+        dynamic_overwrite=is_dynamic_overwrite(options, settings),
         data_change=options.boolean("dataChange", True),
         user_metadata=options.get("userMetadata", settings.get(f"{_CONF}commitInfo.userMetadata")),
         txn_app_id=options.get("txnAppId", settings.get(f"{_CONF}write.txnAppId")),
@@ -148,7 +148,8 @@ def _setting(settings: Mapping[str, str], name: str, default: bool) -> bool:
     return Options(settings).boolean(f"{_CONF}{name}", default)
 
 
-def _is_dynamic(options: Options, settings: Mapping[str, str]) -> bool:
+def is_dynamic_overwrite(options: Options, settings: Mapping[str, str]) -> bool:
+    """Return whether an overwrite replaces only the partitions that get rows."""
     if "partitionOverwriteMode" not in options:
         if options.boolean("overwriteSchema") or any(name in options for name in _WHICH_ROWS):
             return False  # the session's setting only applies to a plain overwrite

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 from pyspark.sql import DataFrame
 
 from truckee.commands.schema.clustering import (
+    clustered_columns,
     clustering_columns,
     clustering_domain,
     clustering_features,
@@ -21,12 +22,16 @@ from truckee.commands.schema.evolution import merged_schema, stored_schema
 from truckee.commands.schema.row_tracking import with_row_tracking
 from truckee.commands.table_plan import TablePlan, new_metadata, table_plan
 from truckee.commands.write.options import WriteOptions, default_properties
-from truckee.errors.commands.write import DataChangeWithMetadataError, PartitioningMismatchError
+from truckee.errors.commands.write import (
+    ClusteringMismatchError,
+    DataChangeWithMetadataError,
+    PartitioningMismatchError,
+)
 from truckee.errors.protocol import DuplicateDataColumnsError, DuplicateNewColumnsError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import DomainMetadata, Metadata
 from truckee.protocol.properties import TableProperties
-from truckee.protocol.schema import StructType, check_distinct_names
+from truckee.protocol.schema import StructType, check_distinct_names, nested_fields
 from truckee.storage.base import Storage
 
 
@@ -86,6 +91,7 @@ def table_after(
     if is_new_schema:
         return _created(write, snapshot, _without_schema(snapshot, write), data)
     _check_partitioning(write, snapshot)
+    _check_clustering(write, snapshot)
     schema = merged_schema(
         snapshot.schema,
         data,
@@ -156,3 +162,24 @@ def _check_partitioning(write: Write, snapshot: Snapshot) -> None:
         raise PartitioningMismatchError(
             table=write.storage.root, expected=snapshot.partition_columns, found=asked
         )
+
+
+def _check_clustering(write: Write, snapshot: Snapshot) -> None:
+    if not write.cluster_by:
+        return
+    asked = clustered_columns(
+        clustering_domain(snapshot.schema, write.cluster_by, snapshot.metadata)
+    )
+    there = clustering_columns(snapshot) or ()
+    if asked != there:
+        raise ClusteringMismatchError(
+            table=write.storage.root,
+            expected=tuple(".".join(path) for path in _logical(snapshot.schema, there)),
+            found=tuple(".".join(path) for path in write.cluster_by),
+        )
+
+
+def _logical(schema: StructType, columns: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Yield paths by the names that columns have in the schema, not in data files."""
+    known = {chain.physical_path: chain.path for chain in nested_fields(schema)}
+    return (known[path] for path in columns if path in known)

@@ -8,6 +8,7 @@ DeltaError
 ├── SchemaMismatchError              columns that the table does not have
 │   └── TypeMismatchError              columns of other types
 ├── PartitioningMismatchError        partitionBy differs from the table's partitioning
+│   └── ClusteringMismatchError        clusterBy differs from the table's clustering
 ├── MissingNotNullColumnError        no values for a NOT NULL column
 ├── IdentityValueGivenError          values for an identity column
 ├── DataChangeWithMetadataError      dataChange=false, but the schema would change
@@ -210,6 +211,21 @@ class PartitioningMismatchError(DeltaError):
             f"[{', '.join(self.found)}], but it is partitioned by [{', '.join(self.expected)}]\n"
             'hint: leave partitionBy out, or overwrite the table with option("overwriteSchema", '
             '"true") to repartition it'
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ClusteringMismatchError(PartitioningMismatchError):
+    """clusterBy names columns other than those that the table is clustered by."""
+
+    code: ClassVar[str] = "DELTA_CLUSTERING_COLUMNS_MISMATCH"
+
+    def __str__(self) -> str:
+        return (
+            f"clusterBy names [{', '.join(self.found)}], but the table {self.table} is "
+            f"clustered by [{', '.join(self.expected)}]\n"
+            "hint: leave clusterBy out, use ALTER TABLE ... CLUSTER BY, or overwrite the table "
+            'with option("overwriteSchema", "true")'
         )
 
 
