@@ -215,7 +215,6 @@ told = [
     run(stream.join(spark.table("made").select("n"), "n", "left_anti")),
     run(stream.groupBy("n").count().selectExpr("n", "cast(count AS STRING) AS what"), "complete"),
     refusal(path + "@v0"),
-    refusal(None),
 ]
 history = spark.sql("DESCRIBE HISTORY made").orderBy("version").select("isBlindAppend")
 told += [row[0] for row in history.collect()]
