@@ -193,6 +193,44 @@ for start, needle in (("7", "DELTA_VERSION_NOT_FOUND"), ("0", "DELTA_SOURCE_TABL
         told.append(str(needle in str(error)))
 spark.sql(f"INSERT INTO made VALUES (9, '{' '.join(told)}')")
 """,
+    "streams into a table": """
+import tempfile
+
+def run(frame, mode="append"):
+    writer = frame.writeStream.format("delta").outputMode(mode).trigger(availableNow=True)
+    query = writer.option("checkpointLocation", tempfile.mkdtemp()).toTable("made")
+    try:
+        query.awaitTermination()
+        (source,), sink = query.lastProgress["sources"], query.lastProgress["sink"]
+        return source["description"][:17], sink["description"][:10], source["endOffset"][-30:]
+    except Exception as error:
+        kinds = [kind.__name__ for kind in type(error).__mro__]
+        said = str(error)
+        return "StreamingQueryException" in kinds, said[:15], "CAST_INVALID_INPUT" in said
+
+def refusal(path):
+    try:
+        spark.readStream.format("delta").load(path)
+    except Exception as error:
+        return error.getCondition()
+
+path = tempfile.mkdtemp() + "/s"
+spark.sql("SELECT 1 AS n, '2024-02-03' AS d").write.format("delta").save(path)
+spark.sql("CREATE TABLE made (n INT, d DATE, what STRING) USING delta")
+stream = spark.readStream.format("delta").load(path)
+told = [
+    run(stream.selectExpr("cast(n AS STRING) AS N", "d")),
+    run(stream.selectExpr("'one' AS n")),
+    run(stream.join(spark.table("made").select("n"), "n", "left_anti")),
+    run(stream.groupBy("n").count().selectExpr("n", "cast(count AS STRING) AS what"), "complete"),
+    refusal(path + "@v0"),
+]
+history = spark.sql("DESCRIBE HISTORY made").orderBy("version").select("isBlindAppend")
+told += [row[0] for row in history.collect()]
+spark.createDataFrame([(str(each),) for each in told], "what STRING").coalesce(1).write.format(
+    "delta"
+).mode("append").saveAsTable("made")
+""",
     "rows to replace in a table that is not there": """
 told = []
 for option, value in (("replaceUsing", "id"), ("replaceOn", "true")):

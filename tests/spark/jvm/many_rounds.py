@@ -49,6 +49,7 @@ class Rounds:
             self.feed,
             self.stream_to_table,
             self.stream_to_function,
+            self.count_in_a_thread,
         )
         kinds[number % len(kinds)](number)
 
@@ -90,6 +91,11 @@ class Rounds:
 
         feed = truckee.readStream(self.spark).option("readChangeFeed", True).load(self.path)
         self.finish(feed.writeStream.foreachBatch(take), f"function-{number}")
+
+    def count_in_a_thread(self, number: int) -> None:
+        thread = threading.Thread(target=self.count, args=(number,))
+        thread.start()
+        thread.join()
 
     def finish(self, writer: object, checkpoint: str) -> None:
         where = str(self.root / "checkpoints" / checkpoint)

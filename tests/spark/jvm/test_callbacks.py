@@ -20,7 +20,7 @@ from truckee.spark.jvm.bridge import Callback, gateway
 
 SCRIPT = Path(__file__).with_name("many_rounds.py")
 KEPT = 4
-ROUNDS = os.environ.get("TRUCKEE_ROUNDS", "27")
+ROUNDS = os.environ.get("TRUCKEE_ROUNDS", "30")
 
 
 # Invariant 32.
@@ -28,7 +28,7 @@ ROUNDS = os.environ.get("TRUCKEE_ROUNDS", "27")
 @pytest.mark.slow
 def test_threads_descriptors_and_callbacks_do_not_grow_with_what_was_done(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, str(SCRIPT), str(tmp_path), "9", ROUNDS],
+        [sys.executable, str(SCRIPT), str(tmp_path), "10", ROUNDS],
         capture_output=True,
         text=True,
         check=False,
@@ -52,6 +52,25 @@ def test_queries_in_new_threads_of_the_jvm_share_their_connections(
 
     assert counts == [10] * 6
     assert _connections(spark) == before
+
+
+def test_threads_of_python_take_their_connections_with_them(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    truckee.write(spark.range(10)).save(str(tmp_path / "t"))
+    listed = gateway(spark)._gateway_client.deque
+    before = len(listed)
+
+    for _ in range(4):
+        thread = Thread(target=_grouped, args=(spark, tmp_path / "t"))
+        thread.start()
+        thread.join()
+
+    for _ in range(50):
+        if len(listed) <= before:
+            break
+        time.sleep(0.1)
+    assert len(listed) <= before
 
 
 def test_a_call_within_a_call_is_answered(spark: SparkSession, tmp_path: Path) -> None:

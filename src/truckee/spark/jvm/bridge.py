@@ -6,6 +6,7 @@ This and the modules beside it are the only ones that know Py4J or Spark's own c
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 from threading import Lock, local
 from typing import Any
@@ -146,10 +147,27 @@ class _Answers:
             answer = error_mark(error)
         # Py4J drops an object of the JVM as soon as Python does, perhaps before the JVM uses it.
         _thread.answer = answer
+        _forget_copies()
         return answer
 
     class Java:
         implements = ["org.apache.spark.api.java.function.Function4"]  # noqa: RUF012  read by Py4J
+
+
+def _forget_copies() -> None:
+    """Leave the connection of this thread to the call that is running on it.
+
+    Py4J lists a connection after each call to the JVM, and takes it off the list once when its
+    thread ends. Calls that are made while another one waits for the JVM list it again, so the
+    connection of a thread that has ended would stay open, with a thread of the JVM behind it.
+    """
+    client: Any = getattr(SparkContext._gateway, "_gateway_client", None)
+    if not hasattr(client, "get_thread_connection"):
+        return  # without pinned threads the list is a pool
+    connection = client.get_thread_connection()
+    with suppress(ValueError):
+        while connection is not None:
+            client.deque.remove(connection)
 
 
 def _java_calls(found: Any) -> Any:
