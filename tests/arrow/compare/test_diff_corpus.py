@@ -22,6 +22,7 @@ from truckee.arrow.columns import arrow_schema
 from truckee.changes.missing_files import missing_paths
 from truckee.errors import DeltaError, DiffSchemaError
 from truckee.local_table import LocalTable
+from truckee.log.files.segment import list_commits
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.schema import StructField
 from truckee.scan.snapshot_scan import scan_files
@@ -81,7 +82,7 @@ def pairs(versions: list[int]) -> Iterator[tuple[int, int]]:
 def readable_versions(opened: LocalTable) -> list[int]:
     """Return the versions whose files are all there."""
     found = []
-    for version in range(opened.version + 1):
+    for version in list_commits(opened.snapshot().storage, 0):
         try:
             snapshot = opened.snapshot(version)
             paths = missing_paths(snapshot.storage, scan_files(snapshot))
