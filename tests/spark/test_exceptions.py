@@ -146,6 +146,7 @@ def test_an_error_is_caught_by_its_own_name_and_by_sparks(spark: SparkSession) -
     assert again.getMessageParameters() == {
         "table": "/no/such/table",
         "found": "the path does not exist",
+        "hint": "give the folder that holds _delta_log",
     }
 
 
