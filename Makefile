@@ -37,6 +37,7 @@ test: test-fast ## all tests: first those without a JVM, then those with Spark
 
 # What `make test` runs for seconds, or for some of the cases, runs here for as long as it should.
 test-long: export TRUCKEE_ALL_EXAMPLES = 1
+test-long: export TRUCKEE_ALL_STATEMENTS = 1
 test-long: export TRUCKEE_LOCAL_COMMITS = 50
 test-long: export TRUCKEE_WRITER_KILLS = 100
 test-long: export TRUCKEE_S3_COMMITS = 50
@@ -56,7 +57,7 @@ test-long: $(READY) ## races, kills, interleavings and broken tables, longer and
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
 		scripts/run_pytest.sh $(BIN)/python --durations=12 -m "not interop" \
 		tests/log/commit/test_racing.py tests/log/commit/test_killed.py tests/streaming/test_kill.py \
-		tests/property \
+		tests/property tests/doors/test_statements.py \
 		tests/commands/write/test_write_processes.py tests/commands/dml/test_dml_processes.py \
 		tests/commands/dml/test_row_conflicts_serial.py tests/commands/dml/test_dml_model.py \
 		tests/spark/read/test_diff_laws.py tests/arrow/compare/test_diff_corpus.py \
