@@ -55,6 +55,7 @@ from truckee.spark.read.frames import table_frame
 from truckee.spark.read.history_frames import row_history_frame
 from truckee.spark.read.table_description import detail_frame, history_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
+from truckee.spark.session.catalog import full_name
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
 from truckee.storage.base import Storage
 
@@ -69,6 +70,7 @@ class DeltaTable:
         self._spark = spark
         self._storage = storage
         self._alias = alias
+        self._name: str | None = None
         self._shown = ShownColumns()
 
     def __repr__(self) -> str:
@@ -92,7 +94,9 @@ class DeltaTable:
         """Return the table of a name in Spark's catalog; NotADeltaTableError if there is none."""
         checked_session(sparkSession)
         name = checked_argument(tableOrViewName, str, what="tableOrViewName")
-        return cls.forPath(sparkSession, location_of_table(sparkSession, name))
+        opened = cls.forPath(sparkSession, location_of_table(sparkSession, name))
+        opened._name = name
+        return opened
 
     @classmethod
     def convertToDelta(
@@ -153,7 +157,7 @@ class DeltaTable:
         """Return the table under a name that conditions can use."""
         checked_argument(aliasName, str, what="aliasName")
         named = DeltaTable(self._spark, self._storage, aliasName)
-        named._shown = self._shown
+        named._shown, named._name = self._shown, self._name
         return named
 
     def delete(self, condition: str | Column | None = None) -> DataFrame:
@@ -161,9 +165,7 @@ class DeltaTable:
         return delete(self._spark, self._storage, condition, alias=self._alias, shown=self._shown)
 
     def update(
-        self,
-        condition: str | Column | None = None,
-        set: Mapping[str, str | Column] | None = None,
+        self, condition: str | Column | None = None, set: Mapping[str, str | Column] | None = None
     ) -> DataFrame:
         """Give new values to the rows that the condition is true of; return what was done."""
         return update(
@@ -182,7 +184,7 @@ class DeltaTable:
 
     def detail(self) -> DataFrame:
         """Return one row that describes the table: format, id, size, protocol and so on."""
-        return detail_frame(self._spark, self._snapshot())
+        return detail_frame(self._spark, self._snapshot(), name=full_name(self._spark, self._name))
 
     def history(self, limit: int | None = None) -> DataFrame:
         """Return the commits that the log still has, newest first."""
@@ -307,9 +309,7 @@ class DeltaTable:
         version: int | None = None,
         timestamp: str | None = None,
     ) -> DeltaTable:
-        request = CloneRequest(
-            is_shallow=is_shallow, replace=replace, properties=dict(properties or {})
-        )
+        request = CloneRequest(is_shallow=is_shallow, replace=replace, properties=properties or {})
         place = checked_path(target, what="target")
         clone(self._spark, self._storage, place, request, version=version, timestamp=timestamp)
         return DeltaTable.forPath(self._spark, place)

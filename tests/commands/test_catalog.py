@@ -51,6 +51,18 @@ def ids(spark: SparkSession, query: str) -> list[int]:
     return sorted(row[0] for row in spark.sql(query).collect())
 
 
+def test_a_table_that_was_opened_by_name_tells_its_name(
+    spark: SparkSession, rows: DataFrame
+) -> None:
+    write(rows).saveAsTable(NAME)
+    table = DeltaTable.forName(spark, NAME)
+
+    names = [each.detail().first()["name"] for each in (table, table.alias("t"))]
+
+    assert names == [f"spark_catalog.default.{NAME}"] * 2
+    assert spark.sql(f"DESCRIBE DETAIL {NAME}").first()["name"] == names[0]
+
+
 def test_a_table_is_created_under_a_name(spark: SparkSession, rows: DataFrame) -> None:
     write(rows).partitionBy("p").saveAsTable(NAME)
 

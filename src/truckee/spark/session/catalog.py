@@ -50,6 +50,12 @@ def named_table(spark: SparkSession, name: str) -> NamedTable | None:
     )
 
 
+def full_name(spark: SparkSession, name: str | None) -> str | None:
+    """Return a name with its catalog and schema; None for a table that was opened by its path."""
+    found = None if name is None else named_table(spark, name)
+    return None if found is None else found.name
+
+
 def is_temporary_view(spark: SparkSession, name: str) -> bool:
     """Return whether a name is that of a temporary view of the session."""
     return bool(_catalog(spark).isTempView(_identifier(spark, name)))
