@@ -51,7 +51,7 @@ KINDS: dict[str, dict[str, str]] = {
     "rewrite": FEED,
     "row ids": FEED | VECTORS | {"delta.enableRowTracking": "true"},
 }
-STEP = 1 if "TRUCKEE_ALL_INTERLEAVINGS" in os.environ else 4
+STEP = 1 if "TRUCKEE_ALL_INTERLEAVINGS" in os.environ else 7
 CASES = list(product(KINDS, REWRITES, OTHERS))[::STEP]
 
 

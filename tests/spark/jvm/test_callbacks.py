@@ -20,7 +20,7 @@ from truckee.spark.jvm.bridge import Callback, gateway
 
 SCRIPT = Path(__file__).with_name("many_rounds.py")
 KEPT = 4
-ROUNDS = os.environ.get("TRUCKEE_ROUNDS", "30")
+ROUNDS = os.environ.get("TRUCKEE_ROUNDS", "20")
 
 
 # Invariant 32.
