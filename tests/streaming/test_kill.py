@@ -27,7 +27,7 @@ from truckee.storage.local import LocalStorage
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 SCRIPT = Path(__file__).with_name("killed_query.py")
-KILLS = int(os.environ.get("TRUCKEE_KILLS", "1"))
+KILLS = int(os.environ.get("TRUCKEE_KILLS", "2"))
 LANES = ("fast", "slow")
 
 

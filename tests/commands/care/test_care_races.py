@@ -32,7 +32,7 @@ from truckee.storage.local import LocalStorage
 pytestmark = pytest.mark.slow
 
 GONE: list[Row] = [(90, 0, 0), (91, 0, 0)]
-STEP = 1 if "TRUCKEE_ALL_INTERLEAVINGS" in os.environ else 5
+STEP = 1 if "TRUCKEE_ALL_INTERLEAVINGS" in os.environ else 3
 KINDS = {"vectors": FEED | VECTORS, "rewrite": FEED}
 
 

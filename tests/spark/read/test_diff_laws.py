@@ -32,7 +32,7 @@ from truckee.table import DeltaTable
 
 pytestmark = [pytest.mark.property, pytest.mark.slow]
 
-EXAMPLES = int(os.environ.get("TRUCKEE_DIFF_EXAMPLES", "1"))
+EXAMPLES = int(os.environ.get("TRUCKEE_DIFF_EXAMPLES", "2"))
 TRACKED = {"delta.enableRowTracking": "true"}
 SIGNS = {"insert": 1, "update_postimage": 1, "delete": -1, "update_preimage": -1}
 
