@@ -17,6 +17,10 @@ BEFORE = (
     "CREATE TABLE refused (id INT, v STRING, m MAP<STRING, INT>, s STRUCT<x: INT>, "
     "l ARRAY<STRUCT<x: INT, y: INT>>) USING delta",
     "CREATE TABLE refused_parts (id INT, v STRING) USING delta PARTITIONED BY (v)",
+    "CREATE TABLE refused_dropped (id INT, s STRUCT<x: INT>, v STRING) USING delta "
+    "PARTITIONED BY (v) TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
+    "CREATE TABLE refused_clustered (id INT, v STRING) USING delta CLUSTER BY (v) "
+    "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
     "CREATE TABLE refused_parquet (id INT, v STRING) USING parquet",
     "CREATE TABLE refused_csv (id INT) USING csv",
     "CREATE VIEW refused_view AS SELECT * FROM refused",
@@ -31,6 +35,8 @@ BEFORE = (
 AFTER = (
     "DROP VIEW refused_temporary",
     "DROP VIEW refused_view",
+    "DROP TABLE refused_dropped",
+    "DROP TABLE refused_clustered",
     "DROP TABLE refused_csv",
     "DROP TABLE refused_parquet",
     "DROP TABLE refused_parts",
@@ -285,6 +291,24 @@ _COLUMNS = (
         """,
         ANALYSIS,
         "DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP",
+        "0AKDC",
+    ),
+    Refusal(
+        "ALTER TABLE refused_dropped DROP COLUMN v",
+        ANALYSIS,
+        "DELTA_UNSUPPORTED_DROP_PARTITION_COLUMN",
+        "0AKDC",
+    ),
+    Refusal(
+        "ALTER TABLE refused_clustered DROP COLUMN v",
+        ANALYSIS,
+        "DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN",
+        "0AKDC",
+    ),
+    Refusal(
+        "ALTER TABLE refused_dropped DROP COLUMN s.x",
+        ANALYSIS,
+        "DELTA_DROP_COLUMN_ON_SINGLE_FIELD_SCHEMA",
         "0AKDC",
     ),
     Refusal(

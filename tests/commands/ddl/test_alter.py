@@ -30,6 +30,7 @@ from truckee.errors.commands.alter import (
     DependentColumnError,
     DropNeedsColumnMappingError,
     FeatureDropError,
+    PartitionColumnDropError,
     PropertyNotFoundError,
     RowTrackingBackfillError,
 )
@@ -298,9 +299,9 @@ def test_what_others_depend_on_stays(spark: SparkSession, mapped: LocalStorage) 
     )
     with pytest.raises(DependentColumnError):
         drop_columns(spark, mapped, ["s.y"])
-    with pytest.raises(DependentColumnError) as caught:
+    with pytest.raises(PartitionColumnDropError) as refused:
         drop_columns(spark, mapped, ["p"])
-    assert "the partitioning of the table" in caught.value.sentence()
+    assert "the partitioning of the table" in refused.value.sentence()
 
 
 def test_the_columns_with_statistics_are_renamed_along(

@@ -28,11 +28,13 @@ from truckee.commands.schema.edits import (
 )
 from truckee.commands.table_plan import table_plan
 from truckee.errors.commands.alter import (
+    ClusteringColumnDropError,
     ColumnChangeError,
     ColumnMappingRequiredError,
     DependentColumnError,
     DropNeedsColumnMappingError,
     NotNullColumnError,
+    PartitionColumnDropError,
     TypeChangeError,
 )
 from truckee.errors.commands.dml import InvalidExpressionError
@@ -264,14 +266,14 @@ def check_not_in_layout(snapshot: Snapshot, path: ColumnPath) -> None:
     chain = find_column(snapshot.schema, path)
     if chain is None:
         return
-    used = []
+    column = ".".join(path)
     if len(path) == 1 and chain.field.name in snapshot.partition_columns:
-        used.append("the partitioning of the table")
+        used = ("the partitioning of the table",)
+        raise PartitionColumnDropError(action="dropped", column=column, dependents=used)
     clustered = clustering_columns(snapshot) or ()
     if any(other[: len(path)] == chain.physical_path for other in clustered):
-        used.append("the clustering of the table")
-    if used:
-        raise DependentColumnError(action="dropped", column=".".join(path), dependents=tuple(used))
+        used = ("the clustering of the table",)
+        raise ClusteringColumnDropError(action="dropped", column=column, dependents=used)
 
 
 def check_independent(

@@ -15,6 +15,7 @@ from truckee.errors.commands.alter import (
     ColumnChangeError,
     ColumnExistsError,
     ColumnNotFoundError,
+    OnlyColumnDropError,
     TypeChangeError,
 )
 from truckee.protocol.column_metadata import TYPE_CHANGES_KEY
@@ -59,7 +60,7 @@ def without_column(schema: StructType, path: ColumnPath) -> StructType:
         gone = _required(fields, path, schema)
         left = tuple(field for field in fields if field is not gone)
         if not left:
-            raise ColumnChangeError(
+            raise OnlyColumnDropError(
                 column=".".join(path),
                 reason="it is the only one that is left",
                 hint="drop the whole struct, or the table",

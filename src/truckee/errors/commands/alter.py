@@ -13,7 +13,10 @@ DeltaError
 ├── ColumnNotFoundError             a column that the table does not have
 ├── ColumnExistsError               a column that the table already has
 ├── DependentColumnError            something else depends on the column
+│   ├── PartitionColumnDropError      the partitioning of the table
+│   └── ClusteringColumnDropError     its clustering
 ├── ColumnChangeError               a change that data files do not allow
+│   ├── OnlyColumnDropError           no column would be left
 │   ├── TypeChangeError               to another type
 │   └── NotNullColumnError            a new column that is NOT NULL
 ├── ColumnsNotReplaceableError      a list of columns that data files do not allow
@@ -225,6 +228,20 @@ class DependentColumnError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class PartitionColumnDropError(DependentColumnError):
+    """A column by which the table is partitioned cannot be dropped."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_DROP_PARTITION_COLUMN"
+
+
+@dataclass(eq=False, kw_only=True)
+class ClusteringColumnDropError(DependentColumnError):
+    """A column by which the table is clustered cannot be dropped."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN"
+
+
+@dataclass(eq=False, kw_only=True)
 class ColumnChangeError(DeltaError):
     """This change of a column is not possible."""
 
@@ -235,6 +252,13 @@ class ColumnChangeError(DeltaError):
 
     def __str__(self) -> str:
         return f"column {self.column} cannot be changed: {self.reason}\nhint: {self.hint}"
+
+
+@dataclass(eq=False, kw_only=True)
+class OnlyColumnDropError(ColumnChangeError):
+    """The only column of a table, or the only field of a struct, cannot be dropped."""
+
+    code: ClassVar[str] = "DELTA_DROP_COLUMN_ON_SINGLE_FIELD_SCHEMA"
 
 
 @dataclass(eq=False, kw_only=True)
