@@ -124,8 +124,8 @@ class Committer(Protocol):
     def user_metadata(self) -> str | None:
         """Return the text for a commit whose command gives none."""
 
-    def committed(self, version: int) -> None:
-        """Take note of a version that was committed."""
+    def committed(self, root: str, version: int) -> None:
+        """Take note of a version of the table at `root` that was committed."""
 
 
 _committer: Committer | None = None
@@ -142,11 +142,11 @@ def text_of_committer() -> str | None:
     return None if _committer is None else _committer.user_metadata()
 
 
-def tell_committer(version: int) -> None:
+def tell_committer(root: str, version: int) -> None:
     """Tell the committer of a commit. It is made already, so a failure is only logged."""
     if _committer is None:
         return
     try:
-        _committer.committed(version)
+        _committer.committed(root, version)
     except Exception as error:
         _log.warning("the session was not told of the commit of version %d: %s", version, error)

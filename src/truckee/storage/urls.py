@@ -45,6 +45,11 @@ def scheme_of(path: str) -> str | None:
     return found[1].lower() if found else None
 
 
+def hadoop_url(path: str) -> str:
+    """Return an absolute path as Hadoop spells it: with a scheme, and nothing percent-encoded."""
+    return f"file://{path}" if path.startswith("/") else path
+
+
 def is_file_name(path: str) -> bool:
     """Return whether a path is valid for a file system, which refuses NUL and lone surrogates."""
     try:

@@ -21,7 +21,6 @@ from truckee.errors.streaming import NullTypeInStreamError, UnsupportedOutputMod
 from truckee.options.text import Options, warn_of_unknown
 from truckee.protocol.schema import VOID, StructType, nested_fields
 from truckee.spark.jvm.projection import column
-from truckee.spark.read.scan import file_url
 from truckee.spark.read.stream_source import ending_with_its_error
 from truckee.spark.schema_conversion import from_spark, spark_type
 from truckee.spark.session.arguments import PathLike, checked_path
@@ -29,6 +28,7 @@ from truckee.spark.session.settings import session_settings, session_storage
 from truckee.spark.write.incoming_rows import rows_to_write
 from truckee.spark.write.session_copy import COLUMN_SETTINGS, on_session
 from truckee.spark.write.writer import write_files
+from truckee.storage.urls import hadoop_url
 from truckee.streaming.write_commit import (
     STREAM_OPERATION,
     commit_write,
@@ -150,7 +150,7 @@ def _write(
         parameters=stream_parameters(mode.capitalize(), query, number),
         txn=(query, number),
         identity_marks=written.identity_marks,
-        reads_table=file_url(storage.root, storage.root) in tables_read,
+        reads_table=hadoop_url(storage.root) in tables_read,
     )
     if version is not None:
         rows_committed(spark, storage, version, planned.target.table.metadata)

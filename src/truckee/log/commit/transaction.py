@@ -191,7 +191,7 @@ class Transaction:
         )
         self._is_committed = True
         record_commit(self.storage.root, operation, version, actions, staged.metrics)
-        tell_committer(version)
+        tell_committer(self.storage.root, version)
         keep_up(self.storage, self.snapshot, version, actions)
         return version
 

@@ -55,11 +55,17 @@ public class TruckeeFiles implements FileIndex {
   private final StructType partitionSchema;
   private final long sizeInBytes;
   private final BiFunction files;
+  private final String rows;
 
-  public TruckeeFiles(
-      String name, String root, StructType partitionSchema, long sizeInBytes, BiFunction files) {
+  /**
+   * `rows` says which rows of the table these are, so that Spark finds rows that it keeps in memory and
+   * reads the same rows once in a query. If it is empty, the rows equal only themselves.
+   */
+  public TruckeeFiles(String name, String root, StructType partitionSchema, long sizeInBytes, String rows,
+      BiFunction files) {
     this.name = name;
     this.root = root;
+    this.rows = rows;
     // Spark's explain() shows the class and as many of these paths as fit, starting with the first.
     this.rootPaths = seq(new Path[] {new Path("/" + name), new Path(root)});
     this.partitionSchema = partitionSchema;
@@ -79,6 +85,14 @@ public class TruckeeFiles implements FileIndex {
   public void refresh() {}
 
   public String toString() { return name; }
+
+  public boolean equals(Object other) {
+    if (this == other) return true;
+    if (!(other instanceof TruckeeFiles) || rows.isEmpty()) return false;
+    return rows.equals(((TruckeeFiles) other).rows) && root.equals(((TruckeeFiles) other).root);
+  }
+
+  public int hashCode() { return root.hashCode(); }
 
   public Seq listFiles(Seq partitionFilters, Seq dataFilters) {
     PartitionDirectory[] all = ask(partitionFilters, dataFilters);
@@ -127,15 +141,16 @@ public class TruckeeFiles implements FileIndex {
      */
     public Dataset rows(
         SparkSession session, String settings, String name, String root, String constants, String data,
-        long sizeInBytes, boolean isFeed, java.util.Map options, BiFunction files) throws IOException {
+        long sizeInBytes, String rows, boolean isFeed, java.util.Map options, BiFunction files)
+        throws IOException {
       StructType partitionSchema = (StructType) DataType.fromJson(constants);
       SparkSession reader = with(session, settings);
       HadoopFsRelation relation = new HadoopFsRelation(
-          new TruckeeFiles(name, root, partitionSchema, sizeInBytes, files),
+          new TruckeeFiles(name, root, partitionSchema, sizeInBytes, rows, files),
           partitionSchema, (StructType) DataType.fromJson(data), scala.Option.empty(),
           new TruckeeFormat(isFeed), PythonUtils.toScalaMap(options), reader);
-      Dataset rows = (Dataset) reader.baseRelationToDataFrame(relation);
-      return reader == session ? rows : Dataset.ofRows(session, rows.logicalPlan());
+      Dataset frame = (Dataset) reader.baseRelationToDataFrame(relation);
+      return reader == session ? frame : Dataset.ofRows(session, frame.logicalPlan());
     }
 
     /** The same rows in a copy of their session that differs by these settings. */

@@ -54,7 +54,9 @@ def table_frame(spark: SparkSession, snapshot: Snapshot, *, follows: bool) -> Da
     """
     rows = _Rows(spark, snapshot, follows=follows)
     label = f"version {snapshot.version} or later" if follows else ""
-    return scan_frame(spark, replace(snapshot_scan(snapshot), files=rows.files, label=label))
+    which = f"{snapshot.metadata.id} {'latest' if follows else snapshot.version}"
+    scan = replace(snapshot_scan(snapshot), files=rows.files, label=label, rows=which)
+    return scan_frame(spark, scan)
 
 
 def partition_frame(

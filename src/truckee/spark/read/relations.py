@@ -44,6 +44,7 @@ from truckee.spark.read.read_errors import explain_failures_of
 from truckee.spark.read.scan import FileRead, Scan, file_reads, file_url
 from truckee.spark.schema_conversion import file_schema, public_schema, to_spark
 from truckee.spark.session.settings import packed_settings, session_zone
+from truckee.storage.urls import hadoop_url
 
 FILE = "__truckee_file"
 ROW = "__truckee_row"
@@ -78,6 +79,7 @@ def scan_frame(
         data_schema=_data_schema(scan, partitions, row_ids=row_ids),
         constants=tuple(constants),
         size_in_bytes=scan.size_in_bytes,
+        rows=scan.rows,
         is_feed=scan.is_feed,
         files=_listing(spark, scan),
         session_conf=by_id if scan.mapping_mode == "id" else {},
@@ -196,6 +198,7 @@ class Relation(NamedTuple):
     data_schema: StructType
     constants: tuple[Constant, ...]
     size_in_bytes: int
+    rows: str
     is_feed: bool
     files: Listing
     session_conf: Mapping[str, str]
@@ -211,10 +214,11 @@ def relation_frame(spark: SparkSession, relation: Relation) -> DataFrame:
         spark._jsparkSession,
         packed_settings(relation.session_conf),
         relation.name,
-        file_url(relation.root, relation.root),
+        hadoop_url(relation.root),
         constant_schema.json(),
         relation.data_schema.json(),
         relation.size_in_bytes,
+        relation.rows,
         relation.is_feed,
         dict(relation.options),
         Callback(_Answer(spark, relation)),

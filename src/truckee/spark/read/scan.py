@@ -27,6 +27,7 @@ from truckee.protocol.schema import StructType
 from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.scan_file import Change, ScanFile
 from truckee.storage.base import Storage
+from truckee.storage.urls import hadoop_url
 
 _ESCAPES = {"%": "%25", "\t": "%09", "\n": "%0A"}
 
@@ -72,6 +73,9 @@ class Scan:
 
     `num_files`, `num_vectors` and `size_in_bytes` are what is known before a query runs, for plans
     and for `explain()`. `is_feed` says whether rows have the three columns of the change feed.
+
+    `rows` says which rows of the table these are. Scans of one table with the same text have the
+    same rows in every query; without a text, Spark takes no two scans for the same.
     """
 
     storage: Storage
@@ -83,6 +87,7 @@ class Scan:
     size_in_bytes: int
     is_feed: bool = False
     label: str = ""
+    rows: str = ""
     missing_file_error: Callable[[], DeltaError | None] | None = None
     registry: FileRegistry = field(init=False, default_factory=FileRegistry)
     # The files of the last answer, for errors that name a file.
@@ -123,9 +128,8 @@ def file_reads(files: Iterable[ScanFile], root: str) -> list[FileRead]:
 
 
 def file_url(root: str, path: str) -> str:
-    """Return where a file is, as Hadoop spells it: with a scheme, and nothing percent-encoded."""
-    full = path if is_absolute(path) else f"{root}/{path}"
-    return f"file://{full}" if full.startswith("/") else full
+    """Return where a file of the table at `root` is, as Hadoop spells it."""
+    return hadoop_url(path if is_absolute(path) else f"{root}/{path}")
 
 
 def _together(files: Iterable[ScanFile]) -> Iterator[Sequence[ScanFile]]:

@@ -20,7 +20,7 @@ from truckee.spark.session.hadoop_storage import ATOMIC_RENAME, HadoopStorage
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 from truckee.storage.fence import with_fence
-from truckee.storage.urls import is_object_url, scheme_of
+from truckee.storage.urls import hadoop_url, is_object_url, scheme_of
 
 LAST_COMMIT = "spark.databricks.delta.lastCommitVersionInSession"
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
@@ -98,10 +98,18 @@ class _Session:
         spark = _found()
         return None if spark is None else spark.conf.get(USER_METADATA, None)
 
-    def committed(self, version: int) -> None:
+    def committed(self, root: str, version: int) -> None:
         spark = _found()
         if spark is not None:
             spark.conf.set(LAST_COMMIT, str(version))
+            _refresh_cached(spark, root)
+
+
+def _refresh_cached(spark: SparkSession, root: str) -> None:
+    """Let Spark read rows of the table at `root` again that it keeps in memory."""
+    cached = spark._jsparkSession.sharedState().cacheManager()
+    if not cached.isEmpty():
+        cached.recacheByPath(spark._jsparkSession, hadoop_url(root))
 
 
 def _found() -> SparkSession | None:
