@@ -23,7 +23,10 @@ if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
 fi
 echo "setting up $venv from $lock (the first time takes a few minutes)"
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
-"$venv/bin/python" -m pip install -qq --disable-pip-version-check -r "$lock"
+# Modules are compiled when they are first imported, which most of them never are.
+DIST_EXTRA_CONFIG="$(cd "$(dirname "$0")" && pwd)/stored_wheels.cfg"
+export DIST_EXTRA_CONFIG
+"$venv/bin/python" -m pip install -qq --disable-pip-version-check --no-compile -r "$lock"
 if [ "$editable" = editable ]; then
     "$venv/bin/python" -m pip install -qq --disable-pip-version-check --no-deps -e .
 fi
