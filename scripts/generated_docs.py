@@ -27,7 +27,7 @@ from scripts.measured_docs import (
 from scripts.sql_examples.page import statements_markdown
 from truckee.cli.main import app
 from truckee.errors.base import DeltaError
-from truckee.options.delta_settings import FIXED_SETTINGS, UNUSED_SETTINGS
+from truckee.options.delta_settings import FIXED_SETTINGS, NEEDLESS_SETTINGS, UNUSED_SETTINGS
 from truckee.protocol.feature_table import FEATURES, features_markdown
 from truckee.protocol.properties import INTERVAL, PROPERTIES, Property
 from truckee.protocol.unused_properties import UNUSED_PROPERTIES
@@ -71,6 +71,9 @@ def unused_settings_markdown() -> str:
         f"| `{name}` | as if `{as_if}`: {why} |" for name, (as_if, why) in FIXED_SETTINGS.items()
     ]
     lines += [f"| `{name}` | nothing: {why} |" for name, why in UNUSED_SETTINGS.items()]
+    lines += [
+        f"| `{name}` | nothing, and no warning: {why} |" for name, why in NEEDLESS_SETTINGS.items()
+    ]
     return "\n".join(lines) + "\n"
 
 

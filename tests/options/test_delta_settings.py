@@ -45,7 +45,7 @@ def test_a_setting_is_told_only_if_it_asks_for_something_else() -> None:
 
 
 def test_a_setting_without_effect_is_told_once() -> None:
-    settings = {f"{PREFIX}snapshotPartitions": "2"}
+    settings = {f"{PREFIX}checkpoint.partSize": "2"}
 
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("default")
@@ -53,9 +53,13 @@ def test_a_setting_without_effect_is_told_once() -> None:
         warn_of_unused_settings(settings)
 
     assert [str(each.message) for each in told] == [
-        "setting spark.databricks.delta.snapshotPartitions has no effect on truckee: "
-        "the log is read without Spark"
+        "setting spark.databricks.delta.checkpoint.partSize has no effect on truckee: "
+        "a checkpoint is one file"
     ]
+
+
+def test_what_only_makes_delta_sparks_log_cheaper_to_read_is_not_told() -> None:
+    assert unused_settings({f"{PREFIX}snapshotPartitions": "2"}) == {}
 
 
 def test_each_setting_that_is_listed_is_read_somewhere() -> None:

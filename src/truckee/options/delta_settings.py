@@ -2,7 +2,7 @@
 
 Spark accepts any name, so a setting that is misspelled, that only Databricks knows, or that truckee
 has no use for would be ignored without a word. Each of them is told once, unless its value is what
-truckee does anyway.
+truckee does anyway, or it makes something cheap that costs truckee nothing.
 """
 
 from __future__ import annotations
@@ -81,10 +81,14 @@ UNUSED_SETTINGS = {
     "merge.enableLowShuffle.enabled": "only Databricks has it",
     "preview.enabled": "only Databricks has it",
     "retryWriteConflict.enabled": "only Databricks has it",
-    "snapshotPartitions": "the log is read without Spark",
-    "stalenessLimit": "each query looks for newer commits",
 }
 """Those that people set most, and why they have no effect. There are many more."""
+
+NEEDLESS_SETTINGS = {
+    "snapshotPartitions": "the log is read without Spark, so in no partitions",
+    "stalenessLimit": "looking for newer commits takes no job of Spark",
+}
+"""What makes delta-spark read its log with less work: test suites set it, and nothing is lost."""
 
 
 class UnusedSettingWarning(UserWarning):
@@ -99,7 +103,7 @@ def unused_settings(settings: Mapping[str, str]) -> dict[str, str]:
         if not key.startswith(PREFIX):
             continue
         name = key[len(PREFIX) :]
-        if name.lower() in known or name.startswith(_DEFAULTS):
+        if name.lower() in known or name in NEEDLESS_SETTINGS or name.startswith(_DEFAULTS):
             continue
         always, reason = FIXED_SETTINGS.get(name, ("", UNUSED_SETTINGS.get(name, "")))
         if always and always == value.strip().lower():

@@ -116,7 +116,9 @@ def test_a_table_that_was_made_anew_is_another(spark: SparkSession, path: str) -
 
 def test_rows_that_a_query_needs_twice_are_shuffled_once(spark: SparkSession, path: str) -> None:
     groups = "SELECT id % 3 AS g, sum(id) AS s FROM kept GROUP BY id % 3"
-    joined = spark.sql(f"SELECT a.g, a.s, b.s AS t FROM ({groups}) a JOIN ({groups}) b ON a.g = b.g")
+    joined = spark.sql(
+        f"SELECT a.g, a.s, b.s AS t FROM ({groups}) a JOIN ({groups}) b ON a.g = b.g"
+    )
 
     found = sorted((row.g, row.s, row.t) for row in joined.collect())
 
