@@ -39,6 +39,13 @@ ALTERING = (
         operation="SET TBLPROPERTIES",
     ),
     _Alter(
+        statement="ALTER TABLE {t} SET TBLPROPERTIES ('delta.enableRowTracking' = 'true')",
+        says="rows that are there get ids first, in commits of their own; "
+        "`_metadata.row_id` shows them",
+        result=(),
+        operation="SET TBLPROPERTIES",
+    ),
+    _Alter(
         statement="ALTER TABLE {t} ADD COLUMNS (more INT COMMENT 'c' AFTER id, last STRING)",
         says="at the end, `FIRST` or `AFTER` another; also in a struct, as `s.x`",
         result=(),

@@ -31,7 +31,6 @@ from truckee.errors.commands.alter import (
     DropNeedsColumnMappingError,
     FeatureDropError,
     PropertyNotFoundError,
-    RowTrackingBackfillError,
 )
 from truckee.errors.commands.write_rows import CheckConstraintViolationError
 from truckee.errors.commit import TableContainsChangeColumnsError
@@ -113,17 +112,6 @@ def test_constraints_are_no_properties(table: LocalStorage) -> None:
     assert caught.value.sentence() == (
         "delta.constraints.c is a constraint, which cannot be set or unset as a property\n"
         "hint: use addConstraint and dropConstraint, which check the rows"
-    )
-
-
-def test_row_tracking_is_not_switched_on_over_rows_without_ids(table: LocalStorage) -> None:
-    with pytest.raises(RowTrackingBackfillError) as caught:
-        set_properties(table, {"delta.enableRowTracking": "true"})
-
-    assert caught.value.sentence() == (
-        f"row tracking cannot be switched on: the rows of 1 files of the table {table.root} "
-        "have no ids yet\n"
-        "hint: switch it on when the table is created, or rewrite its rows"
     )
 
 
