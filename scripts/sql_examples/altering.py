@@ -112,6 +112,14 @@ ALTERING = (
         operation="CHANGE COLUMN",
     ),
     _Alter(
+        statement="ALTER TABLE {t} ALTER COLUMN id COMMENT 'key', name FIRST",
+        says="several columns at once",
+        result=(),
+        rows=tuple((row[1], row[0], row[2]) for row in ROWS),
+        columns=("name", "id", "part"),
+        operation="CHANGE COLUMNS",
+    ),
+    _Alter(
         statement="ALTER TABLE {t} CHANGE COLUMN id id BIGINT COMMENT 'key' AFTER name",
         says="all of it, as Hive writes it",
         result=(),

@@ -53,6 +53,8 @@ def _parameters(operation: str | None, given: Any) -> dict[str, Any]:
     told = {name: _decoded(value) for name, value in (given or {}).items()}
     if "newProtocol" in told:
         told["newProtocol"]["writerFeatures"].sort()
+    if operation == "CHANGE COLUMNS":
+        told["columns"].sort(key=lambda column: column["name"])
     if operation in ("DELETE", "UPDATE", "MERGE"):
         told = {name: _without_text(value) for name, value in told.items()}
     return told

@@ -349,6 +349,11 @@ spark.sql("ALTER TABLE made ALTER COLUMN id TYPE INT")
 spark.sql("INSERT INTO made VALUES (3, 'y', 'four', 'c')")
 spark.sql("DELETE FROM made WHERE `a part` = 'x'")
 """,
+    "several columns that change at once": """
+spark.sql("CREATE TABLE made (a INT NOT NULL, b INT, c STRING) USING delta")
+spark.sql("ALTER TABLE made ALTER COLUMN a DROP NOT NULL, b COMMENT 'x', c FIRST")
+spark.sql("ALTER TABLE made ALTER COLUMN a AFTER b, b AFTER c")
+""",
     "row ids": """
 spark.sql(
     "CREATE TABLE made (id BIGINT, what STRING) USING delta TBLPROPERTIES "
