@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from dml_model import Counts, Model
 from dml_tables import Table
 from truckee.commands.ddl.alter_columns import (
+    ColumnChange,
     NewColumn,
     add_columns,
-    change_column,
+    change_columns,
     drop_columns,
     rename_column,
 )
@@ -40,7 +41,7 @@ class Widen(SchemaChange):
     """Let `v` be a long; again, if a restore has made it an integer."""
 
     def on_table(self, table: Table) -> dict[str, int]:
-        change_column(table.spark, table.storage, "v", type="bigint")
+        change_columns(table.spark, table.storage, [ColumnChange(name="v", type="bigint")])
         return {}
 
 

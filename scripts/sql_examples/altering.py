@@ -39,6 +39,13 @@ ALTERING = (
         operation="SET TBLPROPERTIES",
     ),
     _Alter(
+        statement="ALTER TABLE {t} SET TBLPROPERTIES ('delta.enableRowTracking' = 'true')",
+        says="rows that are there get ids first, in commits of their own; "
+        "`_metadata.row_id` shows them",
+        result=(),
+        operation="SET TBLPROPERTIES",
+    ),
+    _Alter(
         statement="ALTER TABLE {t} ADD COLUMNS (more INT COMMENT 'c' AFTER id, last STRING)",
         says="at the end, `FIRST` or `AFTER` another; also in a struct, as `s.x`",
         result=(),
@@ -103,6 +110,14 @@ ALTERING = (
         rows=tuple((row[1], row[0], row[2]) for row in ROWS),
         columns=("name", "id", "part"),
         operation="CHANGE COLUMN",
+    ),
+    _Alter(
+        statement="ALTER TABLE {t} ALTER COLUMN id COMMENT 'key', name FIRST",
+        says="several columns at once",
+        result=(),
+        rows=tuple((row[1], row[0], row[2]) for row in ROWS),
+        columns=("name", "id", "part"),
+        operation="CHANGE COLUMNS",
     ),
     _Alter(
         statement="ALTER TABLE {t} CHANGE COLUMN id id BIGINT COMMENT 'key' AFTER name",

@@ -20,9 +20,10 @@ from truckee.commands.care.restore import restore
 from truckee.commands.care.vacuum import vacuum
 from truckee.commands.catalog import location_of_table
 from truckee.commands.ddl.alter_columns import (
+    ColumnChange,
     NewColumn,
     add_columns,
-    change_column,
+    change_columns,
     drop_columns,
     rename_column,
 )
@@ -367,16 +368,15 @@ class DeltaTable:
         position: str | None = None,
     ) -> None:
         """Change the given attributes of a column: a wider type, comment, default or position."""
-        change_column(
-            self._spark,
-            self._storage,
-            colName,
+        change = ColumnChange(
+            name=colName,
             type=dataType,
             nullable=nullable,
             comment=comment,
             default=default,
             position=position,
         )
+        change_columns(self._spark, self._storage, [change])
 
     def upgradeTableProtocol(self, readerVersion: int, writerVersion: int) -> None:
         """Raise the protocol to at least these reader and writer versions."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from truckee.commands.ddl.alter_columns import change_column
+from truckee.commands.ddl.alter_columns import ColumnChange, change_columns
 from truckee.doors.enable import enable
 from truckee.errors.commands.alter import DependentColumnError, TypeChangeError
 from truckee.errors.commands.write_rows import TextTooLongError
+from truckee.log.files.history import history
 from truckee.log.snapshot import load_snapshot
 from truckee.storage import LocalStorage
 
@@ -47,6 +49,33 @@ def test_what_is_so_already_is_no_commit(spark: SparkSession, tmp_path: Path, wh
     assert (snapshot.version, snapshot.schema.names) == (0, ("id", "v"))
 
 
+def test_several_columns_change_in_one_commit_or_none(spark: SparkSession, tmp_path: Path) -> None:
+    run = enable(spark).sql
+    table = f"delta.`{tmp_path / 't'}`"
+    run(f"CREATE TABLE {table} (a INT NOT NULL, b INT, c STRING) USING delta")
+
+    with pytest.raises(TypeChangeError):
+        run(f"ALTER TABLE {table} ALTER COLUMN a COMMENT 'x', b TYPE STRING")
+    run(f"ALTER TABLE {table} ALTER COLUMN a DROP NOT NULL, b COMMENT 'words', c FIRST")
+
+    snapshot = load_snapshot(LocalStorage(str(tmp_path / "t")))
+    assert (snapshot.version, snapshot.schema.names) == (1, ("c", "a", "b"))
+    assert [dict(field.metadata) for field in snapshot.schema.fields] == [
+        {},
+        {},
+        {"comment": "words"},
+    ]
+    assert [field.nullable for field in snapshot.schema.fields] == [True] * 3
+    (entry,) = history(snapshot.storage, 1)
+    assert entry.operation == "CHANGE COLUMNS"
+    told = json.loads((entry.operation_parameters or {})["columns"])
+    assert [(one["name"], one["type"], one.get("position")) for one in told] == [
+        ("a", "integer", None),
+        ("b", "integer", None),
+        ("c", "string", "FIRST"),
+    ]
+
+
 def test_the_length_of_texts_changes(spark: SparkSession, tmp_path: Path) -> None:
     run = enable(spark).sql
     table = f"delta.`{tmp_path / 't'}`"
@@ -81,7 +110,7 @@ def test_other_lengths_are_refused(
     storage = LocalStorage(str(tmp_path / "t"))
 
     with pytest.raises(TypeChangeError) as refused:
-        change_column(spark, storage, column, type=kind)
+        change_columns(spark, storage, [ColumnChange(name=column, type=kind)])
 
     assert refused.value.reason == reason
     assert load_snapshot(storage).version == 0

@@ -32,9 +32,16 @@ def table_facts(location: str) -> dict[str, Any]:
             sorted(protocol.writer_features or ()),
         ),
         "domains": {
-            name: domain.configuration for name, domain in snapshot.domain_metadata.items()
+            name: _domain(domain.configuration) for name, domain in snapshot.domain_metadata.items()
         },
     }
+
+
+def _domain(configuration: str) -> dict[str, Any]:
+    """Return what a domain says; delta-spark repeats the name of some domains in it."""
+    said: dict[str, Any] = json.loads(configuration)
+    said.pop("domainName", None)
+    return said
 
 
 def _parameters(operation: str | None, given: Any) -> dict[str, Any]:
@@ -44,6 +51,10 @@ def _parameters(operation: str | None, given: Any) -> dict[str, Any]:
     delta-spark as Spark shows expressions.
     """
     told = {name: _decoded(value) for name, value in (given or {}).items()}
+    if "newProtocol" in told:
+        told["newProtocol"]["writerFeatures"].sort()
+    if operation == "CHANGE COLUMNS":
+        told["columns"].sort(key=lambda column: column["name"])
     if operation in ("DELETE", "UPDATE", "MERGE"):
         told = {name: _without_text(value) for name, value in told.items()}
     return told

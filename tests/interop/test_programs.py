@@ -349,6 +349,92 @@ spark.sql("ALTER TABLE made ALTER COLUMN id TYPE INT")
 spark.sql("INSERT INTO made VALUES (3, 'y', 'four', 'c')")
 spark.sql("DELETE FROM made WHERE `a part` = 'x'")
 """,
+    "several columns that change at once": """
+spark.sql("CREATE TABLE made (a INT NOT NULL, b INT, c STRING) USING delta")
+spark.sql("ALTER TABLE made ALTER COLUMN a DROP NOT NULL, b COMMENT 'x', c FIRST")
+spark.sql("ALTER TABLE made ALTER COLUMN a AFTER b, b AFTER c")
+""",
+    "row ids": """
+spark.sql(
+    "CREATE TABLE made (id BIGINT, what STRING) USING delta TBLPROPERTIES "
+    "('delta.enableRowTracking' = 'true', 'delta.enableDeletionVectors' = 'true')"
+)
+
+def append(frame):
+    frame.coalesce(1).write.format("delta").mode("append").saveAsTable("made")
+
+append(spark.range(1, 6).selectExpr("id", "'a' AS what"))
+spark.sql("UPDATE made SET what = 'b' WHERE id = 2")
+spark.sql("DELETE FROM made WHERE id = 3")
+spark.sql(
+    "MERGE INTO made t USING (SELECT 4L AS id) s ON t.id = s.id "
+    "WHEN MATCHED THEN UPDATE SET what = 'c'"
+)
+told = []
+
+def tell(query):
+    found = spark.sql(query)
+    told.append(found.schema.simpleString())
+    told.extend(sorted(str(list(row)) for row in found.collect()))
+
+IDS = "_metadata.row_id, _metadata.row_commit_version"
+tell(f"SELECT id, what, {IDS}, _metadata.row_index FROM made")
+spark.sql("OPTIMIZE made")
+tell(f"SELECT id, {IDS} FROM made")
+tell(f"SELECT id, {IDS} FROM made VERSION AS OF 2 WHERE _metadata.row_id < 2")
+tell("SELECT a.id, b.id FROM made a JOIN made b ON a._metadata.row_id = b._metadata.row_id")
+tell("SELECT max(_metadata.row_id) FROM made WHERE what = 'a'")
+spark.sql("SELECT 1 AS id").write.format("delta").mode("overwrite").saveAsTable("untracked")
+try:
+    spark.table("untracked").select("_metadata.row_id")
+except Exception as error:
+    told.append(f"{error.getCondition()} {error.getSqlState()}")
+append(spark.createDataFrame([(each,) for each in told], "what STRING"))
+""",
+    "row ids of rows that were there": """
+spark.sql("CREATE TABLE made (id BIGINT, what STRING) USING delta")
+spark.sql("INSERT INTO made VALUES (1, 'a')")
+spark.sql("ALTER TABLE made SET TBLPROPERTIES ('delta.enableRowTracking' = 'true', 'k' = 'v')")
+spark.sql("INSERT INTO made VALUES (2, 'b')")
+spark.sql("UPDATE made SET what = 'c' WHERE id = 1")
+found = spark.sql("SELECT id, _metadata.row_id, _metadata.row_commit_version FROM made")
+told = " ".join(sorted(str(list(row)) for row in found.collect()))
+spark.sql(f"INSERT INTO made VALUES (3, '{told}')")
+""",
+    "row ids that come late": """
+spark.sql("CREATE TABLE made (id BIGINT, what STRING) USING delta")
+spark.sql("INSERT INTO made VALUES (1, 'a')")
+spark.sql("ALTER TABLE made SET TBLPROPERTIES ('delta.feature.rowTracking' = 'supported')")
+spark.sql("INSERT INTO made VALUES (2, 'b')")
+told = []
+for properties in (
+    "'delta.rowTrackingSuspended' = 'true', 'delta.enableRowTracking' = 'true'",
+    "'delta.enableRowTracking' = 'true'",
+    "'delta.rowTrackingSuspended' = 'true'",
+):
+    try:
+        spark.sql(f"ALTER TABLE made SET TBLPROPERTIES ({properties})")
+        told.append("done")
+    except Exception as error:
+        told.append(str("DELTA_ROW_TRACKING_ILLEGAL_PROPERTY_COMBINATION" in str(error)))
+spark.sql(f"INSERT INTO made VALUES (3, '{' '.join(told)}')")
+""",
+    "row tracking of a table without rows": """
+spark.sql("CREATE TABLE made (id BIGINT, what STRING) USING delta")
+spark.sql("ALTER TABLE made SET TBLPROPERTIES ('delta.enableRowTracking' = 'true')")
+spark.sql("INSERT INTO made VALUES (2, 'b')")
+""",
+    "row tracking that is dropped": """
+spark.sql(
+    "CREATE TABLE made (id BIGINT, what STRING) USING delta "
+    "TBLPROPERTIES ('delta.enableRowTracking' = 'true')"
+)
+spark.sql("INSERT INTO made VALUES (1, 'a')")
+spark.sql("UPDATE made SET what = 'b'")
+spark.sql("ALTER TABLE made DROP FEATURE rowTracking")
+spark.sql("ALTER TABLE made DROP FEATURE domainMetadata")
+spark.sql("INSERT INTO made VALUES (2, 'c')")
+""",
     "clone of a Parquet table": """
 spark.sql("DROP TABLE IF EXISTS files")
 spark.sql("CREATE TABLE files USING parquet PARTITIONED BY (p) AS SELECT 1L AS id, '07' AS p")

@@ -10,9 +10,10 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from truckee.commands.ddl.alter_columns import (
+    ColumnChange,
     NewColumn,
     add_columns,
-    change_column,
+    change_columns,
     drop_columns,
     rename_column,
 )
@@ -145,8 +146,8 @@ def _update(spark: SparkSession, storage: Storage, changes: list[AlterChange]) -
             for key in ("nullable", "comment", "position", "default")
             if key in change
         }
-    for name, told in by_column.items():
-        change_column(spark, storage, name, **told)
+    changes_of = [ColumnChange(name=name, **told) for name, told in by_column.items()]
+    change_columns(spark, storage, changes_of)
 
 
 def _name(change: AlterChange) -> str:

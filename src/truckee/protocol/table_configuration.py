@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace as msgspec_replace
 
@@ -18,10 +18,36 @@ from truckee.errors.columns import AllVoidColumnsError, AllVoidFieldsError
 from truckee.protocol.actions import DomainMetadata, Metadata, Protocol
 from truckee.protocol.features import supported_features
 from truckee.protocol.properties import TableProperties
-from truckee.protocol.schema import VOID, StructField, StructType, parse_schema, void_columns
+from truckee.protocol.schema import (
+    VOID,
+    PrimitiveType,
+    StructField,
+    StructType,
+    parse_schema,
+    void_columns,
+)
 
 CLUSTERING_DOMAIN = "delta.clustering"
 ROW_TRACKING_DOMAIN = "delta.rowTracking"
+
+
+class RowIdColumns(NamedTuple):
+    """Row tracking: the columns of data files that hold the ids of rows from other files.
+
+    The id of a row is `base_row_id` of its file plus its position there, unless the file has a
+    column for ids that is not null in that row. The same holds for the version in which the row
+    last changed. The properties of the table name these two columns; no schema shows them.
+    """
+
+    row_id: str
+    commit_version: str
+
+    def added_to(self, schema: StructType) -> StructType:
+        """Return a schema with the two columns added at the end."""
+        return StructType((*schema.fields, *(StructField(name, _LONG) for name in self)))
+
+
+_LONG = PrimitiveType("long")
 
 
 @dataclass(frozen=True)
@@ -70,6 +96,15 @@ class TableConfiguration:
     def features(self) -> frozenset[str]:
         """The features that the protocol lists, or implies by its versions."""
         return supported_features(self.protocol)
+
+    @property
+    def row_id_columns(self) -> RowIdColumns | None:
+        """The columns that store row ids; None if row tracking is off or has no such columns."""
+        row_id = self.properties.materialized_row_id_column_name
+        commit_version = self.properties.materialized_row_commit_version_column_name
+        if not self.properties.enable_row_tracking or row_id is None or commit_version is None:
+            return None
+        return RowIdColumns(row_id, commit_version)
 
     @cached_property
     def stored(self) -> TableConfiguration:

@@ -60,7 +60,8 @@ class ScanFile(Struct, frozen=True, kw_only=True):
     """One data file, which of its rows to read, and the constants of those rows.
 
     `path` is decoded, and relative to the table's root or absolute. `version` is the version
-    for which the file is read: the snapshot's, or that of the change.
+    for which the file is read: the snapshot's, or that of the change. The two numbers of row
+    tracking are those of the log, if a snapshot is read.
     """
 
     path: str
@@ -71,6 +72,8 @@ class ScanFile(Struct, frozen=True, kw_only=True):
     rows: RowSelection = ALL_ROWS
     stats: str | None = None
     change: Change | None = None
+    base_row_id: int | None = None
+    default_row_commit_version: int | None = None
 
     @property
     def num_records(self) -> int | None:

@@ -37,6 +37,8 @@ def scan_files_of(files: pa.Table, version: int) -> list[ScanFile]:
         files.column("partition_values").to_pylist(),
         files.column("stats").to_pylist(),
         files.column("deletion_vector").to_pylist(),
+        _numbers(files, "base_row_id"),
+        _numbers(files, "default_row_commit_version"),
         strict=True,
     )
     return [
@@ -48,9 +50,18 @@ def scan_files_of(files: pa.Table, version: int) -> list[ScanFile]:
             version=version,
             rows=_rows(vector),
             stats=stats,
+            base_row_id=base,
+            default_row_commit_version=last,
         )
-        for path, size, modification_time, partition_values, stats, vector in columns
+        for path, size, modification_time, partition_values, stats, vector, base, last in columns
     ]
+
+
+def _numbers(files: pa.Table, name: str) -> list[int | None]:
+    column = files.column(name)
+    if column.null_count == len(column):
+        return [None] * len(column)
+    return list(column.to_pylist())
 
 
 def _rows(vector: dict[str, Any] | None) -> RowSelection:

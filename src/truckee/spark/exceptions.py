@@ -279,7 +279,6 @@ def _spark_classes() -> dict[type[DeltaError], type[PySparkException]]:
             errors.NativeWriterNeededError,
             errors.NonAdditiveSchemaChangeError,
             errors.RowIdsNotKeptError,
-            errors.RowTrackingBackfillError,
             errors.SourceRowsChangedError,
             errors.SourceRowsDeletedError,
             errors.UnsettableTablePropertyError,

@@ -71,6 +71,33 @@ def test_vectors_are_switched_off_and_purged_before_the_feature_goes(
     assert all(add.deletion_vector is None for add in table.snapshot.files())
 
 
+def test_rows_lose_their_ids_before_row_tracking_goes(spark: SparkSession, tmp_path: Path) -> None:
+    tracked = FEED | {"delta.enableRowTracking": "true"}
+    table = create_table(spark, tmp_path / "t", numbers(spark, 0, 4), properties=tracked)
+    opened(table).update("id = 1", {"v": "-1"})
+    before = table.rows()
+
+    opened(table).dropFeatureSupport("rowTracking")
+
+    assert operations(table)[2:] == [
+        "SET TBLPROPERTIES",
+        "ROW TRACKING UNBACKFILL",
+        "DROP FEATURE",
+    ]
+    assert (table.rows(), table.changes(2)) == (before, [])
+    assert {add.base_row_id for add in table.snapshot.files()} == {None}
+    assert table.snapshot.metadata.configuration == FEED
+    assert dict(table.snapshot.domain_metadata) == {}
+    assert "rowTracking" not in table.snapshot.configuration.features
+    assert len(rust_rows(table.path)) == 4
+
+    opened(table).dropFeatureSupport("domainMetadata")
+    opened(table).setProperties({"delta.enableRowTracking": "true"})
+
+    ids = opened(table).toDF().select("_metadata.row_id").collect()
+    assert sorted(row_id for (row_id,) in ids) == [0, 1, 2, 3]
+
+
 def test_a_table_without_vectors_is_only_switched_off(spark: SparkSession, tmp_path: Path) -> None:
     table = create_table(spark, tmp_path / "t", numbers(spark, 0, 10), properties=VECTORS)
     files = {add.path for add in table.snapshot.files()}

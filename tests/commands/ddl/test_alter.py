@@ -9,9 +9,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from truckee.commands.ddl.alter_columns import (
+    ColumnChange,
     NewColumn,
     add_columns,
-    change_column,
+    change_columns,
     drop_columns,
     rename_column,
 )
@@ -32,7 +33,6 @@ from truckee.errors.commands.alter import (
     FeatureDropError,
     PartitionColumnDropError,
     PropertyNotFoundError,
-    RowTrackingBackfillError,
 )
 from truckee.errors.commands.write_rows import CheckConstraintViolationError
 from truckee.errors.commit import TableContainsChangeColumnsError
@@ -114,17 +114,6 @@ def test_constraints_are_no_properties(table: LocalStorage) -> None:
     assert caught.value.sentence() == (
         "delta.constraints.c is a constraint, which cannot be set or unset as a property\n"
         "hint: use addConstraint and dropConstraint, which check the rows"
-    )
-
-
-def test_row_tracking_is_not_switched_on_over_rows_without_ids(table: LocalStorage) -> None:
-    with pytest.raises(RowTrackingBackfillError) as caught:
-        set_properties(table, {"delta.enableRowTracking": "true"})
-
-    assert caught.value.sentence() == (
-        f"row tracking cannot be switched on: the rows of 1 files of the table {table.root} "
-        "have no ids yet\n"
-        "hint: switch it on when the table is created, or rewrite its rows"
     )
 
 
@@ -269,7 +258,7 @@ def test_columns_are_renamed_and_dropped_without_touching_files(
 def test_a_changed_field_is_recorded_with_its_path(
     spark: SparkSession, mapped: LocalStorage
 ) -> None:
-    version = change_column(spark, mapped, "s.x", comment="c")
+    version = change_columns(spark, mapped, [ColumnChange(name="s.x", comment="c")])
 
     column = json.loads(commit_info(mapped.root, version)["operationParameters"]["column"])
     assert (column["name"], column["metadata"]["comment"]) == ("s.x", "c")
@@ -315,7 +304,7 @@ def test_the_columns_with_statistics_are_renamed_along(
 
 
 def test_a_column_is_changed(spark: SparkSession, table: LocalStorage) -> None:
-    change_column(spark, table, "id", comment="the id", position="after s")
+    change_columns(spark, table, [ColumnChange(name="id", comment="the id", position="after s")])
 
     field = latest(table).schema.field("id")
     assert field is not None
@@ -330,7 +319,7 @@ def test_a_column_is_changed(spark: SparkSession, table: LocalStorage) -> None:
 
 def test_not_null_can_be_dropped_and_not_set(spark: SparkSession, table: LocalStorage) -> None:
     with pytest.raises(ColumnChangeError) as caught:
-        change_column(spark, table, "id", nullable=False)
+        change_columns(spark, table, [ColumnChange(name="id", nullable=False)])
 
     assert caught.value.sentence() == (
         "column id cannot be changed: rows that are there may have no value for it, so it cannot "
@@ -342,9 +331,9 @@ def test_a_type_becomes_wider(spark: SparkSession, tmp_path: Path) -> None:
     storage = LocalStorage(str(tmp_path))
     write(spark.sql("select 1Y as b, 2 as i")).save(str(tmp_path))
 
-    change_column(spark, storage, "b", type="int")
+    change_columns(spark, storage, [ColumnChange(name="b", type="int")])
     set_properties(storage, {"delta.enableTypeWidening": "true"})
-    change_column(spark, storage, "i", type="bigint")
+    change_columns(spark, storage, [ColumnChange(name="i", type="bigint")])
     write(spark.sql("select 300 as b, 3000000000 as i")).mode("append").save(str(tmp_path))
 
     expected = [{"b": 1, "i": 2}, {"b": 300, "i": 3_000_000_000}]
@@ -356,13 +345,13 @@ def test_a_type_becomes_wider(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_a_default_needs_the_feature(spark: SparkSession, table: LocalStorage) -> None:
     with pytest.raises(ColumnDefaultsNotEnabledError):
-        change_column(spark, table, "id", default="7")
+        change_columns(spark, table, [ColumnChange(name="id", default="7")])
 
     add_feature(table, "allowColumnDefaults")
-    change_column(spark, table, "id", default="7")
+    change_columns(spark, table, [ColumnChange(name="id", default="7")])
     write(spark.sql("select 'w' as p")).mode("append").save(table.root)
     assert sorted(row["id"] for row in rust_rows(table.root)) == [1, 7]
-    change_column(spark, table, "id", default="")
+    change_columns(spark, table, [ColumnChange(name="id", default="")])
     write(spark.sql("select 'x' as p")).mode("append").save(table.root)
     assert [row["id"] for row in rust_rows(table.root) if row["p"] == "x"] == [None]
 

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 import truckee
 from dml_tables import FEED, VECTORS, Table, create_table
-from truckee.commands.ddl.alter_columns import NewColumn, add_columns, change_column
+from truckee.commands.ddl.alter_columns import ColumnChange, NewColumn, add_columns, change_columns
 from truckee.errors.columns import AllVoidColumnsError, MergedVoidColumnError
 from truckee.errors.commands.write import SchemaMismatchError
 from truckee.errors.commands.write_rows import CheckConstraintViolationError
@@ -78,7 +78,7 @@ def test_a_void_column_gets_a_type(spark: SparkSession, tmp_path: Path) -> None:
 
     write(typed).mode("append").option("mergeSchema", "true").save(str(table.path))
     add_columns(table.storage, [NewColumn(name="m", type="void")])
-    change_column(spark, table.storage, "m", type="int")
+    change_columns(spark, table.storage, [ColumnChange(name="m", type="int")])
 
     assert [(row.id, row.n, row.m) for row in table.frame().orderBy("id").collect()] == [
         (0, None, None),

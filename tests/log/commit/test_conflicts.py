@@ -269,6 +269,17 @@ def test_new_files_do_not_matter_beside_a_backfill_of_row_ids(side: str) -> None
     )
 
 
+@pytest.mark.parametrize("operation", ["ROW TRACKING BACKFILL", "COMPUTE STATS"])
+def test_a_file_that_was_added_again_does_not_get_other_row_ids(operation: str) -> None:
+    backfill = mine(add("f"), reads=searched(files=("f",)), operation="ROW TRACKING BACKFILL")
+
+    check(backfill, commit(5, add("g"), operation=operation))
+    error = conflict(backfill, commit(5, add("f"), operation=operation))
+
+    assert isinstance(error, ConcurrentAppendException)
+    assert error.path == "f"
+
+
 # Files that the winner removed.
 
 

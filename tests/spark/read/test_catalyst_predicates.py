@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from truckee.protocol.predicates import UNKNOWN, Column, Comparison, Predicate
+from truckee.protocol.predicates import UNKNOWN, Column, Comparison, IsNotNull, Predicate
 from truckee.spark.read.catalyst_predicates import predicate_of
 from values import simple_schema
 
@@ -41,3 +41,22 @@ def test_a_year_that_python_lacks_prunes_nothing(
     column: str, kind: str, literal: str, zone: str
 ) -> None:
     assert _above(column, kind, literal, zone) == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("name", "nullable", "is_column"),
+    [("file_size", True, True), ("file_size", False, False), ("base_row_id", True, False)],
+)
+def test_a_filter_on_a_field_of_metadata_is_not_one_on_a_column_of_its_name(
+    name: str, nullable: bool, is_column: bool
+) -> None:
+    attribute = {"class": f"{_CATALYST}.AttributeReference", "num-children": 0, "name": name}
+    nodes = [
+        {"class": f"{_CATALYST}.IsNotNull", "num-children": 1, "child": 0},
+        {**attribute, "nullable": nullable},
+    ]
+    schema = simple_schema(f"{name} long")
+
+    found = predicate_of([msgspec.json.encode(nodes).decode()], schema, "UTC")
+
+    assert found == (IsNotNull(Column((name,))) if is_column else UNKNOWN)

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
@@ -113,6 +114,18 @@ def test_rows_know_their_file_and_their_place_in_it(frame: DataFrame, table: Dat
         assert row._metadata.file_size == (table.path / row.file_name).stat().st_size
 
 
+def test_a_column_of_the_table_is_not_taken_for_a_name_of_a_file(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Statistics of the column would leave out the only file that matches."""
+    table = DataTable(tmp_path / "t", "file_name string", properties={})
+    table.commit(*(table.file(f"{n}.parquet", {"file_name": ["x"]}) for n in range(2)))
+
+    found = truckee.read(spark).load(str(table)).where("_metadata.file_name = '1.parquet'")
+
+    assert rows(found) == ["x"]
+
+
 def test_changed_rows_know_their_file_too(spark: SparkSession, table: DataTable) -> None:
     feed = truckee.table_changes(spark, str(table), 2)
 
@@ -214,14 +227,16 @@ def test_files_are_packed_into_one_text() -> None:
         ScanFile(path=f"{n}", size=n, modification_time=5, partition_values={"p": value}, version=0)
         for n, value in enumerate(values)
     ]
+    files[1] = replace(files[1], base_row_id=7, default_row_commit_version=3)
+    files[2] = replace(files[2], base_row_id=0)
 
     reads = [FileRead(file, "5" if file.path == "1" else "") for file in files]
 
     packed = pack(reads, root="s3://b", constants=constants)
 
     assert packed.split("\0") == [
-        *("s3://b/0", "0", "5", "", "+"),
-        *("s3://b/1", "1", "5", "5", "-"),
-        *("s3://b/2", "2", "5", "", "=610062"),
+        *("s3://b/0", "0", "5", "", "", "+"),
+        *("s3://b/1", "1", "5", "5", "7 3", "-"),
+        *("s3://b/2", "2", "5", "", "0 ", "=610062"),
         "",
     ]

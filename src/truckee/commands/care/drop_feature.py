@@ -14,6 +14,7 @@ Others are switched off first:
 | v2Checkpoint      | the policy becomes `classic`, and a classic checkpoint is written            |
 | inCommitTimestamp | its property becomes false, and those that say since when it was on are gone |
 | typeWidening      | its property is unset; columns that were widened are in the way              |
+| rowTracking       | it is suspended, and all files are added again without ids                   |
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from truckee.care.vacuum.protected_files import vector_path
 from truckee.commands.care.optimize import purge
 from truckee.commands.ddl.alter_properties import set_properties, unset_properties
 from truckee.commands.ddl.alter_protocol import check_feature, drop_unused_feature
+from truckee.commands.schema.row_tracking import take_row_ids
 from truckee.log.commit.race import now_ms
 from truckee.log.commit.transaction import Transaction
 from truckee.log.snapshot import Snapshot, load_snapshot
@@ -41,6 +43,8 @@ from truckee.storage.base import Storage
 
 _VECTORS_KEY = TableProperties.enable_deletion_vectors.key
 _TIMESTAMPS_KEY = TableProperties.enable_in_commit_timestamps.key
+_TRACKING_KEY = TableProperties.enable_row_tracking.key
+_SUSPENDED_KEY = TableProperties.row_tracking_suspended.key
 _SINCE_KEYS = (
     TableProperties.in_commit_timestamp_enablement_timestamp.key,
     TableProperties.in_commit_timestamp_enablement_version.key,
@@ -67,7 +71,16 @@ def drop_feature(
             _stop_using_timestamps(snapshot)
         case "typeWidening" | "typeWidening-preview":
             _stop_widening(snapshot)
+        case "rowTracking":
+            _stop_tracking_rows(snapshot)
     return drop_unused_feature(storage, name, truncate_history=truncates)
+
+
+def _stop_tracking_rows(snapshot: Snapshot) -> None:
+    storage, properties = snapshot.storage, snapshot.properties
+    if properties.enable_row_tracking or not properties.row_tracking_suspended:
+        set_properties(storage, {_TRACKING_KEY: "false", _SUSPENDED_KEY: "true"})
+    take_row_ids(load_snapshot(storage))
 
 
 def _stop_widening(snapshot: Snapshot) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -139,43 +140,58 @@ def drop_columns(spark: SparkSession, storage: Storage, columns: Iterable[str]) 
     return commit_schema(snapshot, schema, "DROP COLUMNS", {"columns": shown})
 
 
-def change_column(
-    spark: SparkSession,
-    storage: Storage,
-    column: str,
-    *,
-    type: str | SparkType | None = None,  # noqa: A002 - as SQL says it
-    nullable: bool | None = None,
-    comment: str | None = None,
-    default: str | None = None,
-    position: str | None = None,
-) -> int:
-    """Change the given attributes of a column, and return the version that has them.
+@dataclass(frozen=True, kw_only=True)
+class ColumnChange:
+    """What changes about a column; None for what stays.
 
     A type can only become wider. NOT NULL can be dropped, not set. `default` is SQL, and needs the
-    feature allowColumnDefaults; an empty string drops the default.
+    feature allowColumnDefaults; an empty string drops the default. `position` is `first`, or
+    `after <column>`.
     """
+
+    name: str
+    type: str | SparkType | None = None
+    nullable: bool | None = None
+    comment: str | None = None
+    default: str | None = None
+    position: str | None = None
+
+
+def change_columns(spark: SparkSession, storage: Storage, changes: Sequence[ColumnChange]) -> int:
+    """Change columns, one after the other, in one commit; return its version."""
     snapshot = load_snapshot(storage)
-    path = _path(column)
+    schema = snapshot.schema
+    shown = []
+    for change in changes:
+        path = _path(change.name)
+        schema = changed_column(schema, path, partial(_changed, spark, snapshot, path, change))
+        if change.position is not None:
+            schema = moved_column(schema, path, change.position)
+        changed = column_at(schema, path)
+        assert changed is not None  # changed_column has found it
+        shown.append(_shown((*path[:-1], changed.name), changed, change.position))
+    if len(shown) == 1:
+        return commit_schema(snapshot, schema, "CHANGE COLUMN", shown[0])
+    columns = [{**one.pop("column"), **one} for one in shown]
+    return commit_schema(snapshot, schema, "CHANGE COLUMNS", {"columns": columns})
 
-    def change(field: StructField) -> StructField:
-        if type is not None:
-            check_independent(spark, snapshot, path, "changed")
-            wanted = new_field(field.name, NewColumn(name=field.name, type=type))
-            if len(path) > 1:
-                _check_no_lengths(snapshot.schema, path, wanted)
-            widening = snapshot.properties.enable_type_widening
-            field = _with_length(with_type(field, wanted.type, widening=widening), wanted)
-        field = replace(field, nullable=_nullable(field, nullable))
-        return replace(field, metadata=_metadata(field, comment, default))
 
-    schema = changed_column(snapshot.schema, path, change)
-    if position is not None:
-        schema = moved_column(schema, path, position)
-    changed = column_at(schema, path)
-    assert changed is not None  # changed_column has found it
-    parameters = _shown((*path[:-1], changed.name), changed, position)
-    return commit_schema(snapshot, schema, "CHANGE COLUMN", parameters)
+def _changed(
+    spark: SparkSession,
+    snapshot: Snapshot,
+    path: ColumnPath,
+    change: ColumnChange,
+    field: StructField,
+) -> StructField:
+    if change.type is not None:
+        check_independent(spark, snapshot, path, "changed")
+        wanted = new_field(field.name, NewColumn(name=field.name, type=change.type))
+        if len(path) > 1:
+            _check_no_lengths(snapshot.schema, path, wanted)
+        widening = snapshot.properties.enable_type_widening
+        field = _with_length(with_type(field, wanted.type, widening=widening), wanted)
+    field = replace(field, nullable=_nullable(field, change.nullable))
+    return replace(field, metadata=_metadata(field, change.comment, change.default))
 
 
 def _path(column: str) -> ColumnPath:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from truckee.commands.schema.column_mapping import MODE_KEY, with_column_mapping
-from truckee.commands.schema.row_tracking import with_row_tracking
-from truckee.commands.table_plan import table_plan
+from truckee.commands.schema.row_tracking import (
+    backfill_row_ids,
+    check_row_tracking,
+    with_row_tracking,
+)
+from truckee.commands.table_plan import TablePlan, table_plan
 from truckee.errors.commands.alter import (
     ColumnMappingModeChangeError,
     ConstraintPropertyError,
     PropertyNotFoundError,
-    RowTrackingBackfillError,
 )
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import Metadata
@@ -34,22 +36,31 @@ def set_properties(storage: Storage, properties: Mapping[str, str]) -> int:
 
     `delta.feature.<name>` = `supported`, `delta.minReaderVersion` and `delta.minWriterVersion`
     raise the protocol. So do other properties that need a feature. `comment` sets the description
-    of the table.
+    of the table. If rows without ids are to be tracked, they first get ids, in commits of their
+    own.
     """
     snapshot = load_snapshot(storage)
-    changes = validated_properties(properties, snapshot.metadata.configuration)
-    _refuse_constraints(changes)
-    comment = changes.pop(_COMMENT, snapshot.metadata.description)
-    metadata = replace(
-        snapshot.metadata,
-        description=comment,
-        configuration={**snapshot.metadata.configuration, **changes},
-    )
+    metadata = _changed(snapshot, properties)
+    if _enables_row_tracking(snapshot, metadata):
+        _plan(snapshot, metadata, "SET TBLPROPERTIES")
+        snapshot = backfill_row_ids(snapshot)
+        metadata = _changed(snapshot, properties)
     shown = {
         key.lower() if key.lower().startswith("delta.feature.") else key: value
         for key, value in properties.items()
     }
     return _commit(snapshot, metadata, "SET TBLPROPERTIES", {"properties": shown})
+
+
+def _changed(snapshot: Snapshot, properties: Mapping[str, str]) -> Metadata:
+    changes = validated_properties(properties, snapshot.metadata.configuration)
+    _refuse_constraints(changes)
+    comment = changes.pop(_COMMENT, snapshot.metadata.description)
+    return replace(
+        snapshot.metadata,
+        description=comment,
+        configuration={**snapshot.metadata.configuration, **changes},
+    )
 
 
 def unset_properties(storage: Storage, keys: Iterable[str], *, if_exists: bool = True) -> int:
@@ -78,10 +89,18 @@ def _refuse_constraints(keys: Iterable[str]) -> None:
 def _commit(
     snapshot: Snapshot, metadata: Metadata, operation: str, parameters: Mapping[str, object]
 ) -> int:
-    metadata = _with_row_tracking(snapshot, _with_mapping(snapshot, metadata))
+    table = _plan(snapshot, metadata, operation)
+    return table.transaction().commit(operation, parameters=parameters, allow_empty=True)
+
+
+def _plan(snapshot: Snapshot, metadata: Metadata, operation: str) -> TablePlan:
+    metadata = _with_mapping(snapshot, metadata)
+    check_row_tracking(TableProperties.from_configuration(metadata.configuration))
+    if _enables_row_tracking(snapshot, metadata):
+        metadata = with_row_tracking(metadata)
     table = table_plan(snapshot.storage, snapshot, metadata)
     table.check(operation)
-    return table.transaction().commit(operation, parameters=parameters, allow_empty=True)
+    return table
 
 
 def _with_mapping(snapshot: Snapshot, metadata: Metadata) -> Metadata:
@@ -95,11 +114,6 @@ def _with_mapping(snapshot: Snapshot, metadata: Metadata) -> Metadata:
     return with_column_mapping(replace(metadata, configuration=configuration), keep_names=True)
 
 
-def _with_row_tracking(snapshot: Snapshot, metadata: Metadata) -> Metadata:
+def _enables_row_tracking(snapshot: Snapshot, metadata: Metadata) -> bool:
     properties = TableProperties.from_configuration(metadata.configuration)
-    if not properties.enable_row_tracking or snapshot.properties.enable_row_tracking:
-        return metadata
-    without_ids = pc.sum(pc.is_null(snapshot.files_table().column("base_row_id"))).as_py() or 0
-    if without_ids:
-        raise RowTrackingBackfillError(table=snapshot.storage.root, files=without_ids)
-    return with_row_tracking(metadata)
+    return properties.enable_row_tracking and not snapshot.properties.enable_row_tracking

@@ -29,11 +29,23 @@ from truckee.protocol.features import (
     supported_features,
 )
 from truckee.protocol.properties import TableProperties
-from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
+from truckee.protocol.table_configuration import CLUSTERING_DOMAIN, ROW_TRACKING_DOMAIN
 from truckee.storage.base import Storage
 
 _PROTECTION = "checkpointProtection"
 _PROTECTED_BEFORE_KEY = TableProperties.require_checkpoint_protection_before_version.key
+
+# What goes with a feature.
+_PROPERTIES = {
+    _PROTECTION: (_PROTECTED_BEFORE_KEY,),
+    "rowTracking": (
+        TableProperties.enable_row_tracking.key,
+        TableProperties.row_tracking_suspended.key,
+        TableProperties.materialized_row_id_column_name.key,
+        TableProperties.materialized_row_commit_version_column_name.key,
+    ),
+}
+_DOMAINS = {"clustering": CLUSTERING_DOMAIN, "rowTracking": ROW_TRACKING_DOMAIN}
 
 # Returns why a table still needs a feature, apart from its metadata; None if it does not.
 _Trace = Callable[[Snapshot], str | None]
@@ -86,11 +98,11 @@ def drop_unused_feature(storage: Storage, name: str, *, truncate_history: bool =
     if is_protected:
         left |= {_PROTECTION}
         configuration[_PROTECTED_BEFORE_KEY] = str(snapshot.version + 1)
-    if name == _PROTECTION:
-        configuration.pop(_PROTECTED_BEFORE_KEY, None)
-    if name == "clustering" and CLUSTERING_DOMAIN in snapshot.domain_metadata:
-        removed = DomainMetadata(domain=CLUSTERING_DOMAIN, configuration="", removed=True)
-        transaction.stage(removed)
+    for key in _PROPERTIES.get(name, ()):
+        configuration.pop(key, None)
+    domain = _DOMAINS.get(name)
+    if domain is not None and domain in snapshot.domain_metadata:
+        transaction.stage(DomainMetadata(domain=domain, configuration="", removed=True))
     transaction.set_metadata(replace(snapshot.metadata, configuration=configuration))
     transaction.set_protocol(smallest_protocol(left), dropping=[name])
     version = transaction.commit(

@@ -8,7 +8,7 @@ DeltaError
 ├── ConstraintPropertyError         constraints cannot be set as properties
 ├── PropertyNotFoundError           the property to unset is not set
 ├── ColumnMappingModeChangeError    a mode that the table cannot change to
-├── RowTrackingBackfillError        rows that have no ids yet
+├── RowTrackingSuspendedError       rows that are to get ids, and are not to get any
 ├── ColumnMappingRequiredError      rename and drop need column mapping
 ├── ColumnNotFoundError             a column that the table does not have
 ├── ColumnExistsError               a column that the table already has
@@ -146,18 +146,16 @@ class ColumnMappingModeChangeError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
-class RowTrackingBackfillError(DeltaError):
-    """Row tracking cannot be switched on, because existing rows have no ids."""
+class RowTrackingSuspendedError(DeltaError):
+    """Row tracking cannot be both on and suspended."""
 
-    code: ClassVar[str] = "DELTA_ROW_TRACKING_BACKFILL_REQUIRED"
-    table: str
-    files: int
+    code: ClassVar[str] = "DELTA_ROW_TRACKING_ILLEGAL_PROPERTY_COMBINATION"
 
     def __str__(self) -> str:
         return (
-            f"row tracking cannot be switched on: the rows of {self.files} files of the table "
-            f"{self.table} have no ids yet\n"
-            "hint: switch it on when the table is created, or rewrite its rows"
+            "the properties delta.enableRowTracking and delta.rowTrackingSuspended cannot both be "
+            "true: one needs ids for all rows, and the other keeps new rows from getting any\n"
+            "hint: set one of them to false"
         )
 
 

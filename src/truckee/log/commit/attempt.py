@@ -21,9 +21,10 @@ import msgspec
 from msgspec.structs import replace
 
 from truckee.errors.commit import RowIdsWithoutStatisticsError
-from truckee.log.commit.conflicts import IsolationLevel
+from truckee.log.commit.conflicts import ROW_TRACKING_BACKFILL, IsolationLevel
 from truckee.log.files.commits import Commit
 from truckee.protocol.actions import Action, AddFile, CommitInfo, DomainMetadata, Metadata, Protocol
+from truckee.protocol.paths import decode_path
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.stats import parse_stats
 from truckee.protocol.table_configuration import ROW_TRACKING_DOMAIN, TableConfiguration
@@ -34,13 +35,15 @@ class Base:
     """The state that the next commit builds on: the table as of `version`, -1 if there is none.
 
     `timestamp_ms` is the time of that version; None if it does not matter, because in-commit
-    timestamps are off and stay off.
+    timestamps are off and stay off. `backfilled` are files by their decoded paths: those to whose
+    rows others gave ids since the table was read.
     """
 
     version: int = -1
     configuration: TableConfiguration | None = None
     timestamp_ms: int | None = None
     row_id_high_water_mark: int = -1
+    backfilled: Mapping[str, AddFile] = field(default_factory=dict)
 
     def after(self, commit: Commit) -> Base:
         """Return the base after a winning commit, the next version."""
@@ -56,6 +59,7 @@ class Base:
             configuration=known,
             timestamp_ms=commit.timestamp_ms,
             row_id_high_water_mark=max(self.row_id_high_water_mark, *marks, -1),
+            backfilled={**self.backfilled, **_backfilled(commit)},
         )
 
 
@@ -117,6 +121,12 @@ def commit_actions(staged: StagedCommit, base: Base, now_ms: int) -> tuple[Actio
     return (info, *changes, *actions)
 
 
+def _backfilled(commit: Commit) -> dict[str, AddFile]:
+    if commit.commit_info is None or commit.commit_info.operation != ROW_TRACKING_BACKFILL:
+        return {}
+    return {decode_path(add.path): add for add in commit.adds}
+
+
 def _with_enablement(changed: Metadata | None, base: Base, timestamp_ms: int) -> Metadata | None:
     """Return the metadata, with the version and time of this commit if it enables timestamps.
 
@@ -138,7 +148,7 @@ def _with_row_ids(staged: StagedCommit, base: Base) -> Iterator[Action]:
 
     A file's rows have the ids `base_row_id`, `base_row_id + 1` and so on. With a high-water mark
     of 9, new files of 5 and 3 rows start at 10 and 15, and the mark becomes 17. A file that already
-    has a first id is an old one, and keeps it.
+    has a first id is an old one, and keeps it; so does one to which others gave ids meanwhile.
     """
     mark = start = base.row_id_high_water_mark
     for action in staged.actions:
@@ -146,6 +156,11 @@ def _with_row_ids(staged: StagedCommit, base: Base) -> Iterator[Action]:
             mark = max(mark, row_id_high_water_mark(action))
     for action in staged.actions:
         if isinstance(action, AddFile) and action.base_row_id is None:
+            known = base.backfilled.get(decode_path(action.path)) if base.backfilled else None
+            if known is not None:
+                first, last = known.base_row_id, known.default_row_commit_version
+                yield replace(action, base_row_id=first, default_row_commit_version=last)
+                continue
             stats = parse_stats(action.stats)
             if stats is None or stats.num_records is None:
                 raise RowIdsWithoutStatisticsError(table=staged.table, path=action.path)

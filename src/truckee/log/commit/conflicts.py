@@ -11,6 +11,7 @@ Otherwise `conflict_with` returns the first rule that is violated, in this order
 | wrote a metadata domain                     | writes it too               | ...Transaction  |
 | recorded a transaction of an application    | depends on that application | ...Transaction  |
 | added a file to a partition (see isolation) | read that partition         | ...Append       |
+| added a file again                          | gives ids to its rows       | ...Append       |
 | removed a path                              | read it, or the whole table | ...DeleteRead   |
 | removed a path                              | removes it too              | ...DeleteDelete |
 
@@ -65,6 +66,9 @@ from truckee.protocol.schema import PrimitiveType
 from truckee.protocol.table_configuration import ROW_TRACKING_DOMAIN, TableConfiguration
 
 ROW_TRACKING_BACKFILL = "ROW TRACKING BACKFILL"
+ROW_TRACKING_UNBACKFILL = "ROW TRACKING UNBACKFILL"
+# These add files again that the table has, with ids for their rows or without them.
+_ADD_FILES_AGAIN = (ROW_TRACKING_BACKFILL, ROW_TRACKING_UNBACKFILL)
 _TIMESTAMP = PrimitiveType("timestamp")
 
 Conflict: TypeAlias = DeltaConcurrentModificationException
@@ -202,7 +206,7 @@ def _application_conflict(mine: Candidate, winner: Commit) -> Conflict | None:
 
 
 def _added_file_conflict(mine: Candidate, winner: Commit) -> Conflict | None:
-    if ROW_TRACKING_BACKFILL in (mine.operation, _operation(winner)):
+    if _operation(winner) in _ADD_FILES_AGAIN and mine.operation not in _ADD_FILES_AGAIN:
         return None
     for add in _adds_that_matter(mine, winner):
         if _should_have_read(mine, add):
@@ -216,6 +220,9 @@ def _added_file_conflict(mine: Candidate, winner: Commit) -> Conflict | None:
 
 
 def _adds_that_matter(mine: Candidate, winner: Commit) -> Iterable[AddFile]:
+    if mine.operation in _ADD_FILES_AGAIN:
+        # Their rows may have ids already, which must not be given anew.
+        return (add for add in winner.adds if decode_path(add.path) in mine.reads.paths)
     match mine.isolation:
         case IsolationLevel.SNAPSHOT_ISOLATION:
             return ()
@@ -228,7 +235,7 @@ def _adds_that_matter(mine: Candidate, winner: Commit) -> Iterable[AddFile]:
 
 def _should_have_read(mine: Candidate, add: AddFile) -> bool:
     """Whether the file is in a part of the table that was read; true if it is unknown."""
-    if mine.reads.whole_table:
+    if mine.reads.whole_table or mine.operation in _ADD_FILES_AGAIN:
         return True
     assert mine.before is not None
     values = _typed_partition_values(mine.before, add)

@@ -37,7 +37,15 @@ CHANGE_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
 
 # These reuse existing files: their vectors are not new, and the statistics were computed when
 # the vectors were.
-_CARRY_FILES_OVER = frozenset({"RESTORE", "CLONE", "COMPUTE STATS", "ROW TRACKING BACKFILL"})
+_CARRY_FILES_OVER = frozenset(
+    {
+        "RESTORE",
+        "CLONE",
+        "COMPUTE STATS",
+        "ROW TRACKING BACKFILL",
+        "ROW TRACKING UNBACKFILL",
+    }
+)
 # These restore an earlier or another table's columns, whatever the current names are.
 _REPLACE_THE_TABLE = frozenset({"RESTORE", "CLONE"})
 

@@ -41,7 +41,6 @@ from truckee.spark.read.relations import FILE, ROW, scan_frame
 from truckee.spark.read.row_id_columns import (
     commit_version,
     row_id,
-    row_id_columns,
     without_row_id_stats,
 )
 from truckee.spark.read.scan import Scan
@@ -119,11 +118,13 @@ class Target:
         self.spark = spark
         self.snapshot = snapshot
         self.schema = schema or snapshot.schema
-        self._ids = row_id_columns(snapshot)
+        self._ids = snapshot.configuration.row_id_columns
         self._zone = session_zone(spark)
         self._files = _Files(snapshot, self._zone)
         stored = snapshot.configuration.with_schema(self._stored(snapshot.schema))
-        self._scan: Scan = replace(snapshot_scan(snapshot), files=self._files, table=stored)
+        # The columns of row tracking are read here as columns of the table.
+        scan = replace(snapshot_scan(snapshot), files=self._files, table=stored, row_ids=None)
+        self._scan: Scan = scan
         frame = scan_frame(spark, self._scan, row_ids=True)
         if schema is not None and schema != snapshot.schema:
             frame = frame.to(_with_places(self.stored_schema))

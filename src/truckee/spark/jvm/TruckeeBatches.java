@@ -102,7 +102,7 @@ public class TruckeeBatches extends AbstractIterator implements Closeable {
       boolean isRead = origin == TruckeeFormat.TYPE && rows.types[0] == null;
       if (origin >= 0 || isRead) {
         columns[i] = batch.column(isRead ? reader.typeAt : origin);
-      } else if (origin == TruckeeFormat.AT || rows.types.length > 1) {
+      } else if (origin == TruckeeFormat.AT || TruckeeFormat.isId(origin) || rows.types.length > 1) {
         computed[i] = new OnHeapColumnVector(4096, reader.required.apply(i).dataType());
         columns[i] = computed[i];
       } else {
@@ -152,11 +152,15 @@ public class TruckeeBatches extends AbstractIterator implements Closeable {
       OnHeapColumnVector column, int origin, long first, long[] indexes, int count, boolean isAll) {
     column.reset();
     column.reserve(count);
-    if (origin == TruckeeFormat.AT) {
+    if (origin == TruckeeFormat.AT || origin == TruckeeFormat.ID) {
       for (int i = 0; i < count; i++) {
         int at = isAll ? i : wanted[i];
         column.putLong(i, indexes == null ? first + at : indexes[at]);
       }
+    }
+    if (origin == TruckeeFormat.AT) return;
+    if (TruckeeFormat.isId(origin)) {
+      identify(column, origin, count);
       return;
     }
     for (int i = 0; i < count; i++) {
@@ -165,6 +169,17 @@ public class TruckeeBatches extends AbstractIterator implements Closeable {
       else if (origin == TruckeeFormat.VERSION) column.putLong(i, rows.versions[event]);
       else if (rows.times[event] == null) column.putNull(i);
       else column.putLong(i, rows.times[event].longValue());
+    }
+  }
+
+  /** Fills a column with the ids or versions of rows; for ids, it has the positions of the rows. */
+  private void identify(OnHeapColumnVector column, int origin, int count) {
+    ColumnVector held = source.column(reader.heldAt(origin));
+    Long ofFile = TruckeeFormat.Reader.ofFile(origin, file);
+    for (int i = 0; i < count; i++) {
+      if (!held.isNullAt(i)) column.putLong(i, held.getLong(i));
+      else if (ofFile == null) column.putNull(i);
+      else column.putLong(i, ofFile.longValue() + (origin == TruckeeFormat.ID ? column.getLong(i) : 0L));
     }
   }
 

@@ -137,18 +137,19 @@ public class TruckeeFiles implements FileIndex {
     /**
      * The rows of files, read with `options`: the columns of `data`, then those of `constants`, both
      * schemas in JSON. The file reader has settings of its own. The DataFrame belongs to the user's
-     * session, with its views and settings.
+     * session, with its views and settings. `ids` are the two columns of row tracking, a list in JSON or null.
      */
     public Dataset rows(
         SparkSession session, String settings, String name, String root, String constants, String data,
-        long sizeInBytes, String rows, boolean isFeed, java.util.Map options, BiFunction files)
+        long sizeInBytes, String rows, boolean isFeed, String ids, java.util.Map options, BiFunction files)
         throws IOException {
       StructType partitionSchema = (StructType) DataType.fromJson(constants);
+      String[] columns = (String[]) new ObjectMapper().readValue(ids, String[].class);
       SparkSession reader = with(session, settings);
       HadoopFsRelation relation = new HadoopFsRelation(
           new TruckeeFiles(name, root, partitionSchema, sizeInBytes, rows, files),
           partitionSchema, (StructType) DataType.fromJson(data), scala.Option.empty(),
-          new TruckeeFormat(isFeed), PythonUtils.toScalaMap(options), reader);
+          new TruckeeFormat(isFeed, columns), PythonUtils.toScalaMap(options), reader);
       Dataset frame = (Dataset) reader.baseRelationToDataFrame(relation);
       return reader == session ? frame : Dataset.ofRows(session, frame.logicalPlan());
     }
@@ -174,10 +175,11 @@ public class TruckeeFiles implements FileIndex {
     }
 
     /**
-     * Put the files of one packed text into `all`, starting at `first`. Its fields are separated by NUL, which no path can contain. Each file
-     * has its path, size and modification time, the text about its rows (see `TruckeeWanted`; empty for
-     * all rows), then one field for each constant: "-" for null, "+" and the text of the value, or "=" and
-     * its bytes in hex if it contains a NUL. `types` are the types of the constants, a list in JSON;
+     * Put the files of one packed text into `all`, starting at `first`. Its fields are separated by NUL,
+     * which no path can contain. Each file has its path, size and modification time, the text about its
+     * rows (see `TruckeeWanted`; empty for all rows), and the numbers of row tracking (the first id and
+     * the version, separated by a space; empty for none), then one field for each constant: "-" for null,
+     * "+" and the text of the value, or "=" and its bytes in hex if it contains a NUL. `types` are the types of the constants, a list in JSON;
      * timestamps are read in `zone`. If a text is not of its type, the answer is the place of the file
      * and that of the constant, as text; otherwise the value would silently become null. `conf` is only
      * needed for files of size 0, whose size is unknown.
@@ -186,7 +188,7 @@ public class TruckeeFiles implements FileIndex {
         String zone, Configuration conf) throws IOException {
       Expression[] casts = casts((String[]) new ObjectMapper().readValue(types, String[].class), zone);
       int at = 0;
-      String[] fields = new String[4 + casts.length];
+      String[] fields = new String[5 + casts.length];
       for (int i = first; i < first + count; i++) {
         for (int j = 0; j < fields.length; j++) {
           int end = packed.indexOf('\0', at);
@@ -195,7 +197,7 @@ public class TruckeeFiles implements FileIndex {
         }
         Object[] texts = new Object[casts.length];
         for (int j = 0; j < texts.length; j++) {
-          String field = fields[4 + j];
+          String field = fields[5 + j];
           texts[j] = field.charAt(0) == '-' ? null : text(field);
         }
         InternalRow row = new GenericInternalRow(texts);
@@ -211,12 +213,20 @@ public class TruckeeFiles implements FileIndex {
         long size = sizeOf(path, Long.parseLong(fields[1]), conf);
         long modified = Long.parseLong(fields[2]);
         FileStatus status = new FileStatus(size, false, 1, BLOCK, modified, path);
-        FileStatusWithMetadata file = new FileStatusWithMetadata(
-            status, fields[3].isEmpty() ? NOTHING : new Map.Map1(TruckeeFormat.ROWS, fields[3]));
+        FileStatusWithMetadata file = new FileStatusWithMetadata(status, about(fields[3], fields[4]));
         all[i] = PartitionDirectory.apply(
             new GenericInternalRow(values), seq(new FileStatusWithMetadata[] {file}));
       }
       return null;
+    }
+
+    private static Map about(String rows, String ids) {
+      Map about = rows.isEmpty() ? NOTHING : new Map.Map1(TruckeeFormat.ROWS, rows);
+      if (ids.isEmpty()) return about;
+      String[] numbers = ids.split(" ");
+      about = (Map) about.updated(TruckeeFormat.BASE_ROW_ID, Long.valueOf(numbers[0]));
+      if (numbers.length == 1) return about;
+      return (Map) about.updated(TruckeeFormat.DEFAULT_ROW_VERSION, Long.valueOf(numbers[1]));
     }
 
     /** Turns a row of texts into typed values; fails if a text is not of its type. */

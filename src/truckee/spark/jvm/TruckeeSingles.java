@@ -20,7 +20,7 @@ public class TruckeeSingles extends AbstractIterator implements Closeable {
   private final PartitionedFile file;
   private final TruckeeWanted rows;
   private final UnsafeProjection projection;
-  private final Object[] computed = new Object[4];
+  private final Object[] computed = new Object[6];
   private final JoinedRow joined = new JoinedRow();
   private final InternalRow more = new GenericInternalRow(computed);
   private int pass = -1;
@@ -73,7 +73,17 @@ public class TruckeeSingles extends AbstractIterator implements Closeable {
     computed[1] = rows.types[event] == null ? null : UTF8String.fromString(rows.types[event]);
     computed[2] = Long.valueOf(rows.versions[event]);
     computed[3] = rows.times[event];
+    computed[4] = identity(TruckeeFormat.ID, row, at);
+    computed[5] = identity(TruckeeFormat.LAST_CHANGE, row, 0L);
     result = projection.apply(joined.apply(row, more));
+  }
+
+  private Long identity(int origin, InternalRow row, long more) {
+    int held = reader.heldAt(origin);
+    if (held < 0) return null;
+    if (!row.isNullAt(held)) return Long.valueOf(row.getLong(held));
+    Long ofFile = TruckeeFormat.Reader.ofFile(origin, file);
+    return ofFile == null ? null : Long.valueOf(ofFile.longValue() + more);
   }
 
   public Object next() {

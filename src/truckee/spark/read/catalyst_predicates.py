@@ -38,6 +38,18 @@ _OPERATORS = {
     "GreaterThanOrEqual": ">=",
 }
 _MIRRORED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+# Fields of `_metadata`. Spark hands filters on them over under these names.
+_NEVER_NULL = frozenset(
+    {
+        "file_path",
+        "file_name",
+        "file_size",
+        "file_block_start",
+        "file_block_length",
+        "file_modification_time",
+    }
+)
+_NULLABLE = frozenset({"base_row_id", "default_row_commit_version"})
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  the values have no zone
 
 _Node: TypeAlias = tuple[dict[str, Any], list[Any]]
@@ -120,7 +132,7 @@ class _Reader:
         while _kind(node) == "GetStructField" and node.get("name"):
             path.append(node["name"])
             node, children = children[0]
-        if _kind(node) != "AttributeReference":
+        if _kind(node) != "AttributeReference" or _may_be_of_file(node):
             return None
         path.append(node["name"])
         return self._logical(path[::-1])
@@ -175,6 +187,13 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
 
 def _kind(node: dict[str, Any]) -> str:
     return str(node["class"]).rpartition(".")[2]
+
+
+def _may_be_of_file(attribute: dict[str, Any]) -> bool:
+    """Return whether an attribute may be a field of `_metadata` rather than a column."""
+    if attribute["name"] in _NEVER_NULL:
+        return not attribute.get("nullable", True)
+    return attribute["name"] in _NULLABLE
 
 
 def _by_physical_name(struct: StructType, name: str) -> StructField | None:

@@ -89,6 +89,7 @@ def snapshot_scan(snapshot: Snapshot, zone: Callable[[], str] = lambda: "UTC") -
         num_files=totals.files,
         num_vectors=totals.vectors,
         size_in_bytes=totals.size_in_bytes,
+        row_ids=snapshot.configuration.row_id_columns,
     )
 
 
@@ -260,6 +261,9 @@ def _check_same_columns(analyzed: Snapshot, latest: Snapshot) -> None:
             and column_mapping_change(before, now) is None
             and can_read(before.schema, now.schema, data_is_newer=True)
         )
+    ids, latest_ids = (table.configuration.row_id_columns for table in (analyzed, latest))
+    if ids is not None and latest_ids is not None:
+        is_same = is_same and ids == latest_ids
     if not is_same:
         raise SchemaChangedSinceAnalysisError(
             table=latest.storage.root, analyzed=analyzed.version, latest=latest.version

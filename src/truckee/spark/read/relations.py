@@ -12,6 +12,7 @@ names and types. Three kinds of columns are not read:
 | partition columns, `FILE`       | constants of a file                                        |
 | `ROW`, the feed's three columns | the reader, for each row (see `TruckeeFormat.java`)        |
 | `_change_type` of change files  | the file                                                   |
+| the ids of `_metadata`          | the file, or the reader for rows that have none there      |
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from truckee.changes.file_index import matching_files
 from truckee.errors.spark import DataFileUnreadableError
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import physical_schema
+from truckee.protocol.table_configuration import RowIdColumns
 from truckee.scan.scan_file import ScanFile, check_paths
 from truckee.spark.jvm.bridge import Callback, java_half
 from truckee.spark.jvm.projection import Item, Named, selected
@@ -84,6 +86,7 @@ def scan_frame(
         files=_listing(spark, scan),
         session_conf=by_id if scan.mapping_mode == "id" else {},
         options={**_READ_OPTIONS, "wholeFiles": str(whole_files).lower()},
+        row_ids=scan.row_ids,
     )
     return selected(relation_frame(spark, relation), _columns(scan, row_ids=row_ids))
 
@@ -203,6 +206,7 @@ class Relation(NamedTuple):
     files: Listing
     session_conf: Mapping[str, str]
     options: Mapping[str, str]
+    row_ids: RowIdColumns | None = None
 
 
 def relation_frame(spark: SparkSession, relation: Relation) -> DataFrame:
@@ -220,6 +224,7 @@ def relation_frame(spark: SparkSession, relation: Relation) -> DataFrame:
         relation.size_in_bytes,
         relation.rows,
         relation.is_feed,
+        json.dumps(relation.row_ids),
         dict(relation.options),
         Callback(_Answer(spark, relation)),
     )
@@ -309,6 +314,7 @@ def pack(reads: Sequence[FileRead], *, root: str, constants: Sequence[Constant])
         append(str(file.size))
         append(str(file.modification_time))
         append(rows)
+        append(_row_tracking(file))
         for constant in constants:
             text = constant.text(file)
             if text is None:
@@ -319,6 +325,13 @@ def pack(reads: Sequence[FileRead], *, root: str, constants: Sequence[Constant])
                 append(f"+{text}" if "\0" not in text else f"={text.encode().hex()}")
     append("")
     return "\0".join(fields)
+
+
+def _row_tracking(file: ScanFile) -> str:
+    if file.base_row_id is None:
+        return ""
+    version = file.default_row_commit_version
+    return f"{file.base_row_id} {'' if version is None else version}"
 
 
 def _filters_as_json(spark: SparkSession, filters: Any) -> list[str]:

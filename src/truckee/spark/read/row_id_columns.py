@@ -1,14 +1,8 @@
-"""Row tracking: the columns of data files that hold the ids of rows which came from other files.
-
-The id of a row is `base_row_id` of its file plus its position there, unless the file has a column
-for ids that is not null in that row. The same holds for the version in which the row last changed.
-Tables with row tracking name these two columns in their properties; no schema shows them.
-"""
+"""Row tracking: the ids of rows that commands move, and the columns that hold them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from msgspec.structs import replace
 from pyspark.sql import Column
@@ -17,41 +11,14 @@ from pyspark.sql import functions as F
 from truckee.errors.commands.dml import RowIdsNotKeptError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
-from truckee.protocol.schema import PrimitiveType, StructField, StructType
 from truckee.protocol.stats import encode_stats, parse_stats
+from truckee.protocol.table_configuration import RowIdColumns
 from truckee.spark.read.relations import FILE, ROW
-
-_LONG = PrimitiveType("long")
-
-
-class RowIdColumns(NamedTuple):
-    """The names of the two columns."""
-
-    row_id: str
-    commit_version: str
-
-    def added_to(self, schema: StructType) -> StructType:
-        """Return a schema with the two columns added at the end."""
-        fields = (StructField(self.row_id, _LONG), StructField(self.commit_version, _LONG))
-        return StructType((*schema.fields, *fields))
-
-
-def row_id_columns(snapshot: Snapshot) -> RowIdColumns | None:
-    """Return the columns that store the row ids of a table; None if ids need not or cannot be kept.
-
-    See `check_row_ids`.
-    """
-    properties = snapshot.properties
-    row_id = properties.materialized_row_id_column_name
-    commit_version = properties.materialized_row_commit_version_column_name
-    if not properties.enable_row_tracking or row_id is None or commit_version is None:
-        return None
-    return RowIdColumns(row_id, commit_version)
 
 
 def check_row_ids(snapshot: Snapshot, operation: str) -> None:
     """Raise if a table's rows must keep their ids, and an operation that moves rows cannot."""
-    if snapshot.properties.enable_row_tracking and row_id_columns(snapshot) is None:
+    if snapshot.properties.enable_row_tracking and snapshot.configuration.row_id_columns is None:
         raise RowIdsNotKeptError(table=snapshot.storage.root, operation=operation)
 
 

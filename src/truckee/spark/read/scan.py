@@ -24,7 +24,7 @@ from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.paths import is_absolute
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import StructType
-from truckee.protocol.table_configuration import TableConfiguration
+from truckee.protocol.table_configuration import RowIdColumns, TableConfiguration
 from truckee.scan.scan_file import Change, ScanFile
 from truckee.storage.base import Storage
 from truckee.storage.urls import hadoop_url
@@ -73,6 +73,7 @@ class Scan:
 
     `num_files`, `num_vectors` and `size_in_bytes` are what is known before a query runs, for plans
     and for `explain()`. `is_feed` says whether rows have the three columns of the change feed.
+    With `row_ids`, `_metadata` has the ids of rows.
 
     `rows` says which rows of the table these are. Scans of one table with the same text have the
     same rows in every query; without a text, Spark takes no two scans for the same.
@@ -86,6 +87,7 @@ class Scan:
     num_vectors: int
     size_in_bytes: int
     is_feed: bool = False
+    row_ids: RowIdColumns | None = None
     label: str = ""
     rows: str = ""
     missing_file_error: Callable[[], DeltaError | None] | None = None
