@@ -233,8 +233,8 @@ def _refuse_shredded(storage: Storage, file: FileInfo, schema: StructType) -> No
         raise ConversionError(
             path=file.path,
             reason="its variants are shredded into columns, and the table would not allow that",
-            hint="set spark.databricks.delta.properties.defaults.enableVariantShredding to true, "
-            "or write its rows to a new table",
+            hint="give new tables of the session the property delta.enableVariantShredding, or "
+            "write its rows to a new table",
         )
 
 
