@@ -303,6 +303,27 @@ def test_a_table_on_a_preview_stays_on_it() -> None:
     assert upgraded_protocol(found, metadata("id long", enableTypeWidening="true")) is found
 
 
+def test_who_asks_for_a_preview_does_not_get_the_final_feature_too() -> None:
+    table = metadata("v variant")
+
+    found = protocol_for(table, ["variantType-preview"])
+
+    assert found.reader_features == ("variantType-preview",)
+    assert upgraded_protocol(found, table, ["variantType"]).reader_features == (
+        "variantType-preview",
+        "variantType",
+    )
+
+
+def test_tables_that_may_shred_variants_say_so_as_delta_spark_does() -> None:
+    table = metadata("v variant", enableVariantShredding="true")
+    final = protocol_for(table, ["variantShredding"])
+
+    assert protocol_for(table).reader_features == ("variantShredding-preview", "variantType")
+    assert final.reader_features == ("variantShredding", "variantType")
+    assert upgraded_protocol(final, table) is final
+
+
 def test_column_defaults_have_to_be_asked_for() -> None:
     table = metadata(column_with("CURRENT_DEFAULT"))
 

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
+from truckee.arrow.variants import VARIANT
 from truckee.errors.protocol import DuplicateColumnsError
 from truckee.protocol.schema import (
     ArrayType,
@@ -46,12 +47,7 @@ _PRIMITIVES: Mapping[str, pa.DataType] = {
     "timestamp": pa.timestamp("us", tz="UTC"),
     "timestamp_ntz": pa.timestamp("us"),
     "void": pa.null(),
-    "variant": pa.struct(
-        [
-            pa.field("value", pa.binary(), nullable=False),
-            pa.field("metadata", pa.binary(), nullable=False),
-        ]
-    ),
+    "variant": VARIANT,
 }
 
 
@@ -149,9 +145,7 @@ def as_type(values: pa.Array, data_type: DataType, mode: str) -> pa.Array:
                 values.offsets, keys, items, type=wanted, mask=values.is_null()
             )
         case PrimitiveType("variant"):
-            children = [values.field("value"), values.field("metadata")]
-            fields = list(wanted)
-            return pa.StructArray.from_arrays(children, fields=fields, mask=values.is_null())
+            return _as_variant(values)
         case _:
             return _as_primitive(values, wanted)
 
@@ -167,6 +161,13 @@ def _as_struct(values: pa.StructArray, struct: StructType, mode: str) -> pa.Arra
             children.append(as_type(flattened[place], field.type, mode))
     fields = [_arrow_field(field) for field in struct.fields]
     return pa.StructArray.from_arrays(children, fields=fields, mask=values.is_null())
+
+
+def _as_variant(values: pa.StructArray) -> pa.Array:
+    if values.type.get_field_index("typed_value") >= 0:
+        raise pa.ArrowInvalid("its variants are shredded into columns, which only Spark can read")
+    children = [values.field(field.name) for field in VARIANT]
+    return pa.StructArray.from_arrays(children, fields=list(VARIANT), mask=values.is_null())
 
 
 def _as_primitive(values: pa.Array, wanted: pa.DataType) -> pa.Array:

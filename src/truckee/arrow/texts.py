@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
 import msgspec
 import pyarrow as pa
+
+from truckee.arrow.variants import VARIANT, Simple, variant_value
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _encoder = msgspec.json.Encoder(decimal_format="number")
@@ -97,6 +99,8 @@ def json_value(value: Any, kind: pa.DataType) -> Any:
         return {
             _key_text(key, kind.key_type): json_value(item, kind.item_type) for key, item in value
         }
+    if kind == VARIANT and (found := _variant(value)) is not _NO_VARIANT:
+        return found
     if pa.types.is_struct(kind):
         return {field.name: json_value(value[field.name], field.type) for field in kind}
     if pa.types.is_list(kind):
@@ -113,6 +117,40 @@ def json_value(value: Any, kind: pa.DataType) -> Any:
     if isinstance(value, float) and pa.types.is_float32(kind):
         return float(double_text(value, is_single=True))
     return value
+
+
+_NO_VARIANT = object()
+
+
+def _variant(value: Mapping[str, bytes]) -> Any:
+    """Return a variant as in Spark's JSON, in UTC; `_NO_VARIANT` if it is a struct of two texts."""
+    try:
+        return variant_value(value["value"], value["metadata"], _json_leaf)
+    except ValueError:
+        return _NO_VARIANT
+
+
+def _json_leaf(leaf: Simple) -> Any:
+    kind, value = leaf
+    match kind:
+        case "date":
+            return json_value(value, pa.date32())
+        case "timestamp" | "timestamp_ntz":
+            zone = "+00:00" if kind == "timestamp" else ""
+            return _moment(value, "%Y-%m-%d %H:%M:%S", trimmed=True) + zone
+        case "timestamp_nanos" | "timestamp_ntz_nanos":
+            zone = "+00:00" if kind == "timestamp_nanos" else ""
+            micros, nanos = divmod(value, 1000)
+            text = f"{_moment(micros, '%Y-%m-%d %H:%M:%S')}.{micros % 1_000_000:06d}{nanos:03d}"
+            return text.rstrip("0").rstrip(".") + zone
+        case "time":
+            return _moment(value, "%Y %H:%M:%S", trimmed=True).partition(" ")[2]
+        case "uuid":
+            return str(value)
+        case "float":
+            return json_value(value, pa.float32())
+        case _:
+            return json_value(value, pa.null())
 
 
 def _key_text(key: Any, kind: pa.DataType) -> str:

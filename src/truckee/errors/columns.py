@@ -21,6 +21,7 @@ DeltaError
 ├── NotAnIdentityColumnError      SYNC IDENTITY of a column that is not one
 ├── InvalidIdentityColumnError    a wrong type or step
 └── InvalidGeneratedColumnError   an expression that cannot generate a column
+    └── GeneratedColumnTypeError    a column of a type that is never generated
 """
 
 from __future__ import annotations
@@ -293,4 +294,18 @@ class InvalidGeneratedColumnError(DeltaError):
             f"column {self.column} cannot be generated as ({self.expression}): {self.reason}\n"
             "hint: use other columns of the table that are not generated themselves, and functions "
             "that give the same result each time"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class GeneratedColumnTypeError(InvalidGeneratedColumnError):
+    """A generated column of a type whose values cannot be compared."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_DATA_TYPE_IN_GENERATED_COLUMN"
+
+    def __str__(self) -> str:
+        return (
+            f"column {self.column} cannot be generated as ({self.expression}): {self.reason}\n"
+            "hint: generate a column of another type, as with variant_get, or give the column a "
+            "default"
         )

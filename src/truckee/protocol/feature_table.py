@@ -21,6 +21,8 @@ from truckee.protocol.properties import TableProperties
 
 MAX_READER_VERSION = 3
 MAX_WRITER_VERSION = 7
+PREVIEW = "-preview"
+"""What the name of a feature ends with before it is final."""
 
 
 class MetadataFacts(Struct, frozen=True):
@@ -120,6 +122,7 @@ def _reader_writer(
     active: Callable[[MetadataFacts], bool] | None,
     *,
     needs: tuple[str, ...] = (),
+    automatic: bool | None = None,
     read: bool = True,
     refused_because: str = "",
 ) -> Feature:
@@ -130,7 +133,7 @@ def _reader_writer(
         reader_writer=True,
         reader_version=MAX_READER_VERSION,
         needs=needs,
-        automatic=not name.endswith("-preview"),
+        automatic=not name.endswith(PREVIEW) if automatic is None else automatic,
         read=read,
         write=not refused_because,
         refused_because=refused_because,
@@ -154,19 +157,21 @@ def _reader_writer_features() -> Iterable[Feature]:
             "`delta.enableTypeWidening`, or a column that was widened",
             _widens_types,
         )
-        yield _reader_writer(
-            f"variantType{suffix}",
-            "a `variant` column",
-            _by_type("variant"),
-            refused_because="truckee does not write variant columns yet",
-        )
-        yield _reader_writer(
-            f"variantShredding{suffix}",
-            "`delta.enableVariantShredding`",
-            _by_property("enable_variant_shredding"),
-            needs=(f"variantType{suffix}",),
-            refused_because="truckee does not write shredded variants yet",
-        )
+        yield _reader_writer(f"variantType{suffix}", "a `variant` column", _by_type("variant"))
+    # delta-spark gives tables the preview for their property; the data is the same.
+    yield _reader_writer(
+        "variantShredding",
+        "`delta.enableVariantShredding`",
+        _by_property("enable_variant_shredding"),
+        needs=("variantType",),
+        automatic=False,
+    )
+    yield _reader_writer(
+        "variantShredding-preview",
+        "`delta.enableVariantShredding`",
+        _by_property("enable_variant_shredding"),
+        automatic=True,
+    )
     for name in ("geospatial", "geospatial-dev"):
         yield _reader_writer(
             name,

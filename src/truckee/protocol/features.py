@@ -36,6 +36,7 @@ from truckee.protocol.feature_table import (
     FEATURES,
     MAX_READER_VERSION,
     MAX_WRITER_VERSION,
+    PREVIEW,
     Feature,
     MetadataFacts,
     features_markdown,
@@ -266,12 +267,22 @@ def _demanded(
     metadata: Metadata, supported: frozenset[str], requested: Iterable[str]
 ) -> frozenset[str]:
     active = active_features(metadata)
-    demanded = {*requested, *(name for name in active if FEATURES[name].automatic)}
-    # A table with the preview of a feature stays on it; the final one would require more.
-    demanded -= {name for name in demanded if f"{name}-preview" in supported}
+    demanded = set(requested)
+    given = supported | demanded
+    demanded |= {
+        name for name in active if FEATURES[name].automatic and _other_stage(name) not in given
+    }
     if "allowColumnDefaults" in active - supported - demanded:
         raise ColumnDefaultsNotEnabledError
     return frozenset(demanded)
+
+
+def _other_stage(name: str) -> str:
+    """Return the preview of a feature, or what it is the preview of.
+
+    A table with the preview of a feature stays on it; the final one would require more.
+    """
+    return name.removesuffix(PREVIEW) if name.endswith(PREVIEW) else f"{name}{PREVIEW}"
 
 
 def _with_needs(names: frozenset[str]) -> frozenset[str]:

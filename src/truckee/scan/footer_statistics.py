@@ -6,7 +6,7 @@ value. A table's statistics need nothing else, so no row is read a second time:
 | in the footer                       | in the statistics                                       |
 |-------------------------------------|---------------------------------------------------------|
 | numbers, text, dates, timestamps    | minValues, maxValues, nullCount                         |
-| boolean, binary                     | nullCount                                               |
+| boolean, binary, variant            | nullCount                                               |
 | NaN or infinity as a bound          | that bound is left out: not every reader can parse it   |
 | no bounds (long text, all null)     | these bounds are left out                               |
 | elements of arrays and maps         | nullCount 0 if there is no null at all, else left out   |
@@ -29,6 +29,7 @@ from truckee.protocol.schema import (
     DataType,
     DecimalType,
     MapType,
+    PrimitiveType,
     StructType,
 )
 from truckee.protocol.stats import (
@@ -84,7 +85,8 @@ class ChunkStatistics(Protocol):
 class FooterColumn(NamedTuple):
     """A column of a table and where its values are in a file.
 
-    `first` and `last` number the columns of the file; they differ for arrays and maps of structs.
+    `first` and `last` number the columns of the file; they differ for arrays and maps of structs,
+    and for variants.
     """
 
     path: LeafPath
@@ -164,6 +166,8 @@ def _width(data_type: DataType) -> int:
             return _width(element_type)
         case MapType(key_type, value_type):
             return _width(key_type) + _width(value_type)
+        case PrimitiveType("variant"):
+            return 2  # `value` and `metadata`, which are null together
         case _:
             return 1
 

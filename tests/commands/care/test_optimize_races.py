@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 from dml_model import Append, Command, Delete, Merge, Model, Row, Sql, Update, applied, frame
 from dml_tables import FEED, VECTORS, Table, create_table
 from truckee.commands.care.optimize import optimize, purge
+from truckee.commands.dml.delete import delete
 from truckee.log.files.commits import read_commit
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.paths import commit_path
@@ -217,3 +218,21 @@ def test_a_column_added_meanwhile_is_no_obstacle(
     assert table.snapshot.num_files == 1
     assert Counter(row[:3] for row in table.rows()) == Counter(START)
     assert {row[3] for row in table.rows()} == {None}
+
+
+def test_a_deleted_row_is_told_from_one_whose_variant_has_the_same_json(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    day = spark.sql("select cast(date'2024-01-01' as variant) as v")
+    text = spark.sql("""select parse_json('"2024-01-01"') as v""")
+    table = create_table(spark, tmp_path / "t", text.union(day), properties=VECTORS)
+    table.append(text)
+    meanwhile = "schema_of_variant(v) = 'DATE'"
+    held = HeldUp(str(table.path), 2, lambda: delete(spark, table.storage, meanwhile) and None)
+
+    optimize(spark, held)
+
+    assert table.info.operation == "OPTIMIZE"
+    assert table.snapshot.num_files == 1
+    left = table.frame().selectExpr("schema_of_variant(v)").collect()
+    assert [row[0] for row in left] == ["STRING", "STRING"]

@@ -10,10 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+import truckee
+from session_settings import set_as
 from truckee import DeltaTable
 from truckee.commands.ddl.convert import convert_to_delta
 from truckee.commands.ddl.convert_files import visible_files
 from truckee.errors.commands.create import ConversionError, TableNotFoundError
+from truckee.errors.spark import DataFileUnreadableError
 from truckee.log.snapshot import load_snapshot
 from truckee.storage import LocalStorage, MemoryStorage
 from truckee.writer import write
@@ -54,6 +57,32 @@ def test_a_folder_becomes_a_table_where_it_lies(spark: SparkSession, tmp_path: P
     assert info["operationMetrics"] == {"numConvertedFiles": "1"}
     write(spark.sql("select 10L as id, 'x' as s")).mode("append").save(str(tmp_path))
     assert len(rust_rows(tmp_path)) == 11
+
+
+def test_shredded_variants_need_a_table_that_allows_them(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    rows = spark.sql("""select array(named_struct('v', parse_json('{"a": 1}'))) as l, id, v
+        from (select id, parse_json('{"a": 1}') as v from range(1))""")
+    shreds = "spark.sql.variant.writeShredding.enabled"
+    with set_as(spark, {shreds: "false"}):
+        rows.write.mode("append").parquet(str(tmp_path / "whole"))
+    with set_as(spark, {shreds: "true"}):
+        rows.write.mode("append").parquet(str(tmp_path / "shredded"))
+    defaults = "spark.databricks.delta.properties.defaults.enableVariantShredding"
+
+    convert_to_delta(spark, identifier(tmp_path / "whole"))
+    with pytest.raises(ConversionError, match="its variants are shredded"):
+        convert_to_delta(spark, identifier(tmp_path / "shredded"), collect_stats=False)
+    assert last_version(tmp_path / "shredded") == -1
+    with set_as(spark, {defaults: "true"}):
+        convert_to_delta(spark, identifier(tmp_path / "shredded"))
+
+    for name in ("whole", "shredded"):
+        table = DeltaTable.forPath(spark, str(tmp_path / name)).toDF()
+        assert table.selectExpr("to_json(v)", "v:a::int").collect() == [('{"a":1}', 1)]
+    with pytest.raises(DataFileUnreadableError, match="only Spark can read"):
+        truckee.open(tmp_path / "shredded").to_arrow()
 
 
 def test_a_table_is_left_as_it_is(spark: SparkSession, tmp_path: Path) -> None:

@@ -76,6 +76,8 @@ def test_new_fields_are_added_at_every_depth() -> None:
         ("decimal(10,4)", "decimal(12,2)"),
         ("timestamp", "date"),
         ("timestamp_ntz", "date"),
+        ("integer", "variant"),
+        ("variant", "string"),
     ],
 )
 def test_what_would_be_cut_off_is_refused_unless_the_write_cuts_it_off(
@@ -166,6 +168,9 @@ def test_a_not_null_column_with_a_default_can_be_left_out() -> None:
         ("boolean", "string"),
         ("binary", "string"),
         ("void", "binary"),
+        ("decimal(10,2)", "variant"),
+        ("variant", "date"),
+        ("void", "variant"),
     ],
 )
 def test_types_that_insert_would_cast_can_be_stored(data: str, table: str) -> None:
@@ -186,6 +191,24 @@ def test_types_that_insert_would_cast_can_be_stored(data: str, table: str) -> No
 )
 def test_types_that_insert_would_not_cast_cannot_be_stored(data: str, table: str) -> None:
     assert not can_store(parse_type(data), parse_type(table))
+
+
+def test_structs_and_maps_do_not_become_variants_and_arrays_do() -> None:
+    variant = PrimitiveType("variant")
+    long = PrimitiveType("long")
+
+    assert can_store(ArrayType(long), variant)
+    assert not can_store(StructType((StructField("a", long),)), variant)
+    assert not can_store(ArrayType(MapType(long, long)), variant)
+
+
+def test_nothing_inside_of_a_struct_becomes_a_variant() -> None:
+    table, data = (
+        StructType((StructField("s", simple_schema(f"v {kind}")),)) for kind in ("variant", "long")
+    )
+
+    with pytest.raises(TypeMismatchError, match=r"s\.v"):
+        merged(table, data)
 
 
 def test_a_void_column_takes_the_type_of_the_first_data() -> None:

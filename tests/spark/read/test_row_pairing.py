@@ -57,6 +57,22 @@ def test_variants_and_collated_texts(spark: SparkSession) -> None:
     assert shown(found) == [('{"a":1}', "Y", "insert"), ('{"a":1}', "y", "delete")]
 
 
+def test_variants_of_other_types_differ_though_their_json_is_the_same(spark: SparkSession) -> None:
+    frame = spark.sql(
+        """
+        SELECT cast(array(cast(DATE'2024-01-01' AS VARIANT), parse_json('1')) AS VARIANT) AS v,
+          'delete' AS _change_type
+        UNION ALL SELECT parse_json('["2024-01-01", 1]'), 'insert'
+        UNION ALL SELECT to_variant_object(named_struct('b', 0.0D, 'a', 2L)), 'delete'
+        UNION ALL SELECT to_variant_object(named_struct('a', 2S, 'b', -0.0D)), 'insert'
+        """
+    )
+
+    found = uncancelled_rows(frame, ["v"]).selectExpr("to_json(v)", "_change_type")
+
+    assert shown(found) == [('["2024-01-01",1]', "delete"), ('["2024-01-01",1]', "insert")]
+
+
 def test_rows_are_compared_within_a_version_only(spark: SparkSession) -> None:
     frame = changes(
         spark, "name string, _commit_version long", ("r", 1, "insert"), ("r", 2, "delete")

@@ -6,13 +6,14 @@ type of change.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from truckee.arrow.texts import json_texts, plain_values
+from truckee.arrow.variants import VARIANT, Simple, variant_value
 from truckee.changes.columns import (
     CHANGE_TYPE,
     DELETE,
@@ -169,8 +170,26 @@ def _frozen(value: Any, kind: pa.DataType) -> Any:
             (_frozen(key, kind.key_type), _frozen(item, kind.item_type)) for key, item in value
         ]
         return sorted(entries, key=repr)
+    if kind == VARIANT:
+        return _frozen_variant(value)
     if pa.types.is_struct(kind):
         return [_frozen(value[field.name], field.type) for field in kind]
     if pa.types.is_list(kind):
         return [_frozen(item, kind.value_type) for item in value]
     return value + 0.0 if isinstance(value, float) else value
+
+
+def _frozen_variant(value: Mapping[str, bytes]) -> Any:
+    """Return a variant in a form that is equal for equal values of the same types.
+
+    The same value has many encodings: fields of an object are stored in any order, and a small
+    number in one byte or in eight.
+    """
+    try:
+        return variant_value(value["value"], value["metadata"], _frozen_leaf)
+    except ValueError:
+        return [value["value"], value["metadata"]]
+
+
+def _frozen_leaf(leaf: Simple) -> Any:
+    return (leaf.kind, leaf.value + 0.0 if isinstance(leaf.value, float) else leaf.value)

@@ -36,9 +36,10 @@ from truckee.protocol.predicates import Predicate
 from truckee.scan.scan_file import ALL_ROWS, RowSelection, ScanFile
 from truckee.spark.dml.row_bitmaps import is_in, marked_rows
 from truckee.spark.dml.target import Target
-from truckee.spark.jvm.projection import quoted, selected
+from truckee.spark.jvm.projection import column, selected
 from truckee.spark.read.frames import snapshot_scan
 from truckee.spark.read.relations import FILE, ROW, scan_frame
+from truckee.spark.read.row_pairing import comparable_column
 from truckee.spark.session.job_descriptions import job_description
 
 _VALUES = "__truckee_values"
@@ -153,7 +154,10 @@ def _found_again(
 
 
 def _with_values(rows: DataFrame, names: Iterable[str], *others: str) -> DataFrame:
-    values = F.to_json(F.struct(*(F.col(quoted(name)) for name in names)), _EXACT)
+    types = {field.name: field.dataType for field in rows.schema.fields}
+    # In JSON, a date in a variant would be the same as its text.
+    compared = (comparable_column(column(name), types[name]).alias(name) for name in names)
+    values = F.to_json(F.struct(*compared), _EXACT)
     return rows.select(values.alias(_VALUES), *others)
 
 

@@ -33,12 +33,21 @@ from truckee.protocol.partition_values import counted
 from truckee.protocol.partition_values import format as format_value
 from truckee.protocol.paths import HIVE_DEFAULT_PARTITION, encode_path
 from truckee.protocol.properties import TableProperties
-from truckee.protocol.schema import DataType, StructType, type_text
+from truckee.protocol.schema import (
+    ArrayType,
+    DataType,
+    MapType,
+    PrimitiveType,
+    StructType,
+    nested_fields,
+    type_text,
+)
 from truckee.protocol.stats import encode_stats, has_bounds, stats_columns
 from truckee.scan.footer_statistics import Bounds, Footer, FooterColumn, file_stats
 from truckee.storage.base import FileInfo, Storage
 
 _READERS = 16
+_VARIANT = PrimitiveType("variant")
 _SINK_LOG = "_spark_metadata"
 _SINK_BATCH = re.compile(r"(\d+)(\.compact)?")
 _OLD_CALENDAR_KEY = b"org.apache.spark.legacyDateTime"
@@ -161,8 +170,11 @@ def converted_files(
         FooterColumn(chain.path, chain.field.type, 0, 0)
         for chain in stats_columns(schema, partition_schema.names, properties)
     ]
+    checks_variants = _has_variants(schema) and not properties.enable_variant_shredding
 
     def converted(file: FileInfo) -> AddFile:
+        if checks_variants:
+            _refuse_shredded(storage, file, schema)
         values = _partition_values(file, partition_schema, session_zone)
         stats = _stats(storage, file, columns, properties) if collect_stats else None
         return AddFile(
@@ -210,18 +222,55 @@ def _partition_value(
         ) from error
 
 
-def _stats(
-    storage: Storage, file: FileInfo, columns: Sequence[FooterColumn], properties: TableProperties
-) -> str:
+def _has_variants(schema: StructType) -> bool:
+    return any(chain.field.type == _VARIANT for chain in nested_fields(schema))
+
+
+def _refuse_shredded(storage: Storage, file: FileInfo, schema: StructType) -> None:
+    """Raise if a file has variants in several columns, which few tables may have."""
+    stored = pa.struct(list(_footer(storage, file).schema.to_arrow_schema()))
+    if _is_shredded(stored, schema):
+        raise ConversionError(
+            path=file.path,
+            reason="its variants are shredded into columns, and the table would not allow that",
+            hint="give new tables of the session the property delta.enableVariantShredding, or "
+            "write its rows to a new table",
+        )
+
+
+def _is_shredded(stored: pa.DataType, known: DataType) -> bool:
+    """Return whether a column of a file, or one inside it, is a shredded variant."""
+    if isinstance(stored, pa.BaseExtensionType):
+        stored = stored.storage_type
+    match known:
+        case StructType() if pa.types.is_struct(stored):
+            held = ((field, known.field(field.name)) for field in stored)
+            return any(own is not None and _is_shredded(f.type, own.type) for f, own in held)
+        case ArrayType(element_type) if pa.types.is_list(stored):
+            return _is_shredded(stored.value_type, element_type)
+        case MapType(_, value_type) if pa.types.is_map(stored):
+            return _is_shredded(stored.item_type, value_type)
+        case _:
+            is_group = known == _VARIANT and pa.types.is_struct(stored)
+            return is_group and stored.get_field_index("typed_value") >= 0
+
+
+def _footer(storage: Storage, file: FileInfo) -> pq.FileMetaData:
     try:
         with storage.open_input(file.path) as opened:
-            metadata = pq.read_metadata(opened)
+            return pq.read_metadata(opened)
     except (pa.ArrowInvalid, OSError) as error:
         raise ConversionError(
             path=file.path,
             reason=f"it is not a Parquet file ({error})",
             hint="remove it from the folder, or hide it with a name that starts with _",
         ) from error
+
+
+def _stats(
+    storage: Storage, file: FileInfo, columns: Sequence[FooterColumn], properties: TableProperties
+) -> str:
+    metadata = _footer(storage, file)
     positions = {metadata.schema.column(index).path: index for index in range(metadata.num_columns)}
     has_old_dates = _OLD_CALENDAR_KEY in (metadata.metadata or {})
     bounds = {

@@ -2,8 +2,9 @@
 
 Columns are matched by name, ignoring case, at every depth. A table's column keeps its type, and
 values are cast to it as in SQL's INSERT: any number to any number type, any simple type to text,
-dates and timestamps to one another. A DataFrame that is written by path must not lose anything by
-it: no fraction, no time of day. A stream may also write text that is to be parsed as a number, a
+dates and timestamps to one another, any simple type and arrays of them to variant and back. A
+DataFrame that is written by path must not lose anything by it: no fraction, no time of day, no
+type. A stream may also write text that is to be parsed as a number, a
 date or a timestamp; a text that is none is an error. Columns that only the data has are added if
 that was requested, at the end of their struct.
 """
@@ -203,7 +204,10 @@ class _Merge:
             return table
         if self._widening and _widens(table, data):
             return data
-        if not can_store(data, table) or (_is_cut_off(data, table) and not self._cuts_off):
+        is_refused = _is_cut_off(data, table) and not self._cuts_off
+        # Inside of structs and arrays, Spark casts nothing to variant.
+        is_refused = is_refused or (len(path) > 1 and _is_variant_cast(data, table))
+        if is_refused or not can_store(data, table):
             self._differ(path, table, data, "types differ")
         return table
 
@@ -265,11 +269,22 @@ def can_store(data: DataType, table: DataType) -> bool:
     if data in (table, VOID):
         return True
     source, target = _name(data), _name(table)
+    if target == "variant":
+        return _becomes_variant(data)
+    if source == "variant":
+        return _becomes_variant(table)
     if target == "string":
         return source in _SIMPLE or isinstance(data, DecimalType)
     if source in DATES:
         return target in DATES
     return is_number(data) and is_number(table)
+
+
+def _becomes_variant(data_type: DataType) -> bool:
+    """Return whether Spark casts a type to variant, and back: simple ones, and arrays of them."""
+    if isinstance(data_type, ArrayType):
+        return _becomes_variant(data_type.element_type)
+    return _name(data_type) in (*_SIMPLE, "variant") or isinstance(data_type, DecimalType)
 
 
 def is_parsed(data: DataType, table: DataType) -> bool:
@@ -279,10 +294,16 @@ def is_parsed(data: DataType, table: DataType) -> bool:
 
 
 def _is_cut_off(data: DataType, table: DataType) -> bool:
-    """Return whether a cast would drop fractions or times of day without an error."""
+    """Return whether a cast would drop fractions, times of day or types without an error."""
+    if _is_variant_cast(data, table):
+        return True
     if _name(table) == "date":
         return _name(data) in DATES and data != table
     return is_number(data) and is_number(table) and _decimals(data) > _decimals(table)
+
+
+def _is_variant_cast(data: DataType, table: DataType) -> bool:
+    return "variant" in (_name(data), _name(table)) and data not in (table, VOID)
 
 
 def _decimals(data_type: DataType) -> float:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from truckee.commands.schema.evolution import can_store
-from truckee.errors.columns import InvalidGeneratedColumnError, InvalidIdentityColumnError
+from truckee.errors.columns import (
+    GeneratedColumnTypeError,
+    InvalidGeneratedColumnError,
+    InvalidIdentityColumnError,
+)
 from truckee.errors.commands.dml import InvalidExpressionError
 from truckee.protocol.column_metadata import (
     CURRENT_DEFAULT_KEY,
@@ -15,6 +19,8 @@ from truckee.protocol.column_metadata import (
 from truckee.protocol.schema import PrimitiveType, StructField, StructType, type_text
 from truckee.spark.write.condition_checks import parse_expression
 from truckee.spark.write.table_sql import check_default, check_generation
+
+_VARIANT = PrimitiveType("variant")
 
 
 def check_generated_columns(
@@ -50,6 +56,9 @@ def _check_identity(field: StructField, partition_columns: tuple[str, ...]) -> N
 
 def _check_expression(spark: SparkSession, schema: StructType, field: StructField) -> None:
     sql = field.metadata[GENERATION_EXPRESSION_KEY]
+    if field.type == _VARIANT:
+        reason = "values of type variant cannot be compared"
+        raise GeneratedColumnTypeError(column=field.name, expression=sql, reason=reason)
     found = parse_expression(spark, sql, schema, what=f"generated column {field.name}")
     if isinstance(found, InvalidExpressionError):
         raise found
@@ -57,7 +66,7 @@ def _check_expression(spark: SparkSession, schema: StructType, field: StructFiel
     reason = None
     if not found.is_deterministic:
         reason = "its result is not the same each time"
-    elif not can_store(found.type, field.type):
+    elif not can_store(found.type, field.type) or found.type == _VARIANT:
         reason = f"it gives {type_text(found.type)}, and the column is {type_text(field.type)}"
     if reason is not None:
         raise InvalidGeneratedColumnError(column=field.name, expression=sql, reason=reason)

@@ -38,6 +38,7 @@ from truckee.spark.write.store_assignment import (
 
 _CATALYST = "org.apache.spark.sql.catalyst"
 _BOOLEAN = PrimitiveType("boolean")
+_VARIANT = PrimitiveType("variant")
 
 
 @dataclass(frozen=True)
@@ -101,10 +102,10 @@ def resolved_value(
     """Return a value computed from each of the rows, or raise what is wrong with it.
 
     A text for a column of numbers, times or truth values, of type `stored_as`, is cast to it here,
-    as the time zone of the session decides what a text means; so is a truth value for a number, and
-    a number for a truth value. A text that is no such value is an
-    error when the row is read, in Spark's ANSI mode and without it, unless the session has another
-    policy (see `store_assignment`).
+    as the time zone of the session decides what a text means; so is a truth value for a number, a
+    number for a truth value, and a value for a variant or a variant for a value. A text that is no
+    such value is an error when the row is read, in Spark's ANSI mode and without it, unless the
+    session has another policy (see `store_assignment`).
     """
     checked_type(given, what=what)
     column = F.expr(given) if isinstance(given, str) else given
@@ -129,6 +130,8 @@ def _is_cast_here(
 
     The writer casts numbers, dates and timestamps, with an error for what does not fit.
     """
+    if _VARIANT in (kind, stored_as) and kind != VOID:
+        return can_be_cast(spark, spark_type(kind), spark_type(stored_as))
     if not is_simple(kind) or not is_simple(stored_as):
         return False
     if policy is StoreAssignment.LEGACY:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
+from pyspark.sql.classic.column import Column as ClassicColumn
 from pyspark.sql.types import DataType
 
 from truckee.spark.jvm.bridge import (
@@ -105,6 +106,11 @@ def binary_search(spark: SparkSession, numbers: Sequence[int | float], value: Co
         getattr(java_class(spark, "scala.None$"), "MODULE$"),
     )
     return to_column(spark, search)
+
+
+def comparable_variants(spark: SparkSession, variants: Column) -> Column:
+    """Return variants as texts that are equal if the variants are, types included."""
+    return ClassicColumn(compiled(spark, "TruckeeVariants").comparable(variants._jc))
 
 
 def uncancelled(

@@ -8,7 +8,8 @@ The rows come as a DataFrame with `_change_type`; each function is one aggregati
 | `paired_rows`      | their identity is equal   | cancel if equal, else are an update's images  |
 
 Rows are equal as Spark groups them: null equals null, NaN equals NaN, -0.0 equals 0.0. Maps are
-compared as sets of entries, variants by type and JSON, texts byte by byte whatever their collation.
+compared as sets of entries, variants by their values and types, texts byte by byte whatever their
+collation.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 import msgspec
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ArrayType,
@@ -40,7 +41,7 @@ from truckee.changes.columns import (
 from truckee.changes.row_identity import not_unique_error
 from truckee.errors.diff import KeysNotUniqueError
 from truckee.spark.jvm.jvm_errors import install_translation, translate_with
-from truckee.spark.jvm.projection import column, uncancelled
+from truckee.spark.jvm.projection import column, comparable_variants, uncancelled
 
 _KEY = "__truckee_key_"
 _BEFORE, _AFTER = "__truckee_before", "__truckee_after"
@@ -222,8 +223,7 @@ def comparable_column(value: Column, data_type: DataType) -> Column:
                 F.transform(F.map_entries(value), lambda entry: _entry(entry, data_type))
             )
         case VariantType():
-            kind = F.schema_of_variant(value)
-            return F.when(value.isNotNull(), F.struct(kind, F.to_json(value)))
+            return comparable_variants(SparkSession.active(), value)
         case _:
             return value.cast(StringType())
 

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
-from pyspark.sql.types import DataType, UserDefinedType
+from pyspark.sql.types import DataType, UserDefinedType, VariantType
 
 from truckee.errors.commands.write import IdentityValueGivenError
 from truckee.protocol.column_metadata import GENERATION_EXPRESSION_KEY
-from truckee.protocol.schema import StructField, StructType
+from truckee.protocol.schema import PrimitiveType, StructField, StructType
 from truckee.spark.jvm.projection import Given, Item, Named, column, selected
-from truckee.spark.schema_conversion import bare_schema, to_spark
+from truckee.spark.schema_conversion import bare_schema, spark_type, to_spark
 from truckee.spark.write.identity import Identity, identity_of, identity_values
 from truckee.spark.write.session_copy import COLUMN_SETTINGS, on_session
 from truckee.spark.write.table_sql import default_value, generated_value
@@ -48,8 +48,8 @@ def rows_to_write(df: DataFrame, schema: StructType) -> RowsToWrite:
     assert len(present) == len(df.columns), "a column has no place in the table"
 
     held = {field.name: field.dataType for field in df.schema.fields}
-    names = [(field.name, given[field.name.casefold()]) for field in present]
-    plain = selected(df, (_plain(name, new, held[name]) for new, name in names))
+    names = [(field, given[field.name.casefold()]) for field in present]
+    plain = selected(df, (_plain(name, held[name], field) for field, name in names))
     rows = plain.to(to_spark(bare_schema(StructType(tuple(present)))))
     identities = _identities(present, missing)
     if identities:
@@ -74,11 +74,17 @@ def _in_tasks(rows: DataFrame) -> DataFrame:
     return rows.coalesce(rows.sparkSession.sparkContext.defaultParallelism)
 
 
-def _plain(name: str, new: str, held: DataType) -> Item:
-    """Return values of a user-defined type as the type that stores them, others unchanged."""
+def _plain(name: str, held: DataType, field: StructField) -> Item:
+    """Return values of a user-defined type as the type that stores them, others unchanged.
+
+    Values become variants, or variants other values, by a cast: `DataFrame.to` makes none of these.
+    """
     if isinstance(held, UserDefinedType):
-        return Given(sf.unwrap_udt(column(name)), new)
-    return Named(name, new)
+        return Given(sf.unwrap_udt(column(name)), field.name)
+    becomes_variant = field.type == PrimitiveType("variant")
+    if becomes_variant != isinstance(held, VariantType):
+        return Named(name, field.name, spark_type(field.type))
+    return Named(name, field.name)
 
 
 def _identities(present: list[StructField], missing: list[StructField]) -> dict[str, Identity]:

@@ -26,6 +26,11 @@ FILE_SETTINGS: Mapping[str, str] = {
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
     "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
     "spark.sql.parquet.fieldId.write.enabled": "true",
+    # Spark would shred variants, which only tables with that feature allow, and no table demands.
+    "spark.sql.variant.writeShredding.enabled": "false",
+    "spark.sql.variant.inferShreddingSchema": "false",
+    "spark.sql.variant.forceShreddingSchemaForTest": "",
+    "spark.sql.parquet.variant.annotateLogicalType.enabled": "true",
     "spark.sql.sources.partitionOverwriteMode": "static",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
