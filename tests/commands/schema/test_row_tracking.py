@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
@@ -21,7 +24,8 @@ from truckee.log.files.history import history
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import feed_options
 from truckee.protocol.actions import AddFile
-from truckee.storage import MemoryStorage
+from truckee.storage import LocalStorage, MemoryStorage
+from writing import rust_rows
 
 ON = {"delta.enableRowTracking": "true"}
 MARKED = add("a", rows=3, vector=vector("v"))
@@ -101,6 +105,20 @@ def test_neither_streams_nor_the_feed_show_a_backfill() -> None:
 def changes_from(storage: MemoryStorage, version: int) -> list[tuple[str, int]]:
     plan = plan_changes(storage, feed_options({"startingVersion": str(version)}))
     return [(file.path, file.version) for file in plan.files]
+
+
+def test_deltalake_reads_a_table_whose_rows_got_ids(tmp_path: Path) -> None:
+    storage = LocalStorage(str(tmp_path))
+    create_table(storage, metadata())
+    for name, numbers in (("a", [1, 2]), ("b", [3])):
+        pq.write_table(pa.table({"id": numbers}), tmp_path / name)
+        size = (tmp_path / name).stat().st_size
+        append(storage, add(name, rows=len(numbers), size=size))
+
+    set_properties(storage, ON)
+
+    assert ids(load_snapshot(storage)) == {"a": (0, 4), "b": (2, 4)}
+    assert sorted(row["id"] for row in rust_rows(tmp_path)) == [1, 2, 3]
 
 
 def test_files_that_have_ids_keep_them() -> None:
