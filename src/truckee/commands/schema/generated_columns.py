@@ -57,8 +57,11 @@ def _check_identity(field: StructField, partition_columns: tuple[str, ...]) -> N
 def _check_expression(spark: SparkSession, schema: StructType, field: StructField) -> None:
     sql = field.metadata[GENERATION_EXPRESSION_KEY]
     if field.type == _VARIANT:
-        reason = "values of type variant cannot be compared"
-        raise GeneratedColumnTypeError(column=field.name, expression=sql, reason=reason)
+        raise GeneratedColumnTypeError(
+            column=field.name,
+            expression=sql,
+            reason="values of type variant cannot be compared",
+        )
     found = parse_expression(spark, sql, schema, what=f"generated column {field.name}")
     if isinstance(found, InvalidExpressionError):
         raise found
