@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from truckee.commands.merge.builder import DeltaMergeBuilder
     from truckee.datasource.register import register
     from truckee.doors.enable import configure, enable, session
+    from truckee.doors.serve import serve
     from truckee.errors import DeltaError
     from truckee.installation import install, uninstall
     from truckee.local_table import LocalTable, open  # noqa: A004
@@ -42,6 +43,7 @@ _HOMES = {
     "read": "truckee.readwriter",
     "readStream": "truckee.readwriter",
     "register": "truckee.datasource.register",
+    "serve": "truckee.doors.serve",
     "session": "truckee.doors.enable",
     "table_changes": "truckee.readwriter",
     "uninstall": "truckee.installation",
@@ -65,6 +67,7 @@ __all__ = [
     "read",
     "readStream",
     "register",
+    "serve",
     "session",
     "table_changes",
     "uninstall",

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from truckee.delta_modules import DeltaSparkFinder, delta_modules
 from truckee.doors.enable import enable
 from truckee.errors.spark import DeltaJarPresentError
+from truckee.spark.session.arguments import is_connect_process
 from truckee.spark.session.session import start_without_delta_classes
 
 _PACKAGES = "spark.jars.packages"
@@ -122,7 +123,7 @@ def _making(original: Callable[..., None]) -> Callable[..., None]:
         self: SparkSession, sparkContext: Any, jsparkSession: Any = None, *rest: Any, **named: Any
     ) -> None:
         original(self, sparkContext, jsparkSession, *rest, **named)
-        if jsparkSession is None:
+        if jsparkSession is None and not is_connect_process():
             _enabled(self)
 
     return make

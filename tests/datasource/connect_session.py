@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import truckee
@@ -26,6 +28,7 @@ def main(folder: Path) -> dict[str, Any]:
     ensure_java()
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))
     spark = builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
     register(spark)
     try:
@@ -71,7 +74,30 @@ def found(spark: SparkSession, folder: Path) -> dict[str, Any]:
             refusal(lambda: truckee.write(rows)),
             refusal(lambda: truckee.enable(spark)),
         ],
+        "by name": by_name(spark, table),
+        "beside": refusal(lambda: truckee.enable(beside(spark))),
     }
+
+
+def by_name(spark: SparkSession, table: str) -> list[str]:
+    """Return what is said of tables by name, of which a Python data source is told nothing."""
+    spark.sql("CREATE TABLE entered (id INT) USING delta")
+    spark.sql(f"CREATE TABLE placed USING delta LOCATION '{table}'")
+    ends = spark.range(1).write.format("delta").mode("append")
+    return [
+        refusal(lambda: spark.table("entered").collect()),
+        refusal(lambda: spark.table("placed").collect()),
+        refusal(lambda: spark.sql("INSERT INTO entered VALUES (1)")),
+        refusal(lambda: ends.saveAsTable("saved")),
+    ]
+
+
+def beside(spark: SparkSession) -> SparkSession:
+    """Return the classic session that PySpark has started below the server, in this process."""
+    found = SparkSession._instantiatedSession
+    assert found is not None
+    assert found is not spark
+    return found
 
 
 def refusal(call: Callable[[], object]) -> str:
@@ -79,6 +105,10 @@ def refusal(call: Callable[[], object]) -> str:
         call()
     except DeltaError as error:
         return error.code
+    except PySparkException as error:
+        # Of an error in a Python data source, Spark tells the traceback.
+        found = re.search(r"errors[.]\w+[.](\w+): ", str(error))
+        return found[1] if found else str(error.getCondition())
     return "none"
 
 

@@ -38,4 +38,6 @@ def test_reads_writes_feeds_and_streams_of_a_remote_session(tmp_path: Path) -> N
         "copy": both,
         "kept": both,
         "refused": ["TRUCKEE_REMOTE_SESSION"] * 4,
+        "by name": ["NoPathToReadError"] * 2 + ["NoPathToWriteError"] * 2,
+        "beside": "TRUCKEE_REMOTE_SESSION",
     }

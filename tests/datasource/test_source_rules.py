@@ -22,6 +22,9 @@ from truckee.errors.stream_schema import (
 from truckee.errors.streaming import (
     DifferentTableError,
     MissingCommitsError,
+    NativeWriterNeededError,
+    NoPathToReadError,
+    NoPathToWriteError,
     TimeTravelOfStreamError,
 )
 from truckee.log.snapshot import load_snapshot
@@ -30,6 +33,7 @@ from truckee.options.text import UnknownOptionWarning
 from truckee.protocol.paths import commit_path
 from truckee.storage.local import LocalStorage
 
+IDS = StructType([StructField("id", LongType())])
 LIMIT: Any = None
 """What Spark says about limits is not looked at, unless it asks for all there is."""
 
@@ -208,3 +212,45 @@ def test_a_stream_is_loaded_again_after_its_schema_log_has_a_new_entry(
 
     assert again.latestOffset(offset, LIMIT)["reservoirVersion"] == 2
     assert len(again.partitions(offset, again.latestOffset(offset, LIMIT))) == 1
+
+
+# For a table by name, Spark passes a Python data source no path.
+def test_reads_without_a_path_say_that_names_are_not_known_here() -> None:
+    nameless = TruckeeSource({})
+    reads = (
+        nameless.schema,
+        lambda: nameless.reader(IDS),
+        lambda: nameless.streamReader(IDS).initialOffset(),
+    )
+
+    for read in reads:
+        with pytest.raises(NoPathToReadError) as caught:
+            read()
+        assert str(caught.value) == (
+            "[DELTA_OPERATION_NOT_ALLOWED] no path is given to read; of a table by name, Spark "
+            "does not tell a Python data source where it is\n"
+            "hint: give one path to load, or read by name in a session of truckee.session() or "
+            "truckee.enable(spark); over Spark Connect, on a server started by truckee serve"
+        )
+
+
+def test_writes_without_a_path_say_that_names_are_not_known_here() -> None:
+    with pytest.raises(NoPathToWriteError) as caught:
+        SourceWriter({}, IDS, overwrite=False)
+
+    assert str(caught.value) == (
+        "[DELTA_OPERATION_NOT_ALLOWED] no path is given to write to; for a table by name, Spark "
+        "passes a Python data source only the rows\n"
+        "hint: give a path to save or start, or write by name in a session of truckee.session() or "
+        "truckee.enable(spark); over Spark Connect, on a server started by truckee serve"
+    )
+
+
+def test_rows_are_not_shuffled_by_python_workers(table: Table) -> None:
+    place = {"path": table.storage.root}
+
+    with pytest.raises(NativeWriterNeededError) as caught:
+        SourceWriter({**place, "optimizeWrite": "true"}, IDS, overwrite=False)
+    SourceWriter({**place, "optimizeWrite": "false"}, IDS, overwrite=False)
+
+    assert "option optimizeWrite has rows shuffled first" in str(caught.value)

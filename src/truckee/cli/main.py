@@ -16,7 +16,7 @@ from typing import Annotated, Any, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from truckee.cli import care, changes, demo, diff, inspect, optimize, report, rows, sql
+from truckee.cli import care, changes, demo, diff, inspect, optimize, report, rows, serve, sql
 from truckee.cli.render import accept_any_text, in_utc, words
 from truckee.errors.base import DeltaError
 
@@ -36,6 +36,7 @@ _COMMANDS: Mapping[str, Callable[..., None]] = {
     "restore": care.restore,
     "clone": care.clone,
     "sql": sql.sql,
+    "serve": serve.serve,
     "demo": demo.demo,
 }
 

@@ -12,6 +12,7 @@ from truckee.changes.plan import open_feed
 from truckee.errors.changes import ChangelogNotHereError
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.stream_schema import SchemaLogOfBatchReadError
+from truckee.errors.streaming import NoPathToReadError
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.time_travel import path_and_time, snapshot_at
 from truckee.options.feed import FEED_SWITCHES, Bound, feed_options, is_feed_read
@@ -99,7 +100,7 @@ def read_request(options: Mapping[str, object]) -> ReadRequest:
     """
     text = Options(options)
     if "path" not in text:
-        raise IllegalOptionError(option="path", value="", needs="the path of a table")
+        raise NoPathToReadError
     _check_no_changelog(text)
     asked = ReadRequest(text, text["path"])
     path, at = path_and_time(

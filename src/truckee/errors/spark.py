@@ -35,9 +35,25 @@ class RemoteSessionError(DeltaError):
 
     def __str__(self) -> str:
         return (
-            "the session is one of Spark Connect, which has no JVM here; SQL of Delta, DeltaTable, "
-            "truckee.read and truckee.write need a classic session\n"
-            'hint: read and write with format("truckee"), or use truckee.open(path)'
+            "the session is one of Spark Connect, which has no JVM here; DeltaTable, truckee.read, "
+            "truckee.write and truckee.enable need a classic session\n"
+            'hint: connect to a server started by truckee serve, and use SQL and format("delta"); '
+            'on other servers, format("truckee") reads and appends by path'
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ConnectServerError(DeltaError):
+    """A Spark Connect server cannot be started in this process."""
+
+    code: ClassVar[str] = "TRUCKEE_CONNECT_SERVER_NOT_STARTED"
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"the Spark Connect server was not started: {self.reason}\n"
+            "hint: name a host of this machine and a port that is free, such as port 0, in a "
+            "process that runs no server"
         )
 
 

@@ -12,6 +12,7 @@ DeltaError
   NullTypeInStreamError            a column without a type
   ValueDoesNotFitError             a value that its column cannot hold
   NativeWriterNeededError          a table or an option that only Spark's own writer can serve
+  NoPathToReadError                no path to read
   NoPathToWriteError               no path to write to
 
 Errors of a stream's offsets, and of the checkpoint that stores them.
@@ -30,6 +31,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from truckee.errors.base import DeltaError
+
+_WHERE_NAMES_WORK = (
+    "in a session of truckee.session() or truckee.enable(spark); over Spark Connect, on a server "
+    "started by truckee serve"
+)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -200,22 +206,36 @@ class NativeWriterNeededError(DeltaError):
     def __str__(self) -> str:
         return (
             f'{self.table} cannot be written by format("truckee"): {self.reason}\n'
-            "hint: write with truckee.write(df) in a classic session, in foreachBatch for a stream"
+            "hint: write with truckee.write(df) in a classic session, in foreachBatch for a "
+            "stream; over Spark Connect, use a server started by truckee serve"
         )
 
 
 @dataclass(eq=False, kw_only=True)
-class NoPathToWriteError(DeltaError):
-    """A write gives no path; SQL, for example, only gives a name."""
+class NoPathToReadError(DeltaError):
+    """A read by a Python data source gives no path; for a table by name, Spark passes it none."""
 
     code: ClassVar[str] = "DELTA_OPERATION_NOT_ALLOWED"
 
     def __str__(self) -> str:
         return (
-            'format("truckee") has no path to write to; for INSERT INTO and writeTo, Spark passes '
-            "it only the rows\n"
-            "hint: give a path, or write by name: "
-            'truckee.write(df).mode("append").saveAsTable(name)'
+            "no path is given to read; of a table by name, Spark does not tell a Python data "
+            "source where it is\n"
+            f"hint: give one path to load, or read by name {_WHERE_NAMES_WORK}"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class NoPathToWriteError(DeltaError):
+    """A write by a Python data source gives no path; for a name, Spark passes it only the rows."""
+
+    code: ClassVar[str] = "DELTA_OPERATION_NOT_ALLOWED"
+
+    def __str__(self) -> str:
+        return (
+            "no path is given to write to; for a table by name, Spark passes a Python data source "
+            "only the rows\n"
+            f"hint: give a path to save or start, or write by name {_WHERE_NAMES_WORK}"
         )
 
 

@@ -187,6 +187,7 @@ def _spark_classes() -> dict[type[DeltaError], type[PySparkException]]:
             errors.MultipleBoundariesError,
             errors.NoColumnsError,
             errors.NoCommitsFoundError,
+            errors.NoPathToReadError,
             errors.NoPathToWriteError,
             errors.NoStartError,
             errors.NoTableLocationError,

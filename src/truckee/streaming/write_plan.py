@@ -101,6 +101,7 @@ def write_plan(
     snapshot = existing_table(storage)
     table = table_after(write, data, snapshot, settings or {})
     if settings is None:
+        _refuse_shuffle(options, storage)
         _refuse_sql_rules(table, data)
     table.check("WRITE")
     txn = None
@@ -150,6 +151,12 @@ def _refuse_sql_options(options: WriteOptions, storage: Storage, is_overwrite: b
         raise NativeWriterNeededError(table=storage.root, reason=reason)
     if options.dynamic_overwrite and is_overwrite:
         reason = "option partitionOverwriteMode is dynamic"
+        raise NativeWriterNeededError(table=storage.root, reason=reason)
+
+
+def _refuse_shuffle(options: WriteOptions, storage: Storage) -> None:
+    if options.files.optimize_write:
+        reason = "option optimizeWrite has rows shuffled first, and Python workers cannot do that"
         raise NativeWriterNeededError(table=storage.root, reason=reason)
 
 

@@ -172,15 +172,27 @@ def test_a_log_without_checkpoints_or_with_a_wrong_checksum_is_told(tmp_path: Pa
     for _ in range(21):
         table.commit(days=1)
 
-    assert findings(table)["checkpoints"].severity is Severity.WARNING
+    late = findings(table)["checkpoints"]
+    assert late.severity is Severity.WARNING
+    assert late.says == (
+        "22 commits and there is no checkpoint; one is due every 10, so readers have to read each "
+        "of them"
+    )
+    # Checkpoints are written at versions that the interval divides.
+    assert late.mend == "the commit of version 30 writes a checkpoint"
 
     write_checkpoint(load_snapshot(table.storage))
     told = findings(table)["checkpoints"].says
     assert told == "the newest is of version 21, with 0 commits after it"
+    for _ in range(21):
+        table.commit(days=1)
+    told = findings(table)["checkpoints"].says
+    assert told.startswith("21 commits came after the last checkpoint; one is due every 10, ")
+    write_checkpoint(load_snapshot(table.storage))
     (table.path / "_delta_log" / "_last_checkpoint").unlink()
     assert "names no existing checkpoint" in findings(table)["checkpoints"].says
 
-    table.storage.write(checksum_path(21), json.dumps({"numFiles": 7}).encode())
+    table.storage.write(checksum_path(42), json.dumps({"numFiles": 7}).encode())
     assert findings(table)["checksum"].severity is Severity.ERROR
 
 

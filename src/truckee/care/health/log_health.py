@@ -29,13 +29,15 @@ def _checkpoints(snapshot: Snapshot, listing: LogListing) -> Iterator[Finding]:
     behind = snapshot.version - (-1 if newest is None else newest)
     hint = last_checkpoint_version(snapshot.storage)
     facts = {"newest": newest, "hint": hint, "commitsSince": behind}
-    mend = f"commit once more; a checkpoint is due every {count_text(interval, 'version')}"
+    due = (snapshot.version // interval + 1) * interval
+    mend = f"the commit of version {due} writes a checkpoint"
     if behind > _LATE * interval:
+        since = "and there is no checkpoint" if newest is None else "came after the last checkpoint"
         yield Finding(
             topic="checkpoints",
             severity=Severity.WARNING,
-            says=f"{count_text(behind, 'commit')} came after the last checkpoint, one is due every "
-            f"{interval}, so readers have to read each of them",
+            says=f"{count_text(behind, 'commit')} {since}; one is due every {interval}, so readers "
+            "have to read each of them",
             mend=mend,
             facts=facts,
         )

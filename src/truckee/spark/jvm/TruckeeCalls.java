@@ -21,8 +21,6 @@ import py4j.PythonClient;
  * has taken this object.
  */
 public class TruckeeCalls implements BiFunction {
-  private static final String ERROR = "truckee-error-";
-
   private final Maker calls;
   private final int number;
 
@@ -31,7 +29,7 @@ public class TruckeeCalls implements BiFunction {
     this.number = number;
   }
 
-  /** The answer of Python. A text with this prefix is the mark of an error that Python has kept. */
+  /** The answer of Python, or the error that it raised. */
   public Object apply(Object first, Object second) {
     Object answer;
     try {
@@ -41,9 +39,7 @@ public class TruckeeCalls implements BiFunction {
     } catch (Exception error) {
       throw new RuntimeException(error);
     }
-    if (answer instanceof String && ((String) answer).startsWith(ERROR)) {
-      throw new IllegalStateException((String) answer);
-    }
+    TruckeeErrors.check(answer);
     return answer;
   }
 

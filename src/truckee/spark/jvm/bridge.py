@@ -18,7 +18,7 @@ from pyspark.sql import Column, SparkSession
 
 from truckee.errors.spark import SessionStoppedError
 from truckee.spark.jvm.classes import maker
-from truckee.spark.jvm.jvm_errors import error_mark, install_translation
+from truckee.spark.jvm.jvm_errors import error_answer, install_translation
 from truckee.spark.jvm.jvm_errors import translate_with as translate_with
 from truckee.spark.jvm.spark_version import ALLOW_UNTESTED, check_spark_version
 
@@ -134,7 +134,7 @@ class _Answers:
     """The one object of Python that the JVM calls; it finds functions by their numbers.
 
     It raises nothing: Py4J would log the exception with its stack, although the user sees it
-    anyway. Instead of a result, the JVM gets the mark of the error.
+    anyway. Instead of a result, the JVM gets a text that tells the error.
     """
 
     def call(self, number: int, released: str, first: Any, second: Any) -> Any:
@@ -144,7 +144,7 @@ class _Answers:
         try:
             answer = None if function is None else function(first, second)
         except BaseException as error:
-            answer = error_mark(error)
+            answer = error_answer(error)
         # Py4J drops an object of the JVM as soon as Python does, perhaps before the JVM uses it.
         _thread.answer = answer
         _forget_copies()

@@ -1,7 +1,8 @@
 """Errors that pass through the JVM: our own are found again, and not logged a second time.
 
 An error that Python raises in a call from the JVM is kept here under a mark, and the JVM gets only
-the mark. The exception that comes out of the JVM, however wrapped, is recognised by it.
+the mark. The exception that comes out of the JVM, however wrapped, is recognised by it. Clients of
+a Spark Connect server are in other processes; for them the JVM also gets what they are told.
 """
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ from itertools import count
 from threading import local
 from typing import Any
 
-from pyspark.errors import PySparkException
+from pyspark.errors import (
+    AnalysisException,
+    ArithmeticException,
+    IllegalArgumentException,
+    ParseException,
+    PySparkException,
+    UnsupportedOperationException,
+)
 from pyspark.errors.exceptions import captured
 from pyspark.logger import PySparkLogger
 
@@ -44,10 +52,38 @@ _STOPPED = (
     "SparkContext has been shutdown",
     "SparkContext is stopped",
 )
+# What `TruckeeErrors.java` has an exception for; a class comes before the one that it extends.
+_TOLD_AS = (
+    ParseException,
+    AnalysisException,
+    IllegalArgumentException,
+    UnsupportedOperationException,
+    ArithmeticException,
+)
 _raised: dict[str, BaseException] = {}
 _numbers = count()
 _translators: list[Callable[[list[str]], BaseException | None]] = []
 _thread = local()
+_has_clients = False
+
+
+def tell_clients() -> None:
+    """From now on, tell the JVM all that a client of a Spark Connect server is told of an error."""
+    global _has_clients
+    _has_clients = True
+
+
+def error_answer(error: BaseException) -> str:
+    """Return the answer to a call of the JVM that raised `error` (see `TruckeeErrors.java`)."""
+    marked = error_mark(error).replace("\0", "")
+    if not _has_clients:
+        return marked
+    kind = next((kind.__name__ for kind in _TOLD_AS if isinstance(error, kind)), "")
+    condition = state = None
+    if isinstance(error, PySparkException):
+        condition, state = error.getCondition(), error.getSqlState()
+    text = _MARKED.sub("", marked, count=1)
+    return "\0".join((marked, kind, condition or "", state or "", text))
 
 
 def error_mark(error: BaseException) -> str:

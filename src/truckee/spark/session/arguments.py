@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.errors.options import ArgumentTypeError
@@ -11,6 +13,17 @@ from truckee.options.arguments import checked_path as checked_path
 from truckee.options.arguments import package_and_type
 
 _CONNECT = "pyspark.sql.connect."
+# PySpark sets one of them before it starts a server for `remote("local")` in this process.
+_CONNECT_MODES = ("SPARK_LOCAL_REMOTE", "SPARK_CONNECT_MODE_ENABLED")
+
+
+def is_connect_process() -> bool:
+    """Return whether PySpark's functions make columns of Spark Connect in this process.
+
+    Then truckee cannot work for a classic session of the process, such as the one that PySpark
+    starts below a server of its own.
+    """
+    return any(name in os.environ for name in _CONNECT_MODES)
 
 
 def checked_session(given: object) -> SparkSession:

@@ -24,12 +24,14 @@ from pyspark.sql import DataFrame, SparkSession
 from truckee.errors.spark import DeltaJarPresentError
 from truckee.spark.jvm.bridge import Callback, compiled, gateway
 from truckee.spark.jvm.classes import add_services
+from truckee.spark.jvm.jvm_errors import tell_clients
 from truckee.spark.session.delta_jar import delta_jar
 from truckee.spark.session.session import CATALOG_SETTING, DELTA_CATALOG
 from truckee.spark.session.settings import working_for
 
 _CATALOG = "truckee.TruckeeCatalog"
 _SERVICES = {"org.apache.spark.sql.sources.DataSourceRegister": ["truckee.TruckeeSource"]}
+_CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
 _REPLACEABLE = ("", "builtin", DELTA_CATALOG, _CATALOG)
 _jars: dict[str | None, str | None] = {}
 
@@ -57,6 +59,8 @@ def open_doors(spark: SparkSession, answer: Answer) -> None:
     Spark's catalog, that catalog is kept, with a warning.
     """
     refuse_delta_jar(spark)
+    if _CONNECT_PLUGIN in str(spark.sparkContext.getConf().get("spark.plugins", "")):
+        tell_clients()
     session = spark._jsparkSession
     is_new = compiled(spark, "TruckeeSessions").isClosed(session)
     if not is_new:
