@@ -28,11 +28,14 @@ from truckee.commands.schema.edits import (
 )
 from truckee.commands.table_plan import table_plan
 from truckee.errors.commands.alter import (
+    ClusteringColumnDropError,
     ColumnChangeError,
     ColumnMappingRequiredError,
     DependentColumnError,
     DropNeedsColumnMappingError,
+    GeneratedFromColumnError,
     NotNullColumnError,
+    PartitionColumnDropError,
     TypeChangeError,
 )
 from truckee.errors.commands.dml import InvalidExpressionError
@@ -264,14 +267,14 @@ def check_not_in_layout(snapshot: Snapshot, path: ColumnPath) -> None:
     chain = find_column(snapshot.schema, path)
     if chain is None:
         return
-    used = []
+    name = ".".join(path)
     if len(path) == 1 and chain.field.name in snapshot.partition_columns:
-        used.append("the partitioning of the table")
+        told = ("the partitioning of the table",)
+        raise PartitionColumnDropError(action="dropped", column=name, dependents=told)
     clustered = clustering_columns(snapshot) or ()
     if any(other[: len(path)] == chain.physical_path for other in clustered):
-        used.append("the clustering of the table")
-    if used:
-        raise DependentColumnError(action="dropped", column=".".join(path), dependents=tuple(used))
+        told = ("the clustering of the table",)
+        raise ClusteringColumnDropError(action="dropped", column=name, dependents=told)
 
 
 def check_independent(
@@ -292,7 +295,9 @@ def check_independent(
         if _reads(spark, snapshot.schema, sql, path[0].casefold())
     ]
     if used:
-        raise DependentColumnError(action=action, column=".".join(path), dependents=tuple(used))
+        by_constraint = any(shown.startswith("the constraint") for shown in used)
+        kind = DependentColumnError if by_constraint else GeneratedFromColumnError
+        raise kind(action=action, column=".".join(path), dependents=tuple(used))
 
 
 def _reads(spark: SparkSession, schema: StructType, sql: str, column: str) -> bool:

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
+from truckee.commands.schema.clustering import check_clustering_request
 from truckee.commands.schema.column_mapping import MODE_KEY, with_column_mapping
 from truckee.commands.schema.row_tracking import with_row_tracking
 from truckee.commands.table_plan import table_plan
+from truckee.errors.columns import ClusteringFeatureSetError
 from truckee.errors.commands.alter import (
     ColumnMappingModeChangeError,
     ConstraintPropertyError,
@@ -39,6 +41,7 @@ def set_properties(storage: Storage, properties: Mapping[str, str]) -> int:
     snapshot = load_snapshot(storage)
     changes = validated_properties(properties, snapshot.metadata.configuration)
     _refuse_constraints(changes)
+    check_clustering_request(changes, ClusteringFeatureSetError)
     comment = changes.pop(_COMMENT, snapshot.metadata.description)
     metadata = replace(
         snapshot.metadata,

@@ -13,6 +13,9 @@ DeltaError
 ├── ColumnNotFoundError             a column that the table does not have
 ├── ColumnExistsError               a column that the table already has
 ├── DependentColumnError            something else depends on the column
+│   ├── GeneratedFromColumnError    by a generated column
+│   ├── PartitionColumnDropError    by the partitions of the table
+│   └── ClusteringColumnDropError   by its clustering
 ├── ColumnChangeError               a change that data files do not allow
 │   ├── TypeChangeError               to another type
 │   └── NotNullColumnError            a new column that is NOT NULL
@@ -222,6 +225,24 @@ class DependentColumnError(DeltaError):
             f"column {self.column} cannot be {self.action}, because it is used by "
             f"{', '.join(self.dependents)}\nhint: drop what depends on the column first"
         )
+
+
+class GeneratedFromColumnError(DependentColumnError):
+    """The same: a generated column is computed from it."""
+
+    code: ClassVar[str] = "DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE"
+
+
+class PartitionColumnDropError(DependentColumnError):
+    """The same: the table is partitioned by it."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_DROP_PARTITION_COLUMN"
+
+
+class ClusteringColumnDropError(DependentColumnError):
+    """The same: the table is clustered by it."""
+
+    code: ClassVar[str] = "DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN"
 
 
 @dataclass(eq=False, kw_only=True)
