@@ -19,13 +19,15 @@ BEFORE = (
     "CREATE TABLE refused_parts (id INT, v STRING) USING delta PARTITIONED BY (v)",
     "CREATE TABLE refused_dropped (id INT, s STRUCT<x: INT>, v STRING) USING delta "
     "PARTITIONED BY (v) TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
-    "CREATE TABLE refused_clustered (id INT, v STRING) USING delta CLUSTER BY (v) "
-    "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
     "CREATE TABLE refused_parquet (id INT, v STRING) USING parquet",
     "CREATE TABLE refused_csv (id INT) USING csv",
     "CREATE VIEW refused_view AS SELECT * FROM refused",
     "CREATE TEMPORARY VIEW refused_temporary AS SELECT 1 AS id",
     "CREATE TABLE delta.`{p}/t` (id INT, v STRING) USING delta",
+    "CREATE TABLE delta.`{p}/parts` (id INT COMMENT 'key', v STRING) USING delta "
+    "PARTITIONED BY (v) TBLPROPERTIES ('k' = 'v')",
+    "CREATE TABLE refused_clustered (id INT, n INT, v INT GENERATED ALWAYS AS (n + 1)) "
+    "USING delta CLUSTER BY (id) TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
     "CREATE TABLE refused_rows (id INT NOT NULL, n INT) USING delta",
     "ALTER TABLE refused_rows ADD CONSTRAINT above CHECK (n > 0)",
     "INSERT INTO refused VALUES (1, 'a', NULL, NULL, NULL)",
@@ -300,12 +302,6 @@ _COLUMNS = (
         "0AKDC",
     ),
     Refusal(
-        "ALTER TABLE refused_clustered DROP COLUMN v",
-        ANALYSIS,
-        "DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN",
-        "0AKDC",
-    ),
-    Refusal(
         "ALTER TABLE refused_dropped DROP COLUMN s.x",
         ANALYSIS,
         "DELTA_DROP_COLUMN_ON_SINGLE_FIELD_SCHEMA",
@@ -554,7 +550,95 @@ _MORE = (
         "42809",
     ),
 )
-REFUSALS = _NAMES + _COLUMNS + _VALUES + _MORE
+_LOCATED = "CREATE TABLE refused_name {} LOCATION '{{p}}/parts'"
+_CREATED = (
+    *_each(
+        f"""
+        {_LOCATED.format("(id INT, v STRING) USING delta PARTITIONED BY (v)")}
+        {_LOCATED.format("(id INT COMMENT 'key') USING delta")}
+        CREATE OR REPLACE TABLE refused_name (z INT) USING delta LOCATION '{{p}}/parts'
+        """,
+        ANALYSIS,
+        "DELTA_CREATE_TABLE_SCHEME_MISMATCH",
+        "42KD7",
+    ),
+    Refusal(
+        _LOCATED.format("(id INT COMMENT 'key', v STRING) USING delta"),
+        ANALYSIS,
+        "DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING",
+        "42KD7",
+    ),
+    Refusal(
+        _LOCATED.format("USING delta TBLPROPERTIES ('k' = 'w')"),
+        ANALYSIS,
+        "DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY",
+        "42KD7",
+    ),
+    Refusal(
+        "CREATE OR REPLACE TABLE refused (z INT) USING delta LOCATION '{p}/elsewhere'",
+        ANALYSIS,
+        "DELTA_TABLE_LOCATION_MISMATCH",
+        "42613",
+    ),
+    Refusal(
+        "CREATE TABLE refused_name (a INT) USING delta "
+        "TBLPROPERTIES ('delta.feature.clustering' = 'supported')",
+        ANALYSIS,
+        "DELTA_CREATE_TABLE_SET_CLUSTERING_TABLE_FEATURE_NOT_ALLOWED",
+        "42000",
+    ),
+    Refusal(
+        "ALTER TABLE refused SET TBLPROPERTIES ('delta.feature.clustering' = 'supported')",
+        ANALYSIS,
+        "DELTA_ALTER_TABLE_SET_CLUSTERING_TABLE_FEATURE_NOT_ALLOWED",
+        "42000",
+    ),
+    Refusal(
+        "ALTER TABLE refused_parts CLUSTER BY NONE",
+        ANALYSIS,
+        "DELTA_ALTER_TABLE_CLUSTER_BY_ON_PARTITIONED_TABLE_NOT_ALLOWED",
+        "42000",
+    ),
+    Refusal(
+        "CREATE OR REPLACE TABLE refused_clustered USING delta PARTITIONED BY (v) "
+        "AS SELECT 1 AS id, 2 AS v",
+        ANALYSIS,
+        "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE",
+        "42000",
+    ),
+    Refusal(
+        "ALTER TABLE refused_clustered DROP COLUMN id",
+        ANALYSIS,
+        "DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN",
+        "0AKDC",
+    ),
+    Refusal(
+        "ALTER TABLE refused_clustered RENAME COLUMN n TO m",
+        ANALYSIS,
+        "DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE",
+        "42K09",
+    ),
+    Refusal(
+        _DATA.format("1 AS id") + '.mode("append").save(p + "/parts")',
+        ANALYSIS,
+        "DELTA_PARTITION_COLUMN_NOT_FOUND",
+        "42703",
+    ),
+    Refusal(
+        "CREATE OR REPLACE TABLE refused_parquet (a INT) USING delta",
+        ANALYSIS,
+        "DELTA_NOT_A_DELTA_TABLE",
+        "0AKDD",
+    ),
+    Refusal(
+        "CREATE TABLE refused_name (a BIGINT GENERATED ALWAYS AS IDENTITY, b INT) USING delta "
+        "PARTITIONED BY (a)",
+        ANALYSIS,
+        "DELTA_IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED",
+        "42601",
+    ),
+)
+REFUSALS = _NAMES + _COLUMNS + _VALUES + _MORE + _CREATED
 
 _SCHEMA_MISMATCH = "A schema mismatch detected when writing to the Delta table"
 _MERGE = """.alias("t").merge(

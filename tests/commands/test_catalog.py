@@ -395,3 +395,23 @@ def test_a_name_that_is_no_table_is_told_with_what_helps(
             spark.sql(f"DROP {made.split()[1]} {name}")
 
     assert caught.value.sentence() == f"{name} is not a Delta table: {says}"
+
+
+def test_a_location_is_taken_as_it_is_written(spark: SparkSession, tmp_path: Path) -> None:
+    place = tmp_path / "50%25 off"
+    spark.sql(f"CREATE TABLE {NAME} (id INT) USING delta LOCATION '{place}'")
+
+    spark.sql(f"INSERT INTO {NAME} VALUES (1)")
+
+    assert last_version(place) == 1
+    assert ids(spark, f"SELECT * FROM {NAME}") == [1]
+    shown = spark.sql(f"DESCRIBE EXTENDED {NAME}").where("col_name = 'Location'").first()
+    assert shown["data_type"] == f"file:{place}"
+
+
+def test_the_properties_of_a_clustered_table_name_its_columns(spark: SparkSession) -> None:
+    spark.sql(f"CREATE TABLE {NAME} (id INT, s STRUCT<x: INT>) USING delta CLUSTER BY (s.x, id)")
+
+    (shown,) = spark.sql(f"SHOW TBLPROPERTIES {NAME} ('clusteringColumns')").collect()
+
+    assert shown["value"] == '[["s","x"],["id"]]'

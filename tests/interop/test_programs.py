@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from interop.delta_spark import DeltaSpark
 from interop.table_facts import table_facts
+from interop.table_programs import PROGRAMS as TABLE_PROGRAMS
 from truckee.doors.enable import enable
 
 pytestmark = pytest.mark.interop
@@ -443,6 +444,8 @@ spark.sql("INSERT INTO made VALUES (2, '08')")
 spark.sql("UPDATE made SET id = 3 WHERE id = 1")
 """,
 }
+
+PROGRAMS |= TABLE_PROGRAMS
 
 _LOOK = """
 found = spark.sql("SELECT * FROM made")

@@ -34,6 +34,19 @@ def test_newer_data_may_have_more_columns_than_the_reader() -> None:
     assert not can_read(data, reader, data_is_newer=True)
 
 
+def test_a_reader_may_have_wider_types_where_that_is_allowed() -> None:
+    reader, data = simple_schema("id long", "d double"), simple_schema("id integer", "d float")
+
+    assert can_read(reader, data, widening=True)
+    assert not can_read(reader, data)
+    assert not can_read(data, reader, widening=True)
+    assert can_read(
+        StructType((StructField("l", ArrayType(reader)),)),
+        StructType((StructField("l", ArrayType(data)),)),
+        widening=True,
+    )
+
+
 @pytest.mark.parametrize("data_is_newer", [False, True])
 @pytest.mark.parametrize(
     ("reader", "data"),

@@ -454,12 +454,13 @@ def test_a_dropped_column_needs_a_schema_log_from_either_side() -> None:
         paths(stream(made.storage, startingVersion=0))
 
 
-def test_a_widened_type_needs_a_schema_log() -> None:
+def test_a_type_that_is_widened_while_a_stream_runs_needs_a_schema_log_or_a_restart() -> None:
     made = Table().commit(PROTOCOL, metadata("id integer"), add("a"))
     of = stream(made.storage)
     (field,) = simple_schema("id long").fields
     changed = replace(field, metadata={"delta.typeChanges": [{"fromType": "integer"}]})
-    made.commit(metadata(changed, enableTypeWidening="true"))
+    made.commit(metadata(changed, enableTypeWidening="true")).commit(add("b"))
 
     with pytest.raises(NonAdditiveSchemaChangeError, match="column id has another type"):
         paths(of)
+    assert paths(stream(made.storage, startingVersion=0)) == ["a", "b"]

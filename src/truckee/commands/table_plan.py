@@ -25,6 +25,14 @@ from truckee.protocol.schema import StructType
 from truckee.protocol.table_configuration import TableConfiguration
 from truckee.storage.base import Storage
 
+_KEPT = (
+    TableProperties.enable_deletion_vectors.key,
+    TableProperties.checkpoint_policy.key,
+    TableProperties.enable_row_tracking.key,
+    TableProperties.materialized_row_id_column_name.key,
+    TableProperties.materialized_row_commit_version_column_name.key,
+)
+
 
 def existing_table(storage: Storage) -> Snapshot | None:
     """Return the latest version of the table in a storage, None if there is no table."""
@@ -52,6 +60,18 @@ def new_metadata(
         configuration=dict(configuration or {}),
         created_time=now_ms(),
     )
+
+
+def with_kept_properties(
+    configuration: Mapping[str, str], replaced: Snapshot | None
+) -> dict[str, str]:
+    """Return the configuration of a table that replaces another one.
+
+    What the old one says of deletion vectors, row tracking and V2 checkpoints stays, as in
+    delta-spark, unless the new configuration says something else; its other properties are gone.
+    """
+    old = {} if replaced is None else replaced.metadata.configuration
+    return {**{key: old[key] for key in _KEPT if key in old}, **configuration}
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from msgspec.structs import replace as replace_struct
@@ -56,6 +58,10 @@ _SPARKS_OWN = ("EXISTS_DEFAULT", "GENERATION_EXPRESSION", "identity.", "__")
 def create(question: Question) -> None:
     """Create or replace a table without rows."""
     definition, creation = definition_of(question), Creation(question.about["creation"])
+    if creation in (Creation.CREATE, Creation.CREATE_IF_NOT_EXISTS):
+        # As in delta-spark, options of this statement become properties, under two names each.
+        options = _options(question.about["properties"])
+        definition = replace(definition, properties={**definition.properties, **options})
     create_table(question.spark, definition, creation)
 
 
@@ -133,7 +139,8 @@ def definition_of(question: Question) -> TableDefinition:
     """Return the definition of the requested table."""
     about = question.about
     given: dict[str, str] = about["properties"]
-    location = given.get("location")
+    # Spark has put a scheme before a path, and encoded nothing in it.
+    location = None if "location" not in given else re.sub("^file:/+", "/", given["location"])
     path = about.get("path")
     if path is not None:
         if location is not None and _bare(location) != _bare(path):
@@ -165,6 +172,11 @@ def _properties(given: Mapping[str, str]) -> dict[str, str]:
         and not key.startswith(_OPTION)
         and (key not in options or key.lower().startswith("delta."))
     }
+
+
+def _options(given: Mapping[str, str]) -> dict[str, str]:
+    named = {key: value for key, value in given.items() if key.startswith(_OPTION)}
+    return {**{key.removeprefix(_OPTION): value for key, value in named.items()}, **named}
 
 
 def _bare(place: str) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
 from truckee.commands.catalog import delta_location
+from truckee.commands.schema.clustering import clustering_paths
 from truckee.errors.log import NotADeltaTableError
 from truckee.errors.options import TwoTimeTravelsError
 from truckee.log.files.absent_table import unreadable_path
@@ -89,7 +91,8 @@ def load(question: Question) -> Any:
             **property_texts(snapshot),
             **entry_properties(entry),
             "provider": "delta",
-            "location": path,
+            # Spark spells local paths as URLs.
+            "location": f"file:{path}" if path.startswith("/") else path,
         },
         entry=entry,
         rows=_rows(snapshot, is_named=entry is not None, follows=at is None),
@@ -103,8 +106,11 @@ def property_texts(snapshot: Snapshot) -> dict[str, str]:
     if protocol.writer_features is not None:
         features = {f"delta.feature.{name}": "supported" for name in supported_features(protocol)}
     comment = snapshot.metadata.description
+    clustering = clustering_paths(snapshot)
+    columns = "" if clustering is None else msgspec.json.encode(clustering).decode()
     return {
         **snapshot.metadata.configuration,
+        **({} if clustering is None else {"clusteringColumns": columns}),
         **features,
         "delta.minReaderVersion": str(protocol.min_reader_version),
         "delta.minWriterVersion": str(protocol.min_writer_version),

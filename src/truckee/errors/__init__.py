@@ -10,7 +10,7 @@ One module holds the errors of one part of the path, and opens with its branch o
     changes              changes  diff
     spark                spark
     commands
-      ddl                commands/create  commands/alter
+      ddl                commands/create  commands/alter  commands/drop_feature
       write              commands/write  commands/write_rows
       dml, merge         commands/dml  commands/expressions
       care               commands/care  commands/clone
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from truckee.errors.commands.clone import *
     from truckee.errors.commands.create import *
     from truckee.errors.commands.dml import *
+    from truckee.errors.commands.drop_feature import *
     from truckee.errors.commands.expressions import *
     from truckee.errors.commands.write import *
     from truckee.errors.commands.write_rows import *
@@ -61,6 +62,7 @@ _MODULES = (
     "commands.clone",
     "commands.create",
     "commands.dml",
+    "commands.drop_feature",
     "commands.expressions",
     "commands.write",
     "commands.write_rows",

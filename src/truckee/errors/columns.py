@@ -18,10 +18,16 @@ DeltaError
 │   ├── ClusteringTypeError         of a type without statistics
 │   └── ClusteringCountError        too many columns
 ├── ClusteringOfPartitionedTableError  a partitioned table cannot be clustered
+├── PartitionsForClusteredTableError   nor can a clustered one be replaced by a partitioned one
+├── ClusteringFeatureError        the feature asked for without columns
+│   └── ClusteringFeatureSetError   of a table that is there
 ├── NotAnIdentityColumnError      SYNC IDENTITY of a column that is not one
 ├── InvalidIdentityColumnError    a wrong type or step
+│   └── IdentityPartitionError      a partition column
+├── IdentityExhaustedError        no number is left
 └── InvalidGeneratedColumnError   an expression that cannot generate a column
-    └── GeneratedColumnTypeError    a column of a type that is never generated
+    ├── GeneratedColumnTypeError    a column of a type that is never generated
+    └── NonDeterministicGenerationError  whose result is not the same each time
 """
 
 from __future__ import annotations
@@ -251,6 +257,40 @@ class ClusteringOfPartitionedTableError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class PartitionsForClusteredTableError(DeltaError):
+    """A clustered table cannot be replaced by a partitioned one."""
+
+    code: ClassVar[str] = "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE"
+    table: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table} is clustered, and cannot be replaced by a table with partitions\n"
+            "hint: drop the table first, or cluster the new one"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ClusteringFeatureError(DeltaError):
+    """The feature clustering was requested without columns to cluster by."""
+
+    code: ClassVar[str] = "DELTA_CREATE_TABLE_SET_CLUSTERING_TABLE_FEATURE_NOT_ALLOWED"
+
+    def __str__(self) -> str:
+        return (
+            "the feature clustering comes with clustering columns, not with a property\n"
+            "hint: use CLUSTER BY"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ClusteringFeatureSetError(ClusteringFeatureError):
+    """The feature clustering was requested for a table that is there."""
+
+    code: ClassVar[str] = "DELTA_ALTER_TABLE_SET_CLUSTERING_TABLE_FEATURE_NOT_ALLOWED"
+
+
+@dataclass(eq=False, kw_only=True)
 class NotAnIdentityColumnError(DeltaError):
     """SYNC IDENTITY names a column that is not an identity column."""
 
@@ -277,6 +317,29 @@ class InvalidIdentityColumnError(DeltaError):
             f"column {self.column} cannot be an identity column: {self.reason}\n"
             "hint: an identity column is a bigint, not used by partitions or expressions, with "
             "a step other than 0"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class IdentityPartitionError(InvalidIdentityColumnError):
+    """An identity column that a table is partitioned by."""
+
+    code: ClassVar[str] = "DELTA_IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED"
+    reason: str = "the table is partitioned by it"
+
+
+@dataclass(eq=False, kw_only=True)
+class IdentityExhaustedError(DeltaError):
+    """An identity column has given out all numbers that a bigint can hold."""
+
+    code: ClassVar[str] = "ARITHMETIC_OVERFLOW"
+    column: str
+    last: int
+
+    def __str__(self) -> str:
+        return (
+            f"the identity column {self.column} has no number left after {self.last}\n"
+            "hint: replace the table by one with another start or step"
         )
 
 
@@ -309,3 +372,11 @@ class GeneratedColumnTypeError(InvalidGeneratedColumnError):
             "hint: generate a column of another type, as with variant_get, or give the column a "
             "default"
         )
+
+
+@dataclass(eq=False, kw_only=True)
+class NonDeterministicGenerationError(InvalidGeneratedColumnError):
+    """A generated column has an expression whose result is not the same each time."""
+
+    code: ClassVar[str] = "DELTA_NON_DETERMINISTIC_EXPRESSION_IN_GENERATED_COLUMN"
+    reason: str = "its result is not the same each time"

@@ -25,37 +25,42 @@ from truckee.protocol.schema import (
 )
 
 
-def can_read(reader: StructType, data: StructType, *, data_is_newer: bool = False) -> bool:
+def can_read(
+    reader: StructType, data: StructType, *, data_is_newer: bool = False, widening: bool = False
+) -> bool:
     """Return whether rows written with schema `data` can be read with schema `reader`.
 
     The newer of the two must have every column of the older, with the same name (also in case)
     and type, at every depth; it may have more. `void` may have become any type. Either way the
     reader must not promise NOT NULL where the data allows null, for columns, array elements and
-    map values alike. With reader (id) and data (id, x): False, unless the data is newer.
+    map values alike. With `widening`, the reader may also have a wider type than the data. With
+    reader (id) and data (id, x): False, unless the data is newer.
     """
-    return _readable(reader, data, data_is_newer)
+    return _readable(reader, data, data_is_newer, widening)
 
 
-def _readable(reader: DataType, data: DataType, data_is_newer: bool) -> bool:
+def _readable(reader: DataType, data: DataType, data_is_newer: bool, widening: bool) -> bool:
     newer, older = (data, reader) if data_is_newer else (reader, data)
     match reader, data:
         case StructType(), StructType():
-            return _readable_struct(reader, data, data_is_newer)
+            return _readable_struct(reader, data, data_is_newer, widening)
         case ArrayType(), ArrayType():
             return (reader.contains_null or not data.contains_null) and _readable(
-                reader.element_type, data.element_type, data_is_newer
+                reader.element_type, data.element_type, data_is_newer, widening
             )
         case MapType(), MapType():
             return (
                 (reader.value_contains_null or not data.value_contains_null)
-                and _readable(reader.key_type, data.key_type, data_is_newer)
-                and _readable(reader.value_type, data.value_type, data_is_newer)
+                and _readable(reader.key_type, data.key_type, data_is_newer, widening)
+                and _readable(reader.value_type, data.value_type, data_is_newer, widening)
             )
         case _:
-            return older == VOID or newer == older
+            return older == VOID or newer == older or (widening and is_wider(data, reader))
 
 
-def _readable_struct(reader: StructType, data: StructType, data_is_newer: bool) -> bool:
+def _readable_struct(
+    reader: StructType, data: StructType, data_is_newer: bool, widening: bool
+) -> bool:
     newer, older = (data, reader) if data_is_newer else (reader, data)
     if not set(older.names) <= set(newer.names):
         return False
@@ -63,7 +68,7 @@ def _readable_struct(reader: StructType, data: StructType, data_is_newer: bool) 
     in_data = {field.name: field for field in data.fields}
     return all(
         (in_reader[name].nullable or not in_data[name].nullable)
-        and _readable(in_reader[name].type, in_data[name].type, data_is_newer)
+        and _readable(in_reader[name].type, in_data[name].type, data_is_newer, widening)
         for name in older.names
     )
 

@@ -147,6 +147,7 @@ def _spark_classes() -> dict[type[DeltaError], type[PySparkException]]:
             errors.CloneSourceError,
             errors.CloneTargetError,
             errors.ClusteringColumnError,
+            errors.ClusteringFeatureError,
             errors.ClusteringOfPartitionedTableError,
             errors.ColumnChangeError,
             errors.ColumnCountError,
@@ -175,6 +176,7 @@ def _spark_classes() -> dict[type[DeltaError], type[PySparkException]]:
             errors.GeneratedColumnFunctionError,
             errors.FunctionArgumentError,
             errors.GivenSchemaError,
+            errors.IdentityPartitionError,
             errors.IdentityValueGivenError,
             errors.InvalidColumnNamesError,
             errors.InvalidExpressionError,
@@ -200,7 +202,9 @@ def _spark_classes() -> dict[type[DeltaError], type[PySparkException]]:
             errors.PartitionColumnNotFoundError,
             errors.PartitionColumnTypeError,
             errors.PartitionSubqueryError,
+            errors.PartitionedAndClusteredError,
             errors.PartitioningMismatchError,
+            errors.PartitionsForClusteredTableError,
             errors.PropertyNotFoundError,
             errors.ReplaceWhereViolationError,
             errors.RestoreTimestampEarlierError,
@@ -217,6 +221,7 @@ def _spark_classes() -> dict[type[DeltaError], type[PySparkException]]:
             errors.TableAlreadyExistsError,
             errors.TableWithoutColumnsError,
             errors.TableExistsError,
+            errors.TableLocationMismatchError,
             errors.TableNotFoundError,
             errors.TableSchemaMismatchError,
             errors.TimeTravelOfStreamError,
@@ -285,7 +290,7 @@ def _spark_classes() -> dict[type[DeltaError], type[PySparkException]]:
             errors.UnsettableTablePropertyError,
             errors.UnsupportedTypesError,
         ),
-        ArithmeticException: (errors.ValueDoesNotFitError,),
+        ArithmeticException: (errors.IdentityExhaustedError, errors.ValueDoesNotFitError),
     }
     return {ours: theirs for theirs, classes in listed.items() for ours in classes}
 

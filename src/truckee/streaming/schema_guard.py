@@ -5,9 +5,11 @@
 | properties, comments                        | read                                            |
 | the stream has more columns                 | read, with nulls for them                       |
 | a column is NOT NULL in the commit only     | read                                            |
+| the stream has a wider type                 | read as the wider type                          |
 | the commit has more columns, other types    | refused; starting the query again may help      |
 | other partition columns                     | refused                                         |
-| renamed, dropped or widened columns         | refused, and a schema log would help            |
+| renamed or dropped columns, and those that  | refused, and a schema log would help            |
+| were widened after the stream was started   |                                                 |
 """
 
 from __future__ import annotations
@@ -75,7 +77,7 @@ def check_schema(
             reason=reason,
         )
     same_partitions = ours.partition_columns == theirs.partition_columns
-    if same_partitions and can_read(ours.schema, theirs.schema):
+    if same_partitions and can_read(ours.schema, theirs.schema, widening=True):
         return
     error = StreamSchemaChangedSinceStartError if has_start else StreamSchemaChangedError
     raise error(
@@ -91,14 +93,15 @@ def non_additive_change(ours: MappedSchema, theirs: MappedSchema, *, is_newer: b
     """Return the change that needs a schema log, None if there is none.
 
     That is a renamed or dropped column or another partitioning in a table with column mapping, or a
-    widened type. `is_newer` says that `theirs` came later.
+    type that was widened after the stream's schema was read. `is_newer` says that `theirs` came
+    later.
     """
     old, new = (ours, theirs) if is_newer else (theirs, ours)
     change = column_mapping_change(old, new)
     if change is not None:
         kind, name = change
         return _CHANGES[kind].format(name)
-    widened = widened_column(old.schema, new.schema)
+    widened = widened_column(old.schema, new.schema) if is_newer else None
     return None if widened is None else f"{widened} has another type"
 
 

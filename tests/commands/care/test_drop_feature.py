@@ -12,7 +12,7 @@ from dml_tables import FEED, VECTORS, Table, create_table, numbers
 from truckee.care.health.findings import Severity
 from truckee.commands.care.drop_feature import drop_feature
 from truckee.commands.ddl.alter_properties import set_properties
-from truckee.errors.commands.alter import (
+from truckee.errors.commands.drop_feature import (
     AbsentFeatureDropError,
     FeatureRetentionError,
     HistoryTruncationError,

@@ -30,9 +30,11 @@ from truckee.errors.commands.alter import (
     ConstraintPropertyError,
     DependentColumnError,
     DropNeedsColumnMappingError,
-    FeatureDropError,
     PartitionColumnDropError,
     PropertyNotFoundError,
+)
+from truckee.errors.commands.drop_feature import (
+    FeatureDropError,
 )
 from truckee.errors.commands.write_rows import CheckConstraintViolationError
 from truckee.errors.commit import TableContainsChangeColumnsError

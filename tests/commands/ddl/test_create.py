@@ -15,6 +15,7 @@ from truckee.commands.ddl.create import Creation
 from truckee.commands.ddl.table_builder import DeltaTableBuilder, IdentityGenerator
 from truckee.errors.base import DeltaError
 from truckee.errors.columns import (
+    IdentityExhaustedError,
     InvalidGeneratedColumnError,
     InvalidIdentityColumnError,
     NoColumnsError,
@@ -23,6 +24,7 @@ from truckee.errors.columns import (
 )
 from truckee.errors.commands.create import (
     NoTableLocationError,
+    PartitionedAndClusteredError,
     TableAlreadyExistsError,
     TableNotFoundError,
     TypeTextError,
@@ -225,7 +227,7 @@ def test_replace_makes_a_new_table_of_an_old_one(
     assert after.schema.names == ("s",)
     assert after.num_files == 0
     assert after.metadata.id != before.metadata.id
-    assert after.metadata.configuration == {}
+    assert after.metadata.configuration == {"delta.enableDeletionVectors": "true"}
     assert after.protocol == before.protocol
     assert commit_info(tmp_path, 1)["operation"] == operation
     assert rust_rows(tmp_path, version=0) == [{"id": 0}, {"id": 1}, {"id": 2}]
@@ -349,3 +351,48 @@ def test_a_created_table_takes_rows(spark: SparkSession, tmp_path: Path) -> None
 
     assert rust_rows(tmp_path) == [{"s": "a  "}]
     assert last_version(tmp_path) == 1
+
+
+def test_a_replaced_table_keeps_how_it_stores_rows(spark: SparkSession, tmp_path: Path) -> None:
+    old = builder(spark).location(str(tmp_path)).addColumn("id", "int").property("k", "v")
+    for key in ("delta.enableDeletionVectors", "delta.enableRowTracking", "delta.appendOnly"):
+        old = old.property(key, "true")
+    before = old.property("delta.checkpointPolicy", "v2").execute().metadata.configuration
+    again = builder(spark, Creation.REPLACE).location(str(tmp_path)).addColumn("id", "int")
+
+    after = again.execute().metadata.configuration
+
+    assert after == {k: v for k, v in before.items() if k not in ("k", "delta.appendOnly")}
+    off = again.property("delta.enableRowTracking", "false").execute().metadata.configuration
+    assert off == {**after, "delta.enableRowTracking": "false"}
+
+
+def test_an_identity_column_without_a_number_left_takes_no_row(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    last = 2**63 - 1
+    numbers = IdentityGenerator(start=last)
+    start = builder(spark).location(str(tmp_path)).addColumn("v", "int")
+    start.addColumn("n", "bigint", generatedAlwaysAs=numbers).execute()
+    row = write(spark.sql("select 1 as v")).mode("append")
+    row.save(str(tmp_path))
+
+    with pytest.raises(IdentityExhaustedError) as caught:
+        row.save(str(tmp_path))
+
+    assert caught.value.sentence() == (
+        f"the identity column n has no number left after {last}\n"
+        "hint: replace the table by one with another start or step"
+    )
+    assert last_version(tmp_path) == 1
+
+
+def test_a_table_has_partitions_or_clustering(spark: SparkSession, tmp_path: Path) -> None:
+    build = (
+        builder(spark).location(str(tmp_path / "t")).addColumn("id", "int").addColumn("v", "int")
+    )
+
+    assert refusal(PartitionedAndClusteredError, build.partitionedBy("id").clusterBy("v")) == (
+        "a table cannot have both partitions and clustering\n"
+        "hint: call partitionedBy or clusterBy, not both"
+    )

@@ -11,7 +11,7 @@ from care.folders import Folder
 from data_tables import metadata, vector
 from truckee.commands.ddl.alter_protocol import drop_unused_feature
 from truckee.commands.ddl.history_truncation import last_use
-from truckee.errors.commands.alter import (
+from truckee.errors.commands.drop_feature import (
     CheckpointProtectionDropError,
     CheckpointProtectionWaitError,
     FeatureDropError,

@@ -80,3 +80,37 @@ def test_ids_and_names_can_be_forgotten() -> None:
     metadata = with_column_mapping(new_metadata(SCHEMA, configuration=NAME))
 
     assert without_column_mapping(parse_schema(metadata.schema_string)) == SCHEMA
+
+
+def test_a_table_that_replaces_another_keeps_the_marks_of_columns_that_stay() -> None:
+    old = with_column_mapping(new_metadata(SCHEMA, configuration=NAME))
+    changed = StructType(
+        (
+            *simple_schema("id long").fields,
+            StructField("s", simple_schema("x long", "new string")),
+            *simple_schema("l long").fields,
+        )
+    )
+
+    new = with_column_mapping(new_metadata(changed, configuration=NAME), replaced=old)
+
+    before = {path: (number, name) for path, number, name in marks(parse_schema(old.schema_string))}
+    after = {path: (number, name) for path, number, name in marks(parse_schema(new.schema_string))}
+    assert after["id"] == before["id"]
+    assert after["s.x"] == before["s.x"]
+    assert [after[path][0] for path in ("s", "s.new", "l")] == [7, 8, 9]
+    assert not {after[path][1] for path in ("s", "s.new", "l")} & {n for _, n in before.values()}
+    assert new.configuration["delta.columnMapping.maxColumnId"] == "9"
+
+
+def test_under_another_mode_all_columns_get_new_marks() -> None:
+    old = with_column_mapping(new_metadata(simple_schema("id long"), configuration=NAME))
+    by_id = {"delta.columnMapping.mode": "id"}
+
+    new = with_column_mapping(
+        new_metadata(simple_schema("id long"), configuration=by_id), replaced=old
+    )
+
+    ((_, number, name),) = marks(parse_schema(new.schema_string))
+    assert number == 2
+    assert name != marks(parse_schema(old.schema_string))[0][2]

@@ -239,6 +239,14 @@ def test_a_table_made_from_data_keeps_comments_and_forgets_what_other_tables_not
     )
 
 
+def test_defaults_of_data_go_into_tables_that_have_defaults() -> None:
+    default = {"CURRENT_DEFAULT": "8", "EXISTS_DEFAULT": "8"}
+    data = StructType((StructField("n", PrimitiveType("long"), True, default),))
+
+    assert stored_schema(data, has_defaults=True).fields[0].metadata == {"CURRENT_DEFAULT": "8"}
+    assert stored_schema(data).fields[0].metadata == {}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "result"),
     [
@@ -247,7 +255,10 @@ def test_a_table_made_from_data_keeps_comments_and_forgets_what_other_tables_not
         ("decimal(10,2)", "decimal(12,2)", "decimal(12,2)"),
         ("date", "timestamp_ntz", "timestamp_ntz"),
         ("long", "integer", "long"),
-        ("integer", "double", "integer"),
+        ("integer", "double", "double"),
+        ("integer", "float", "integer"),
+        ("long", "decimal(25,2)", "decimal(25,2)"),
+        ("integer", "decimal(12,3)", "integer"),
         ("decimal(10,2)", "decimal(10,3)", "decimal(10,2)"),
     ],
 )

@@ -193,10 +193,10 @@ def test_dynamic_overwrite_of_a_table_without_partitions_replaces_all(
 
 
 def test_merge_schema_adds_columns(rows: DataFrame, table: str) -> None:
-    new = rows.selectExpr("4L as id", "struct(1 as x) as s").limit(1)
+    new = rows.selectExpr("4L as id", "p", "struct(1 as x) as s").limit(1)
 
     write(new).mode("append").option("mergeSchema", True).save(table)
-    write(rows.selectExpr("5L as id", "struct(2 as x, 'y' as y) as s").limit(1)).mode(
+    write(rows.selectExpr("5L as id", "p", "struct(2 as x, 'y' as y) as s").limit(1)).mode(
         "append"
     ).option("mergeSchema", True).save(table)
 

@@ -34,6 +34,7 @@ from truckee.errors.commands.alter import (
     ColumnMappingRequiredError,
     DependentColumnError,
     DropNeedsColumnMappingError,
+    GeneratedFromColumnError,
     NotNullColumnError,
     PartitionColumnDropError,
     TypeChangeError,
@@ -310,7 +311,9 @@ def check_independent(
         if _reads(spark, snapshot.schema, sql, path[0].casefold())
     ]
     if used:
-        raise DependentColumnError(action=action, column=".".join(path), dependents=tuple(used))
+        by_constraint = any(shown.startswith("the constraint") for shown in used)
+        kind = DependentColumnError if by_constraint else GeneratedFromColumnError
+        raise kind(action=action, column=".".join(path), dependents=tuple(used))
 
 
 def _reads(spark: SparkSession, schema: StructType, sql: str, column: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
+from truckee.commands.schema.clustering import check_clustering_request
 from truckee.commands.schema.column_mapping import MODE_KEY, with_column_mapping
 from truckee.commands.schema.row_tracking import (
     backfill_row_ids,
@@ -13,6 +14,7 @@ from truckee.commands.schema.row_tracking import (
     with_row_tracking,
 )
 from truckee.commands.table_plan import TablePlan, table_plan
+from truckee.errors.columns import ClusteringFeatureSetError
 from truckee.errors.commands.alter import (
     ColumnMappingModeChangeError,
     ConstraintPropertyError,
@@ -55,6 +57,7 @@ def set_properties(storage: Storage, properties: Mapping[str, str]) -> int:
 def _changed(snapshot: Snapshot, properties: Mapping[str, str]) -> Metadata:
     changes = validated_properties(properties, snapshot.metadata.configuration)
     _refuse_constraints(changes)
+    check_clustering_request(changes, ClusteringFeatureSetError)
     comment = changes.pop(_COMMENT, snapshot.metadata.description)
     return replace(
         snapshot.metadata,

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from truckee.commands.ddl.alter_properties import set_properties
 from truckee.commands.ddl.history_truncation import truncate_protected, without_uses
 from truckee.commands.schema.clustering import clustering_columns
-from truckee.errors.commands.alter import (
+from truckee.errors.commands.drop_feature import (
     AbsentFeatureDropError,
     CheckpointProtectionDropError,
     FeatureDropError,

@@ -20,7 +20,7 @@ def cluster_by(storage: Storage, columns: Sequence[tuple[str, ...]]) -> int:
     is empty, there is no commit.
     """
     snapshot = load_snapshot(storage)
-    if columns and snapshot.partition_columns:
+    if snapshot.partition_columns:
         raise ClusteringOfPartitionedTableError(partition_columns=snapshot.partition_columns)
     if not columns and CLUSTERING_DOMAIN not in snapshot.domain_metadata:
         return snapshot.version

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -10,35 +11,55 @@ from pyspark.sql import SparkSession
 
 from truckee.commands.catalog import creation_parameters, delta_location, enter_table
 from truckee.commands.schema.clustering import (
+    check_clustering_request,
+    check_replaced_clustering,
     clustering_columns,
     clustering_domain,
     clustering_features,
     no_clustering,
 )
-from truckee.commands.schema.column_mapping import with_column_mapping
+from truckee.commands.schema.column_mapping import with_column_mapping, without_column_mapping
 from truckee.commands.schema.column_rules import check_columns, checked_partition_columns
 from truckee.commands.schema.generated_columns import check_generated_columns
 from truckee.commands.schema.row_tracking import with_row_tracking
-from truckee.commands.table_plan import TablePlan, existing_table, new_metadata, table_plan
+from truckee.commands.table_plan import (
+    TablePlan,
+    existing_table,
+    new_metadata,
+    table_plan,
+    with_kept_properties,
+)
 from truckee.commands.write.options import default_properties
 from truckee.commands.write.overwrite import Replacement, every_file
 from truckee.errors.columns import (
     AllColumnsPartitionedError,
     CatalogPartitionsError,
     CatalogPartitionTypeError,
+    NoColumnsError,
     PartitionColumnTypeError,
 )
 from truckee.errors.commands.create import (
     NoTableLocationError,
+    NotATruckeeTableError,
+    PartitionedAndClusteredError,
+    ReplacementOfOtherTableError,
     TableAlreadyExistsError,
+    TableClusteringMismatchError,
+    TableLocationMismatchError,
     TableNotFoundError,
+    TablePartitioningMismatchError,
+    TablePropertiesMismatchError,
     TableSchemaMismatchError,
+    ViewNamedError,
 )
-from truckee.errors.commands.write import NonEmptyFolderError
+from truckee.errors.commands.write import NonEmptyFolderError, TableAtLocationError
 from truckee.errors.protocol import DuplicateListedColumnsError
+from truckee.log.detail import clustering_names
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import DomainMetadata
-from truckee.protocol.properties import TableProperties, validated_properties
+from truckee.protocol.column_metadata import IDENTITY_HIGH_WATER_MARK_KEY, TYPE_CHANGES_KEY
+from truckee.protocol.features import protocol_request
+from truckee.protocol.properties import PROPERTIES, TableProperties, validated_properties
 from truckee.protocol.schema import StructType, check_distinct_names, type_text
 from truckee.spark.session.catalog import default_location, named_table
 from truckee.spark.session.settings import session_settings, session_storage
@@ -105,6 +126,8 @@ def check_creation(spark: SparkSession, definition: TableDefinition, creation: C
             raise _not_found(definition.name or storage.root)
         check_empty(storage)
     elif creation in (Creation.CREATE, Creation.CREATE_IF_NOT_EXISTS):
+        if is_new_name:
+            raise TableAtLocationError(path=storage.root, found="_delta_log")
         raise TableAlreadyExistsError(table=definition.name or storage.root)
     return Place(storage, snapshot, is_new_name, _is_managed(spark, definition))
 
@@ -120,6 +143,8 @@ def create_table(spark: SparkSession, definition: TableDefinition, creation: Cre
 
     A table that has a name is entered into Spark's catalog.
     """
+    if definition.partition_columns and definition.cluster_by:
+        raise PartitionedAndClusteredError
     storage, is_new_name = _storage(spark, definition, creation)
     snapshot = existing_table(storage)
     if not _creates(storage, snapshot, definition, creation, is_new_name):
@@ -155,7 +180,18 @@ def _storage(
         return session_storage(spark, location or default_location(spark, name)), True
     if creation is Creation.CREATE:
         raise TableAlreadyExistsError(table=name)
-    return session_storage(spark, delta_location(spark, name)), False
+    replaces = creation is not Creation.CREATE_IF_NOT_EXISTS
+    try:
+        storage = session_storage(spark, delta_location(spark, name))
+    except NotATruckeeTableError as error:
+        if isinstance(error, ViewNamedError) or not replaces:
+            raise
+        raise ReplacementOfOtherTableError(table=name, provider=error.provider) from None
+    if replaces and location is not None:
+        asked = session_storage(spark, location).root
+        if asked != storage.root:
+            raise TableLocationMismatchError(table=name, location=asked, found=storage.root)
+    return storage, False
 
 
 def _creates(
@@ -176,9 +212,15 @@ def _creates(
         case Creation.CREATE:
             if not is_new_name:
                 raise TableAlreadyExistsError(table=table)
-            _check_same_schema(snapshot, definition)
+            _check_same_table(snapshot, definition)
             return False
         case Creation.CREATE_IF_NOT_EXISTS:
+            return False
+        case _ if is_new_name:
+            # The name of this table is another one, or none: nobody asked to replace it.
+            if not definition.schema.fields:
+                raise NoColumnsError(table=table)
+            _check_same_table(snapshot, definition)
             return False
         case _:
             return True
@@ -205,15 +247,69 @@ def check_empty(storage: Storage) -> None:
             raise NonEmptyFolderError(path=storage.root, found=file.path)
 
 
-def _check_same_schema(snapshot: Snapshot, definition: TableDefinition) -> None:
-    expected, found = type_text(definition.schema), type_text(snapshot.schema)
-    if definition.schema.fields and expected.casefold() != found.casefold():
+def _check_same_table(snapshot: Snapshot, definition: TableDefinition) -> None:
+    """Raise if a definition says something else of a table than the table itself.
+
+    One with columns tells partitions and clustering too. Properties are compared if there are any.
+    """
+    there = {"table": definition.name or "the table", "path": snapshot.storage.root}
+    has_columns = bool(definition.schema.fields)
+    if has_columns and _declared(definition.schema) != _declared(snapshot.schema):
+        expected, found = type_text(definition.schema), type_text(snapshot.schema)
+        others = ", with other comments or NOT NULL" if expected == found else ""
         raise TableSchemaMismatchError(
-            table=definition.name or "the table",
-            path=snapshot.storage.root,
-            expected=f"columns {expected}",
-            found=f"columns {found}",
+            **there, expected=f"columns {expected}", found=f"columns {found}{others}"
         )
+    asked = definition.partition_columns
+    if (has_columns or asked) and _lower(asked) != _lower(snapshot.partition_columns):
+        raise TablePartitioningMismatchError(
+            **there,
+            expected=f"partition columns [{', '.join(asked)}]",
+            found=f"partition columns [{', '.join(snapshot.partition_columns)}]",
+        )
+    asked = tuple(".".join(path) for path in definition.cluster_by)
+    clustering = clustering_names(snapshot)
+    if (has_columns or asked) and _lower(asked) != _lower(clustering):
+        raise TableClusteringMismatchError(
+            **there,
+            expected=f"clustering columns [{', '.join(asked)}]",
+            found=f"clustering columns [{', '.join(clustering)}]",
+        )
+    wanted, properties = _told(definition.properties), _told(snapshot.metadata.configuration)
+    if wanted and wanted != properties:
+        raise TablePropertiesMismatchError(
+            **there, expected=f"properties {wanted}", found=f"properties {properties}"
+        )
+
+
+def _declared(schema: StructType) -> str:
+    """Return columns as a statement declares them: without ids and marks, in any case."""
+    fields = (
+        replace(
+            field,
+            metadata={
+                key: value
+                for key, value in sorted(field.metadata.items())
+                if key not in (IDENTITY_HIGH_WATER_MARK_KEY, TYPE_CHANGES_KEY)
+            },
+        )
+        for field in without_column_mapping(schema).fields
+    )
+    return StructType(tuple(fields)).to_json().casefold()
+
+
+def _lower(names: Iterable[str]) -> list[str]:
+    return [name.casefold() for name in names]
+
+
+def _told(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties that a user sets, apart from those of the protocol."""
+    configuration = protocol_request(properties).configuration
+    return {
+        key: value
+        for key, value in configuration.items()
+        if key.lower() not in PROPERTIES or PROPERTIES[key.lower()].settable
+    }
 
 
 def _planned(
@@ -224,7 +320,9 @@ def _planned(
     creation: Creation,
 ) -> TablePlan:
     settings = default_properties(session_settings(spark))
-    configuration = {**settings, **validated_properties(definition.properties, settings)}
+    configuration = with_kept_properties(
+        {**settings, **validated_properties(definition.properties, settings)}, snapshot
+    )
     mode = TableProperties.from_configuration(configuration).column_mapping_mode
     check_distinct_names(definition.schema, DuplicateListedColumnsError)
     check_columns(
@@ -234,6 +332,8 @@ def _planned(
         may_be_empty=creation in (Creation.CREATE, Creation.CREATE_IF_NOT_EXISTS),
     )
     partitions = checked_partitions(definition.schema, definition.partition_columns)
+    check_clustering_request(definition.properties)
+    check_replaced_clustering(snapshot, partitions)
     check_generated_columns(spark, definition.schema, partitions)
     metadata = with_column_mapping(
         new_metadata(
@@ -241,7 +341,8 @@ def _planned(
             partition_columns=partitions,
             configuration=configuration,
             description=definition.comment,
-        )
+        ),
+        replaced=None if snapshot is None else snapshot.metadata,
     )
     metadata = with_row_tracking(metadata)
     if snapshot is not None:

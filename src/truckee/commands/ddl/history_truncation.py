@@ -16,7 +16,7 @@ import time
 
 import pyarrow.compute as pc
 
-from truckee.errors.commands.alter import (
+from truckee.errors.commands.drop_feature import (
     CheckpointProtectionWaitError,
     FeatureRetentionError,
     HistoricalVersionsError,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from truckee.commands.schema.column_rules import checked_clustering_columns
+from truckee.errors.columns import ClusteringFeatureError, PartitionsForClusteredTableError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import DomainMetadata, Metadata
 from truckee.protocol.properties import TableProperties
@@ -18,6 +19,21 @@ from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
 def clustering_features() -> tuple[str, ...]:
     """Return the features of a table that records clustering columns."""
     return ("clustering", "domainMetadata")
+
+
+def check_clustering_request(
+    properties: Mapping[str, str],
+    error: type[ClusteringFeatureError] = ClusteringFeatureError,
+) -> None:
+    """Raise if properties ask for the feature clustering: it comes with columns."""
+    if any(key.lower() == "delta.feature.clustering" for key in properties):
+        raise error
+
+
+def check_replaced_clustering(snapshot: Snapshot | None, partitions: Sequence[str]) -> None:
+    """Raise if a clustered table would be replaced by a partitioned one."""
+    if partitions and snapshot is not None and "clustering" in snapshot.configuration.features:
+        raise PartitionsForClusteredTableError(table=snapshot.storage.root)
 
 
 def clustering_domain(
@@ -40,6 +56,13 @@ def clustering_columns(snapshot: Snapshot) -> tuple[tuple[str, ...], ...] | None
     """Return the physical paths of a table's clustering columns, None if it records none."""
     domain = snapshot.domain_metadata.get(CLUSTERING_DOMAIN)
     return None if domain is None else clustered_columns(domain)
+
+
+def clustering_paths(snapshot: Snapshot) -> list[list[str]] | None:
+    """Return a table's clustering columns by their names now, None if it records none."""
+    columns = clustering_columns(snapshot)
+    known = {chain.physical_path: chain.path for chain in nested_fields(snapshot.schema)}
+    return None if columns is None else [list(known.get(path, path)) for path in columns]
 
 
 def clustered_columns(domain: DomainMetadata) -> tuple[tuple[str, ...], ...]:

@@ -2,7 +2,9 @@
 
 A column gets the next free id and a random physical name, which never change. So it can be renamed
 or dropped without touching a data file. If a table with files turns on column mapping, its names
-become the physical names, since its files have these.
+become the physical names, since its files have these. A table that replaces another one under the
+same mode keeps the ids and physical names of columns that stay what they are, and its other
+columns get ids that the old table never had.
 
 | field               | id | physical name, new table | physical name, table with files |
 |---------------------|----|--------------------------|---------------------------------|
@@ -28,27 +30,74 @@ from truckee.protocol.schema import (
     StructType,
     nested_fields,
     parse_schema,
+    type_text,
 )
 
 MODE_KEY = TableProperties.column_mapping_mode.key
 MAX_ID_KEY = TableProperties.max_column_id.key
 
 
-def with_column_mapping(metadata: Metadata, *, keep_names: bool = False) -> Metadata:
+def with_column_mapping(
+    metadata: Metadata, *, keep_names: bool = False, replaced: Metadata | None = None
+) -> Metadata:
     """Return the metadata with an id and a physical name for every column that has none.
 
-    `keep_names` makes the names that columns have now their physical names. Without column mapping
-    the metadata is returned as it is.
+    `keep_names` makes the names that columns have now their physical names. `replaced` is the
+    metadata of the table that this one replaces. Without column mapping the metadata is returned
+    as it is.
     """
     properties = TableProperties.from_configuration(metadata.configuration)
     if properties.column_mapping_mode == "none":
         return metadata
     schema = parse_schema(metadata.schema_string)
+    last = properties.max_column_id
+    if replaced is not None:
+        before = TableProperties.from_configuration(replaced.configuration)
+        last = max(last, before.max_column_id)
+        if before.column_mapping_mode == properties.column_mapping_mode:
+            schema = _with_kept_ids(schema, parse_schema(replaced.schema_string))
     used = [chain.field.column_id or 0 for chain in nested_fields(schema)]
-    ids = _Ids(max(properties.max_column_id, *used), keep_names)
+    ids = _Ids(max(last, *used), keep_names)
     mapped = ids.struct(schema)
     configuration = {**metadata.configuration, MAX_ID_KEY: str(ids.last)}
     return replace(metadata, schema_string=mapped.to_json(), configuration=configuration)
+
+
+def _with_kept_ids(schema: StructType, before: StructType) -> StructType:
+    """Return a schema with the ids and names of the columns of the same path and type before."""
+    known = {
+        chain.path: chain.field
+        for chain in nested_fields(before)
+        if chain.field.column_id is not None
+    }
+
+    def field_at(path: tuple[str, ...], field: StructField) -> StructField:
+        here = (*path, field.name)
+        old = known.get(here)
+        metadata = dict(field.metadata)
+        if old is not None and type_text(old.type) == type_text(field.type):
+            metadata[COLUMN_ID_KEY] = old.column_id
+            metadata[PHYSICAL_NAME_KEY] = old.physical_name
+        return replace(field, metadata=metadata, type=type_at(here, field.type))
+
+    def type_at(path: tuple[str, ...], data_type: DataType) -> DataType:
+        match data_type:
+            case StructType(fields):
+                return StructType(tuple(field_at(path, field) for field in fields))
+            case ArrayType(element_type):
+                return replace(data_type, element_type=type_at((*path, "element"), element_type))
+            case MapType(key_type, value_type):
+                return replace(
+                    data_type,
+                    key_type=type_at((*path, "key"), key_type),
+                    value_type=type_at((*path, "value"), value_type),
+                )
+            case _:
+                return data_type
+
+    kept = type_at((), schema)
+    assert isinstance(kept, StructType)
+    return kept
 
 
 def without_column_mapping(schema: StructType) -> StructType:

@@ -50,10 +50,6 @@ DATES = frozenset({"date", "timestamp", "timestamp_ntz"})
 """Types of points in time."""
 _SIMPLE = _NUMBERS | DATES | {"string", "boolean", "binary"}
 _INTEGERS = ("byte", "short", "integer", "long")
-_SAME_FAMILY = frozenset(
-    {(a, b) for i, a in enumerate(_INTEGERS) for b in _INTEGERS[i + 1 :]}
-    | {("float", "double"), ("date", "timestamp_ntz")}
-)
 # Metadata that other tables, or Spark itself, put on columns; it is not written to this table.
 _FOREIGN_KEYS = (
     "delta.",
@@ -65,9 +61,24 @@ _FOREIGN_KEYS = (
 )
 
 
-def stored_schema(data: StructType) -> StructType:
-    """Return the schema of a table that is created from data: everything may be null."""
-    return StructType(tuple(_stored_field(field) for field in data.fields))
+def stored_schema(data: StructType, *, has_defaults: bool = False) -> StructType:
+    """Return the schema of a table that is created from data: everything may be null.
+
+    Defaults of the data's columns are kept if the table `has_defaults`.
+    """
+    schema = StructType(tuple(_stored_field(field) for field in data.fields))
+    if not has_defaults:
+        return schema
+    kept = (
+        {k: v for k, v in field.metadata.items() if k == CURRENT_DEFAULT_KEY}
+        for field in data.fields
+    )
+    return StructType(
+        tuple(
+            replace(field, metadata={**field.metadata, **default})
+            for field, default in zip(schema.fields, kept, strict=True)
+        )
+    )
 
 
 def _stored_field(field: StructField) -> StructField:
@@ -127,7 +138,7 @@ def merged_schema(
         kind = TypeMismatchError if merge.has_other_types() else SchemaMismatchError
         raise kind(table=name, differences=tuple(merge.differences), hint=merge.hint(is_overwrite))
     for field in _missing(table, data):
-        if not field.nullable and not _has_own_value(field):
+        if not field.nullable and not has_own_value(field):
             raise MissingNotNullColumnError(table=name, column=field.name)
     return result
 
@@ -145,7 +156,8 @@ def _missing(table: StructType, data: StructType) -> Iterator[StructField]:
     return (field for field in table.fields if field.name.casefold() not in given)
 
 
-def _has_own_value(field: StructField) -> bool:
+def has_own_value(field: StructField) -> bool:
+    """Return whether a column that the data lacks gets another value than null."""
     keys = (IDENTITY_STEP_KEY, GENERATION_EXPRESSION_KEY, CURRENT_DEFAULT_KEY)
     return any(key in field.metadata for key in keys)
 
@@ -202,7 +214,7 @@ class _Merge:
             return _stored_type(data)
         if self._parses_text and len(path) == 1 and is_parsed(data, table):
             return table
-        if self._widening and _widens(table, data):
+        if self._widening and table != data and is_wider(table, data):
             return data
         is_refused = _is_cut_off(data, table) and not self._cuts_off
         # Inside of structs and arrays, Spark casts nothing to variant.
@@ -236,13 +248,6 @@ class _Merge:
                 hint += ', or replace all columns with option("overwriteSchema", "true")'
             hints.append(hint)
         return "; ".join(hints)
-
-
-def _widens(table: DataType, data: DataType) -> bool:
-    """Return whether data has a wider type of the same family: integers, decimals, times, ..."""
-    if isinstance(table, DecimalType) and isinstance(data, DecimalType):
-        return table != data and is_wider(table, data)
-    return (_name(table), _name(data)) in _SAME_FAMILY
 
 
 def lacks_fields(data: DataType, table: DataType) -> bool:

@@ -7,8 +7,10 @@ from pyspark.sql import SparkSession
 from truckee.commands.schema.evolution import can_store
 from truckee.errors.columns import (
     GeneratedColumnTypeError,
+    IdentityPartitionError,
     InvalidGeneratedColumnError,
     InvalidIdentityColumnError,
+    NonDeterministicGenerationError,
 )
 from truckee.errors.commands.dml import InvalidExpressionError
 from truckee.protocol.column_metadata import (
@@ -49,7 +51,7 @@ def _check_identity(field: StructField, partition_columns: tuple[str, ...]) -> N
     if int(field.metadata[IDENTITY_STEP_KEY]) == 0:
         raise InvalidIdentityColumnError(column=field.name, reason="its step is 0")
     if field.name in partition_columns:
-        raise InvalidIdentityColumnError(column=field.name, reason="the table is partitioned by it")
+        raise IdentityPartitionError(column=field.name)
     if GENERATION_EXPRESSION_KEY in field.metadata:
         raise InvalidIdentityColumnError(column=field.name, reason="it has an expression as well")
 
@@ -66,10 +68,8 @@ def _check_expression(spark: SparkSession, schema: StructType, field: StructFiel
     if isinstance(found, InvalidExpressionError):
         raise found
     check_generation(field.name, sql)
-    reason = None
     if not found.is_deterministic:
-        reason = "its result is not the same each time"
-    elif not can_store(found.type, field.type) or found.type == _VARIANT:
+        raise NonDeterministicGenerationError(column=field.name, expression=sql)
+    if not can_store(found.type, field.type) or found.type == _VARIANT:
         reason = f"it gives {type_text(found.type)}, and the column is {type_text(field.type)}"
-    if reason is not None:
         raise InvalidGeneratedColumnError(column=field.name, expression=sql, reason=reason)

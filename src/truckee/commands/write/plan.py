@@ -9,6 +9,8 @@ from msgspec.structs import replace
 from pyspark.sql import DataFrame
 
 from truckee.commands.schema.clustering import (
+    check_clustering_request,
+    check_replaced_clustering,
     clustered_columns,
     clustering_columns,
     clustering_domain,
@@ -18,10 +20,16 @@ from truckee.commands.schema.clustering import (
 )
 from truckee.commands.schema.column_mapping import with_column_mapping
 from truckee.commands.schema.column_rules import check_columns, checked_partition_columns
-from truckee.commands.schema.evolution import merged_schema, stored_schema
+from truckee.commands.schema.evolution import has_own_value, merged_schema, stored_schema
 from truckee.commands.schema.row_tracking import with_row_tracking
-from truckee.commands.table_plan import TablePlan, new_metadata, table_plan
+from truckee.commands.table_plan import (
+    TablePlan,
+    new_metadata,
+    table_plan,
+    with_kept_properties,
+)
 from truckee.commands.write.options import WriteOptions, default_properties
+from truckee.errors.columns import PartitionColumnNotFoundError
 from truckee.errors.commands.write import (
     ClusteringMismatchError,
     DataChangeWithMetadataError,
@@ -30,6 +38,7 @@ from truckee.errors.commands.write import (
 from truckee.errors.protocol import DuplicateDataColumnsError, DuplicateNewColumnsError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import DomainMetadata, Metadata
+from truckee.protocol.features import protocol_request
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType, check_distinct_names, nested_fields
 from truckee.storage.base import Storage
@@ -80,7 +89,9 @@ def table_after(
         check_distinct_names(data, DuplicateNewColumnsError)
     check_distinct_names(data, DuplicateDataColumnsError)
     if snapshot is None or write.replaces:
-        configuration = {**default_properties(settings), **write.options.properties}
+        configuration = with_kept_properties(
+            {**default_properties(settings), **write.options.properties}, snapshot
+        )
         metadata = new_metadata(
             data,
             configuration=configuration,
@@ -92,6 +103,7 @@ def table_after(
         return _created(write, snapshot, _without_schema(snapshot, write), data)
     _check_partitioning(write, snapshot)
     _check_clustering(write, snapshot)
+    _check_partitions_given(write, snapshot, data)
     schema = merged_schema(
         snapshot.schema,
         data,
@@ -117,12 +129,18 @@ def _created(
     if not write.options.data_change and snapshot is not None:
         raise DataChangeWithMetadataError(table=write.storage.root)
     partition_by = checked_partition_columns(data, write.partition_by or ())
+    check_clustering_request(write.options.properties)
+    check_replaced_clustering(snapshot, partition_by)
+    asked = protocol_request(metadata.configuration).features
+    known = () if snapshot is None else snapshot.configuration.features
+    has_defaults = "allowColumnDefaults" in (*asked, *known)
     metadata = with_column_mapping(
         replace(
             metadata,
-            schema_string=stored_schema(data).to_json(),
+            schema_string=stored_schema(data, has_defaults=has_defaults).to_json(),
             partition_columns=list(partition_by),
-        )
+        ),
+        replaced=None if snapshot is None else snapshot.metadata,
     )
     return _checked_plan(write, snapshot, with_row_tracking(metadata))
 
@@ -162,6 +180,20 @@ def _check_partitioning(write: Write, snapshot: Snapshot) -> None:
         raise PartitioningMismatchError(
             table=write.storage.root, expected=snapshot.partition_columns, found=asked
         )
+
+
+def _check_partitions_given(write: Write, snapshot: Snapshot, data: StructType) -> None:
+    """Raise if a DataFrame lacks a partition column that does not compute itself.
+
+    INSERT, and an append to a table by name, may leave out any column.
+    """
+    saves_over = write.is_managed is not None and write.is_overwrite
+    if write.cuts_off and not saves_over:
+        return
+    for name in snapshot.partition_columns:
+        field = snapshot.schema.field(name)
+        if data.field(name) is None and field is not None and not has_own_value(field):
+            raise PartitionColumnNotFoundError(column=name, columns=data.names)
 
 
 def _check_clustering(write: Write, snapshot: Snapshot) -> None:

@@ -9,12 +9,18 @@ DeltaError
 │   ├── ViewNamedError            of a view
 │   ├── FeedOfOtherTableError     in table_changes
 │   ├── ReorgOfOtherTableError    in REORG
+│   ├── ReplacementOfOtherTableError  in REPLACE TABLE
 │   ├── RestoreOfOtherTableError  in RESTORE
 │   └── IdentityOfOtherTableError in SYNC IDENTITY
 ├── TableSchemaMismatchError    create with columns that the existing table does not have
+│   ├── TablePartitioningMismatchError  or with other partitions
+│   ├── TableClusteringMismatchError    or with other clustering
+│   └── TablePropertiesMismatchError    or with other properties
+├── TableLocationMismatchError  replace, but at another location
 ├── LocationSchemaError         set a location whose table has other columns
 ├── PathLocationError           set the location of a table that is named by its path
 ├── AmbiguousTablePathError     create by a path, with another one as its location
+├── PartitionedAndClusteredError  create with both partitions and clustering
 ├── NoTableLocationError        create with neither a name nor a location
 │   └── NoPathGivenError          a read, a write or a stream without a path
 ├── InvalidTableNameError       a name that Spark's catalog does not allow
@@ -118,6 +124,19 @@ class ReorgOfOtherTableError(NotATruckeeTableError):
 
 
 @dataclass(eq=False, kw_only=True)
+class ReplacementOfOtherTableError(NotATruckeeTableError):
+    """A table of another format was to be replaced by a Delta table."""
+
+    code: ClassVar[str] = "DELTA_NOT_A_DELTA_TABLE"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table} is not a Delta table, but a {self.provider} table\n"
+            "hint: drop it first, or make it one with CONVERT TO DELTA if it is of Parquet files"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
 class RestoreOfOtherTableError(NotATruckeeTableError):
     """RESTORE names a table of another format."""
 
@@ -146,6 +165,50 @@ class TableSchemaMismatchError(DeltaError):
             f"{self.table} cannot be created with the {self.expected}, because the table at "
             f"{self.path} has the {self.found}\n"
             "hint: leave the columns out to take those of the table"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class TablePartitioningMismatchError(TableSchemaMismatchError):
+    """A table would be registered with partitions other than its own."""
+
+    code: ClassVar[str] = "DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING"
+
+
+@dataclass(eq=False, kw_only=True)
+class TableClusteringMismatchError(TableSchemaMismatchError):
+    """A table would be registered with clustering columns other than its own."""
+
+    code: ClassVar[str] = "DELTA_CREATE_TABLE_WITH_DIFFERENT_CLUSTERING"
+
+
+@dataclass(eq=False, kw_only=True)
+class TablePropertiesMismatchError(TableSchemaMismatchError):
+    """A table would be registered with properties other than its own."""
+
+    code: ClassVar[str] = "DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table} cannot be created with the {self.expected}, because the table at "
+            f"{self.path} has the {self.found}\n"
+            "hint: leave the properties out, and set them with ALTER TABLE ... SET TBLPROPERTIES"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class TableLocationMismatchError(DeltaError):
+    """A table was to be replaced at a location that is not its own."""
+
+    code: ClassVar[str] = "DELTA_TABLE_LOCATION_MISMATCH"
+    table: str
+    location: str
+    found: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table} is at {self.found}, and cannot be replaced at {self.location}\n"
+            "hint: leave the location out, or drop the table first"
         )
 
 
@@ -197,10 +260,23 @@ class AmbiguousTablePathError(DeltaError):
 
 
 @dataclass(eq=False, kw_only=True)
+class PartitionedAndClusteredError(DeltaError):
+    """The table to create has partition columns and clustering columns."""
+
+    code: ClassVar[str] = "DELTA_CLUSTER_BY_WITH_PARTITIONED_BY"
+
+    def __str__(self) -> str:
+        return (
+            "a table cannot have both partitions and clustering\n"
+            "hint: call partitionedBy or clusterBy, not both"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
 class NoTableLocationError(DeltaError):
     """The table to create has neither a name nor a location."""
 
-    code: ClassVar[str] = "DELTA_TABLE_LOCATION_MISSING"
+    code: ClassVar[str] = "DELTA_CREATE_TABLE_MISSING_TABLE_NAME_OR_LOCATION"
 
     def __str__(self) -> str:
         return (
@@ -211,6 +287,8 @@ class NoTableLocationError(DeltaError):
 @dataclass(eq=False, kw_only=True)
 class NoPathGivenError(NoTableLocationError):
     """A read, a write or a stream gives no path."""
+
+    code: ClassVar[str] = "DELTA_TABLE_LOCATION_MISSING"
 
     def __str__(self) -> str:
         return (

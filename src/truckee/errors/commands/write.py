@@ -145,6 +145,17 @@ class NonEmptyFolderError(DeltaError):
         )
 
 
+@dataclass(eq=False, kw_only=True)
+class TableAtLocationError(NonEmptyFolderError):
+    """The folder for a new table with rows is that of a table already."""
+
+    def __str__(self) -> str:
+        return (
+            f"there is a table at {self.path} already\n"
+            "hint: choose another path, or give the table a name first: CREATE TABLE ... LOCATION"
+        )
+
+
 class ColumnDifference(NamedTuple):
     """A column that differs between the table and the data; None where it is missing."""
 

@@ -53,8 +53,12 @@ def entry_properties(entry: Any) -> dict[str, str]:
 
 
 def entry_location(entry: Any) -> str:
-    """Return the location of a table according to the catalog."""
-    return str(entry.location().toString())
+    """Return the location of a table according to the catalog, with nothing in it encoded."""
+    uri = entry.location()
+    place = str(uri.getPath())
+    if str(uri.getScheme()) in ("None", "file"):
+        return place
+    return f"{uri.getScheme()}://{uri.getAuthority() or ''}{place}"
 
 
 def relation_of(spark: SparkSession, context: Any, frame: DataFrame) -> Any:

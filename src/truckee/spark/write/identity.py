@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as sf
 
+from truckee.errors.columns import IdentityExhaustedError
 from truckee.protocol.column_metadata import (
     IDENTITY_ALLOWS_EXPLICIT_KEY,
     IDENTITY_HIGH_WATER_MARK_KEY,
@@ -25,11 +26,14 @@ from truckee.spark.jvm.bridge import gateway, scala_seq, to_column
 # Spark's monotonically_increasing_id has the task's number above this many bits, and the number
 # of the row within the task below.
 _ROW_BITS = 33
+# The numbers of a bigint are below this one.
+_LIMIT = 1 << 63
 
 
 class Identity(NamedTuple):
     """How one identity column continues: the next number and the step."""
 
+    column: str
     next: int
     step: int
     takes_values: bool
@@ -43,11 +47,19 @@ def identity_of(field: StructField) -> Identity | None:
     step = int(metadata[IDENTITY_STEP_KEY])
     last = metadata.get(IDENTITY_HIGH_WATER_MARK_KEY)
     first = int(metadata[IDENTITY_START_KEY]) if last is None else int(last) + step
-    return Identity(first, step, bool(metadata.get(IDENTITY_ALLOWS_EXPLICIT_KEY, False)))
+    return Identity(
+        field.name, first, step, bool(metadata.get(IDENTITY_ALLOWS_EXPLICIT_KEY, False))
+    )
 
 
 def identity_values(spark: SparkSession, identity: Identity) -> Column:
-    """Return a column with a number of its own for each row."""
+    """Return a column with a number of its own for each row.
+
+    Raises IdentityExhaustedError if there is not even one left.
+    """
+    if not -_LIMIT <= identity.next < _LIMIT:
+        last = identity.next - identity.step
+        raise IdentityExhaustedError(column=identity.column, last=last)
     row = sf.monotonically_increasing_id().bitwiseAND(sf.lit((1 << _ROW_BITS) - 1))
     position = row * _number_of_tasks(spark) + sf.spark_partition_id()
     return sf.lit(identity.next).cast("long") + position * sf.lit(identity.step).cast("long")
