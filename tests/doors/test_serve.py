@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 import truckee
 from step_scripts import script_environment
 from truckee.errors.spark import ConnectServerError
-from truckee.errors.sql_states import sql_state
+from truckee.errors.states.sql_states import sql_state
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

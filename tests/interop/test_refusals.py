@@ -13,7 +13,8 @@ from benchmarks.delta_session import IVY
 from interop.delta_spark import DeltaSpark
 from refusals import AFTER, BEFORE, REFUSALS, WORDS
 from scripts.generated_docs import error_classes
-from truckee.errors.sql_states import OWN_CODES, sql_state
+from truckee.errors.states.own_codes import OWN_CODES
+from truckee.errors.states.sql_states import sql_state
 
 pytestmark = pytest.mark.interop
 

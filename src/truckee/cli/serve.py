@@ -26,7 +26,7 @@ def serve(host: Host = "127.0.0.1", port: Port = 15002, conf: Conf = None) -> No
     """Start a Spark Connect server whose clients have Delta's SQL and format("delta").
 
     It runs until it is interrupted. It prints the URL that clients connect to; they need
-    pyspark[connect], and no truckee.
+    PySpark with its extra "connect", and no truckee.
 
     Example: truckee serve --port 15002 --conf spark.sql.warehouse.dir=/data/warehouse
     """

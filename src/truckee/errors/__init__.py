@@ -17,8 +17,8 @@ One module holds the errors of one part of the path, and opens with its branch o
     streaming            streaming  stream_schema
 
 `base` has the root, and makes any text safe for a terminal; `caller_lines` what a notebook shows of
-an error; `sql_states` the SQLSTATE of each error class. Import a new module below, so that its
-classes are exported.
+an error; `states` the SQLSTATE of each error class, and which of them only truckee has. Import a
+new module below, so that its classes are exported.
 """
 
 from __future__ import annotations

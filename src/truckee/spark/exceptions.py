@@ -40,7 +40,7 @@ from pyspark.errors import (
 from truckee import errors
 from truckee.errors.base import DeltaError, raise_as
 from truckee.errors.spark import NotSupportedByInstallError
-from truckee.errors.sql_states import sql_state
+from truckee.errors.states.sql_states import sql_state
 
 _made: dict[type[DeltaError], type[DeltaError]] = {}
 _of_streams: dict[type[DeltaError], type[DeltaError]] = {}

@@ -12,10 +12,11 @@ from zipfile import ZipFile
 import pytest
 
 from scripts.generated_docs import error_classes
-from truckee.errors.sql_states import _BY_STATE, _OWN_BY_STATE, OWN_CODES, sql_state
+from truckee.errors.states.own_codes import OWN_BY_STATE, OWN_CODES
+from truckee.errors.states.sql_states import _BY_STATE, sql_state
 
 RAISED = {kind.code for kind in error_classes()}
-TABLES = {"theirs": _BY_STATE, "own": _OWN_BY_STATE}
+TABLES = {"theirs": _BY_STATE, "own": OWN_BY_STATE}
 
 
 @pytest.mark.parametrize("code", sorted(RAISED))

@@ -1,0 +1,1 @@
+"""SQLSTATEs of error classes."""
