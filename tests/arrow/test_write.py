@@ -278,7 +278,8 @@ def test_rules_in_sql_are_refused_rather_than_left_out(tmp_path: Path) -> None:
 
     assert raised.value.sentence() == (
         f'{tmp_path} cannot be written by format("truckee"): it has the CHECK constraint positive\n'
-        "hint: write with truckee.write(df) in a classic session, in foreachBatch for a stream"
+        "hint: write with truckee.write(df) in a classic session, in foreachBatch for a stream; "
+        "over Spark Connect, use a server started by truckee serve"
     )
 
 
