@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "truckee"
@@ -143,9 +144,15 @@ def _is_type_checking(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """Return the syntax tree of a module; several tests walk all of them."""
+    return ast.parse(path.read_text())
+
+
 def all_imports() -> Iterator[tuple[Path, Import]]:
     for path in modules():
-        for found in imports(ast.parse(path.read_text())):
+        for found in imports(tree_of(path)):
             yield path, found
 
 
@@ -201,7 +208,7 @@ def test_only_the_spark_layer_knows_the_jvm() -> None:
         f"{module_name(path)}:{node.lineno} touches {node.attr}"
         for path in modules()
         if layer(path) not in MAY_KNOW_THE_JVM
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Attribute) and node.attr in JVM_NAMES
     ]
 

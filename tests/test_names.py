@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from test_layers import SOURCE, module_name, modules
+from test_layers import SOURCE, module_name, modules, tree_of
 
 LONGEST = 400
 MOST_IN_A_FOLDER = 18
@@ -33,7 +33,7 @@ def homes() -> dict[str, set[str]]:
     found = defaultdict(set)
     for path in modules():
         module = module_name(path)
-        for name in public_names(ast.parse(path.read_text())):
+        for name in public_names(tree_of(path)):
             if not name.startswith("_") and not module.startswith(COMMAND_LINE):
                 found[name].add(module)
     return found
@@ -42,7 +42,7 @@ def homes() -> dict[str, set[str]]:
 def imported_modules() -> dict[str, set[str]]:
     """Return which of our modules each of them imports when it is loaded."""
     trees = {
-        f"truckee.{module_name(path)}".removesuffix(".__init__"): ast.parse(path.read_text())
+        f"truckee.{module_name(path)}".removesuffix(".__init__"): tree_of(path)
         for path in modules()
     }
     return {name: set(_loaded(tree)) & trees.keys() for name, tree in trees.items()}
