@@ -65,6 +65,7 @@ test-long: $(READY) ## races, kills, interleavings and broken tables, longer and
 		tests/commands/care/test_care_races.py tests/commands/care/test_optimize_races.py \
 		tests/hostile/test_mutations.py tests/cluster \
 		tests/spark/jvm/test_callbacks.py tests/arrow/compare/test_changelog_laws.py
+	@scripts/run_pytest.sh $(BIN)/python -n auto -m "property and not spark and not interop"
 
 test-fast: $(READY) ## the tests that need no JVM
 	@echo "== tests without a JVM" && \

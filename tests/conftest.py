@@ -13,6 +13,7 @@ from hypothesis import settings
 
 import truckee
 from corpus import CorpusTable, corpus_root
+from law_examples import examples
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,7 +24,7 @@ _CORPUS_TABLE = "corpus table"
 pytest.register_assert_rewrite("contracts.storage")
 
 # How long an example takes depends on the load of the machine, and no law is about time.
-settings.register_profile("truckee", deadline=None)
+settings.register_profile("truckee", deadline=None, max_examples=examples(100))
 settings.load_profile("truckee")
 
 # For a thousand short queries, here and in processes that tests start, Java's second compiler and

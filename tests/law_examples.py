@@ -1,4 +1,4 @@
-"""How many examples a law is tried on."""
+"""How many examples a law is tried on: new ones in each run."""
 
 from __future__ import annotations
 

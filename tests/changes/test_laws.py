@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from changes.tables import PROTOCOL, Table, add, cdc, metadata, remove, vector
+from law_examples import examples
 from staging import plan_changes
 from truckee.deletion_vectors.bitmap import RowBitmap
 from truckee.log.snapshot import load_snapshot
@@ -162,7 +163,7 @@ def applied(rows: list[int], changes: Counter[tuple[int, str, int]]) -> Counter[
 
 # Invariant 11.
 @given(worlds(), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_a_snapshot_with_the_changes_since_then_is_the_later_snapshot(
     world: World, data: st.DataObject
 ) -> None:
@@ -179,7 +180,7 @@ def test_a_snapshot_with_the_changes_since_then_is_the_later_snapshot(
 
 # Invariant 12.
 @given(worlds(), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_a_feed_is_the_feed_up_to_a_version_and_the_feed_after_it(
     world: World, data: st.DataObject
 ) -> None:
@@ -194,7 +195,7 @@ def test_a_feed_is_the_feed_up_to_a_version_and_the_feed_after_it(
 
 
 @given(worlds())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_the_model_has_the_files_that_the_log_has(world: World) -> None:
     snapshot = load_snapshot(world.table.storage)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from changes.tables import PROTOCOL, Table, add, cdc, merge_info, metadata, remove, vector
+from law_examples import examples
 from staging import plan_changes
 from streaming.streams import feed, reread, stream
 from truckee.log.snapshot import load_snapshot
@@ -124,7 +125,7 @@ def drained(
 
 
 # Invariant 13.
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(steps, steps, limits, st.integers(1, 3))
 def test_feed_from_a_version_is_the_batch_feed(
     before: list[tuple[str, int]],
@@ -140,7 +141,7 @@ def test_feed_from_a_version_is_the_batch_feed(
     assert read(found) == read(list(expected.files))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(steps, steps, limits, st.integers(1, 3))
 def test_feed_that_begins_with_a_snapshot_is_that_snapshot_and_the_feed_after_it(
     before: list[tuple[str, int]],
@@ -165,7 +166,7 @@ def test_feed_that_begins_with_a_snapshot_is_that_snapshot_and_the_feed_after_it
     assert read([f for f in found if f.version > first.version]) == read(list(expected.files))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.integers(0, 4), max_size=8), limits, st.integers(1, 3))
 def test_stream_of_appends_is_the_table(
     appends: list[int], options: dict[str, object], cut: int

@@ -14,7 +14,7 @@ from truckee.log.files.commits import read_commits
 from truckee.log.snapshot import load_snapshot
 from truckee.storage import LocalStorage
 
-ROUNDS = int(os.environ.get("TRUCKEE_WRITER_KILLS", "30"))
+ROUNDS = int(os.environ.get("TRUCKEE_WRITER_KILLS", "12"))
 
 
 # Invariant 4.

@@ -20,9 +20,9 @@ from truckee.log.upkeep.checksum import verify_checksum
 from truckee.storage import LocalStorage, Storage, open_storage
 
 WRITERS = 8
-COMMITS = int(os.environ.get("TRUCKEE_LOCAL_COMMITS", "15"))
+COMMITS = int(os.environ.get("TRUCKEE_LOCAL_COMMITS", "8"))
 # The emulated store serves one request at a time, so that each commit waits for all the others'.
-S3_COMMITS = int(os.environ.get("TRUCKEE_S3_COMMITS", "5"))
+S3_COMMITS = int(os.environ.get("TRUCKEE_S3_COMMITS", "3"))
 
 
 @pytest.fixture(scope="module")
