@@ -64,7 +64,8 @@ test-long: $(READY) ## races, kills, interleavings and broken tables, longer and
 		tests/care/test_killed_care.py tests/commands/care/test_optimize_killed.py \
 		tests/commands/care/test_care_races.py tests/commands/care/test_optimize_races.py \
 		tests/hostile/test_mutations.py tests/cluster \
-		tests/spark/jvm/test_callbacks.py tests/arrow/compare/test_changelog_laws.py
+		tests/spark/jvm/test_callbacks.py tests/arrow/compare/test_changelog_laws.py \
+		tests/sql/test_certain_errors.py
 	@scripts/run_pytest.sh $(BIN)/python -n auto -m "property and not spark and not interop"
 
 test-fast: $(READY) ## the tests that need no JVM

@@ -55,6 +55,7 @@ class Runner:
         self._asked = arguments.warmup, arguments.repetitions
         self._warmup, self._repetitions = self._rounds("")
         self._limit_s = arguments.limit
+        self._variant = arguments.variant
         wanted = arguments.engines.split(",") if arguments.engines else set(ENGINES) - {BEFORE}
         self._engines = [e for e in ENGINES if e in case.engines and e in wanted]
         self._versions: dict[str, str] = {}
@@ -76,7 +77,7 @@ class Runner:
             workers = self._workers(stack)
             not_started = dict(self._failed)
             found = []
-            for variants in case.groups():
+            for variants in self._groups():
                 taken: dict[str, tuple[dict[str, list[Measurement]], dict[str, str]]] = {
                     variant: ({}, dict(not_started)) for variant in variants
                 }
@@ -92,6 +93,11 @@ class Runner:
                     self._compare_answers()
                     found += self._rows(variant)
         return found
+
+    def _groups(self) -> list[list[str]]:
+        """Return the variants to run: those with the one that was asked for, if there is one."""
+        groups = self._case.groups()
+        return [group for group in groups if self._variant in group] or groups
 
     def _rounds(self, variant: str) -> tuple[int, int]:
         """Return how often a variant runs before it is measured, and how often it is measured."""
@@ -192,6 +198,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--case", help=f"some of {', '.join(case_names())}")
     parser.add_argument("--scale", choices=("small", "full"), default="small")
     parser.add_argument("--engines", help=f"some of {', '.join(ENGINES)}")
+    parser.add_argument("--variant", help="one variant, in the cases that have it")
     parser.add_argument("--warmup", type=int)
     parser.add_argument("--repetitions", type=int)
     parser.add_argument("--limit", type=int, default=RUN_LIMIT_S, help="seconds a run may take")

@@ -10,6 +10,7 @@ import pytest
 from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 
+from law_examples import examples
 from truckee.errors.base import DeltaError
 from truckee.errors.conditions import ConditionSyntaxError
 from truckee.errors.sql import StatementSyntaxError
@@ -110,7 +111,7 @@ def test_spark_refuses_all_of_it_too(spark: SparkSession) -> None:
     choose = random.Random(7)
     texts = [
         choose.choice((" ", "")).join(choose.choices(pieces, k=choose.randint(0, 6)))
-        for _ in range(4000)
+        for _ in range(examples(4000))
     ]
 
     def spark_refuses(text: str) -> bool:
@@ -121,7 +122,7 @@ def test_spark_refuses_all_of_it_too(spark: SparkSession) -> None:
         return False
 
     refused = [text for text in (*REFUSED, *texts) if refuses(check_condition_text, text)]
-    assert len(refused) > 1000
+    assert len(refused) > len(texts) / 4
     assert [text for text in refused if not spark_refuses(text)] == []
     assert not any(spark_refuses(text) for text in ("id = 5", "id IN (1, 2)"))
 

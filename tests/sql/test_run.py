@@ -156,13 +156,21 @@ def test_alter_table_records_what_delta_spark_does(spark: SparkSession, table: s
 
 
 def test_cluster_by_none_of_a_plain_table_is_no_commit(spark: SparkSession, tmp_path: Path) -> None:
-    write(spark.range(3).selectExpr("id", "id p")).partitionBy("p").save(tmp_path)
+    write(spark.range(3)).save(tmp_path)
 
     run(spark, f"ALTER TABLE delta.`{tmp_path}` CLUSTER BY NONE")
-    with pytest.raises(ClusteringOfPartitionedTableError):
-        run(spark, f"ALTER TABLE delta.`{tmp_path}` CLUSTER BY (id)")
 
     assert run(spark, f"DESCRIBE HISTORY '{tmp_path}'").count() == 1
+
+
+@pytest.mark.parametrize("columns", ["NONE", "(id)"])
+def test_a_partitioned_table_has_no_clustering(
+    spark: SparkSession, tmp_path: Path, columns: str
+) -> None:
+    write(spark.range(3).selectExpr("id", "id p")).partitionBy("p").save(tmp_path)
+
+    with pytest.raises(ClusteringOfPartitionedTableError):
+        run(spark, f"ALTER TABLE delta.`{tmp_path}` CLUSTER BY {columns}")
 
 
 def test_a_clone_has_a_name_or_a_path(spark: SparkSession, table: str, tmp_path: Path) -> None:

@@ -200,15 +200,6 @@ def test_a_table_with_a_feature_that_is_not_written_is_refused_before_a_file_is(
     assert {file.name for file in (tmp_path / "t").iterdir()} == before
 
 
-def test_variant_columns_are_refused_before_a_file_is_written(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    with pytest.raises(UnsupportedWriterFeaturesError):
-        write(spark.sql("select parse_json('1') as v, 1 as id")).save(str(tmp_path / "t"))
-
-    assert not (tmp_path / "t").exists()
-
-
 def test_tables_with_row_tracking_stay_writable(spark: SparkSession, tmp_path: Path) -> None:
     write(spark.range(0, 5, 1, 1)).option("delta.enableRowTracking", "true").save(str(tmp_path))
     write(spark.range(0, 3, 1, 1)).mode("append").save(str(tmp_path))
