@@ -19,7 +19,7 @@ CURVE ?=
 SESSIONS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-long lint format test-matrix bench curves interop lock docs package clean
+.PHONY: help demo test test-fast test-slow test-long lint format test-matrix bench curves interop lock docs package clean
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -28,14 +28,20 @@ demo: $(DEMO_VENV)/.ready ## the main job end to end, on a small table
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
 		$(DEMO_VENV)/bin/truckee demo --folder build/demo
 
-test: test-fast ## all tests: first those without a JVM, then those with Spark
+test: test-fast ## the tests, within a quarter of an hour: first those without a JVM, then those with Spark
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
 		TRUCKEE_CLASS_ARCHIVE=$$($(BIN)/python -m scripts.class_archive) && export TRUCKEE_CLASS_ARCHIVE && \
 		echo "== tests with Spark" && scripts/run_pytest.sh $(BIN)/python \
-		$(if $(filter-out 1,$(SESSIONS)),-n $(SESSIONS) --dist loadfile --no-loadscope-reorder) -m "spark and not interop"
-	@echo "== all tests passed"
+		$(if $(filter-out 1,$(SESSIONS)),-n $(SESSIONS) --dist loadfile --no-loadscope-reorder) -m "spark and not slow and not interop"
+	@echo "== all tests passed; make test-slow has races, kills, clusters and servers"
 
-# What `make test` runs for seconds, or for some of the cases, runs here for as long as it should.
+test-slow: $(READY) ## the tests that take long: races, kills, models, clusters, servers
+	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
+		TRUCKEE_CLASS_ARCHIVE=$$($(BIN)/python -m scripts.class_archive) && export TRUCKEE_CLASS_ARCHIVE && \
+		echo "== slow tests" && scripts/run_pytest.sh $(BIN)/python \
+		$(if $(filter-out 1,$(SESSIONS)),-n $(SESSIONS) --dist loadfile --no-loadscope-reorder) -m "slow and not interop"
+
+# What `make test-slow` runs for seconds, or for some of the cases, runs here for as long as it should.
 test-long: export TRUCKEE_ALL_EXAMPLES = 1
 test-long: export TRUCKEE_ALL_STATEMENTS = 1
 test-long: export TRUCKEE_LOCAL_COMMITS = 50
@@ -70,7 +76,7 @@ test-long: $(READY) ## races, kills, interleavings and broken tables, longer and
 
 test-fast: $(READY) ## the tests that need no JVM
 	@echo "== tests without a JVM" && \
-		scripts/run_pytest.sh $(BIN)/python -n auto -m "not spark and not interop"
+		scripts/run_pytest.sh $(BIN)/python -n auto -m "not spark and not slow and not interop"
 
 lint: $(READY) ## ruff and mypy
 	$(BIN)/ruff check .
