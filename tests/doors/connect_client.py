@@ -27,7 +27,7 @@ def main(url: str, folder: str) -> dict[str, Any]:
     }
     # Another session of the same server has the same tables, and settings of its own.
     spark.conf.set("spark.databricks.delta.commitInfo.userMetadata", "of the first session")
-    other = spark.newSession()
+    other = SparkSession.builder.remote(url).create()
     other.sql("INSERT INTO orders VALUES (9, 'other')")
     last = other.sql("DESCRIBE HISTORY orders LIMIT 1").select("operation", "userMetadata")
     found["other session"] = [tuple(row) for row in last.collect()]
