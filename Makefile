@@ -28,7 +28,7 @@ demo: $(DEMO_VENV)/.ready ## the main job end to end, on a small table
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
 		$(DEMO_VENV)/bin/truckee demo --folder build/demo
 
-test: test-fast ## the tests, within a quarter of an hour: first those without a JVM, then those with Spark
+test: test-fast ## all tests but the slow ones: first those without a JVM, then those with Spark
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
 		TRUCKEE_CLASS_ARCHIVE=$$($(BIN)/python -m scripts.class_archive) && export TRUCKEE_CLASS_ARCHIVE && \
 		echo "== tests with Spark" && scripts/run_pytest.sh $(BIN)/python \

@@ -34,6 +34,9 @@ def main() -> int:
     """Run what the arguments name, keep and show the results."""
     arguments = _arguments()
     names = arguments.case.split(",") if arguments.case else case_names()
+    if arguments.variant and not any(arguments.variant in load_case(n).variants for n in names):
+        console.print(f"no case of {', '.join(names)} has the variant {arguments.variant}")
+        return 2
     rows: list[results.Row] = []
     for name in names:
         case = load_case(name)
