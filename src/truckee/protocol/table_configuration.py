@@ -29,6 +29,8 @@ from truckee.protocol.schema import (
 
 CLUSTERING_DOMAIN = "delta.clustering"
 ROW_TRACKING_DOMAIN = "delta.rowTracking"
+PRESERVED_ROW_IDS_TAG = "delta.rowTracking.preserved"
+"""The tag of a commit whose writer kept the ids of all rows that it moved to other files."""
 
 
 class RowIdColumns(NamedTuple):

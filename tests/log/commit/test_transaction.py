@@ -414,6 +414,33 @@ def test_rows_of_new_files_get_ids_one_after_another() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("properties", "tags"),
+    [
+        ({}, None),
+        (TRACKED, None),
+        (
+            {
+                **TRACKED,
+                "delta.rowTracking.materializedRowIdColumnName": "r",
+                "delta.rowTracking.materializedRowCommitVersionColumnName": "c",
+            },
+            {"delta.rowTracking.preserved": "true"},
+        ),
+    ],
+    ids=["off", "no columns for ids", "on"],
+)
+def test_commits_say_whether_rows_kept_their_ids(
+    properties: dict[str, str], tags: dict[str, str] | None
+) -> None:
+    storage = MemoryStorage()
+    create_table(storage, metadata(properties=properties), add("a", rows=5))
+
+    append(storage, add("b", rows=3))
+
+    assert lines(storage, 1)[0]["commitInfo"].get("tags") == tags
+
+
 def test_file_that_has_row_ids_keeps_them() -> None:
     storage = MemoryStorage()
     snapshot = create_table(

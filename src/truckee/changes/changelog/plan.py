@@ -20,7 +20,7 @@ from truckee.errors.changes import UpdatesNeedIdentityError
 from truckee.log.files.commits import Commit
 from truckee.log.snapshot import Snapshot
 from truckee.options.feed_shape import Deduplication, FeedShape, FeedSource
-from truckee.protocol.table_configuration import TableConfiguration
+from truckee.protocol.table_configuration import PRESERVED_ROW_IDS_TAG, TableConfiguration
 from truckee.scan.scan_file import ScanFile
 from truckee.storage.base import Storage
 
@@ -225,7 +225,7 @@ class _Planner:
             self.identified[places[not _is_deleted(file)], held].append(file)
         info = commit.commit_info
         tags = {} if info is None or info.tags is None else info.tags
-        if str(tags.get("delta.rowTracking.preserved")).lower() != "true":
+        if str(tags.get(PRESERVED_ROW_IDS_TAG)).lower() != "true":
             self.distrusted.add(commit.version)
         self._note(diff, RowIdentity.ROW_IDS.value)
 

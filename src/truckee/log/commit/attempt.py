@@ -27,7 +27,11 @@ from truckee.protocol.actions import Action, AddFile, CommitInfo, DomainMetadata
 from truckee.protocol.paths import decode_path
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.stats import parse_stats
-from truckee.protocol.table_configuration import ROW_TRACKING_DOMAIN, TableConfiguration
+from truckee.protocol.table_configuration import (
+    PRESERVED_ROW_IDS_TAG,
+    ROW_TRACKING_DOMAIN,
+    TableConfiguration,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,9 +120,22 @@ def commit_actions(staged: StagedCommit, base: Base, now_ms: int) -> tuple[Actio
         metrics=staged.metrics,
         user_metadata=staged.user_metadata,
         in_commit_timestamp_ms=timestamp_ms,
+        tags=_tags(base.configuration),
     )
     changes = (action for action in (changed, staged.protocol) if action is not None)
     return (info, *changes, *actions)
+
+
+def _tags(before: TableConfiguration | None) -> dict[str, Any] | None:
+    """Return the tags of a commit to a table that was `before`; None if it has none.
+
+    The feed of a table that recorded none pairs rows by their ids only where the writer says that
+    it kept them. All our commands do if row tracking is on: a transaction that moves rows conflicts
+    with a commit that switches it on.
+    """
+    if before is None or before.row_id_columns is None:
+        return None
+    return {PRESERVED_ROW_IDS_TAG: "true"}
 
 
 def _backfilled(commit: Commit) -> dict[str, AddFile]:
@@ -206,6 +223,7 @@ def commit_info(
     metrics: Mapping[str, object] | None = None,
     user_metadata: str | None = None,
     in_commit_timestamp_ms: int | None = None,
+    tags: dict[str, Any] | None = None,
 ) -> CommitInfo:
     """Return the commitInfo action; parameters and metrics that are None are left out."""
     return CommitInfo(
@@ -218,6 +236,7 @@ def commit_info(
         is_blind_append=is_blind_append,
         operation_metrics=_metrics(metrics or {}),
         user_metadata=user_metadata,
+        tags=tags,
         engine_info=engine_info(),
         txn_id=txn_id,
     )
