@@ -594,6 +594,37 @@ _CREATED = (
         "42000",
     ),
     Refusal(
+        "ALTER TABLE refused SET TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 'nothing')",
+        ANALYSIS,
+        "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA",
+        "42703",
+    ),
+    Refusal(
+        "ALTER TABLE refused SET TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 'm')",
+        ILLEGAL,
+        "DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_TYPE",
+        "0AKDC",
+    ),
+    Refusal(
+        "ALTER TABLE refused SET TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 'id,id')",
+        ILLEGAL,
+        "DELTA_DUPLICATE_DATA_SKIPPING_COLUMNS",
+        "42701",
+    ),
+    Refusal(
+        "ALTER TABLE refused_parts SET TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 'v')",
+        ILLEGAL,
+        "DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_PARTITIONED_COLUMN",
+        "0AKDC",
+    ),
+    Refusal(
+        "CREATE TABLE refused_name (a INT) USING delta "
+        "TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 'nothing')",
+        ANALYSIS,
+        "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA",
+        "42703",
+    ),
+    Refusal(
         "ALTER TABLE refused_parts CLUSTER BY NONE",
         ANALYSIS,
         "DELTA_ALTER_TABLE_CLUSTER_BY_ON_PARTITIONED_TABLE_NOT_ALLOWED",

@@ -22,6 +22,7 @@ from truckee.protocol.features import (
 )
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType
+from truckee.protocol.stats_columns import check_stats_columns
 from truckee.protocol.table_configuration import TableConfiguration
 from truckee.storage.base import Storage
 
@@ -115,6 +116,8 @@ class TablePlan:
         """Raise what the commit would raise, as far as it is known now."""
         table = self.storage.root
         check_writable(self.protocol, self.metadata, table)
+        if self.changes_metadata:
+            check_stats_columns(self.configuration)
         check_actions(
             (*self.domains, *actions),
             table=table,

@@ -272,3 +272,48 @@ def _named(table: str) -> str:
 
 def _listed(features: dict[str, str]) -> str:
     return ", ".join(f"{name} ({why})" for name, why in features.items())
+
+
+@dataclass(eq=False, kw_only=True)
+class StatsOfPartitionColumnError(DeltaError):
+    """A partition column is listed for statistics; its values are in the log already."""
+
+    code: ClassVar[str] = "DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_PARTITIONED_COLUMN"
+    column: str
+
+    def __str__(self) -> str:
+        return (
+            f"delta.dataSkippingStatsColumns lists {self.column}, which the table is partitioned "
+            "by: files are skipped by its values without statistics\n"
+            "hint: take it off the list"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class StatsTypeError(DeltaError):
+    """A column is listed for statistics whose type has none."""
+
+    code: ClassVar[str] = "DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_TYPE"
+    column: str
+    type: str
+
+    def __str__(self) -> str:
+        return (
+            f"delta.dataSkippingStatsColumns lists {self.column}, but columns of type {self.type} "
+            "have no statistics\n"
+            "hint: list columns of numbers, strings, dates or times"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class DuplicateStatsColumnsError(DeltaError):
+    """Columns are listed for statistics more than once."""
+
+    code: ClassVar[str] = "DELTA_DUPLICATE_DATA_SKIPPING_COLUMNS"
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"delta.dataSkippingStatsColumns lists [{', '.join(self.columns)}] more than once\n"
+            "hint: a struct stands for all of its fields; list each column once"
+        )

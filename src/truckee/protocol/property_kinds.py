@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -132,6 +132,17 @@ def parse_column_names(text: str) -> tuple[tuple[str, ...], ...]:
         position += 1
 
 
+def _column_list(text: str) -> tuple[tuple[str, ...], ...]:
+    # What is left of a list whose columns were all dropped.
+    return parse_column_names(text) if text.strip() else ()
+
+
+def column_names_text(paths: Iterable[tuple[str, ...]]) -> str:
+    """Return the list of column names that `parse_column_names` reads as these paths."""
+    quoted = (("`" + name.replace("`", "``") + "`" for name in path) for path in paths)
+    return ",".join(map(".".join, quoted))
+
+
 def _formats(text: str) -> tuple[str, ...]:
     formats = tuple(part.strip() for part in text.split(",") if part.strip())
     if len(set(formats)) != len(formats) or not set(formats) <= {"iceberg", "hudi"}:
@@ -160,6 +171,6 @@ CHECKPOINT_POLICY = PropertyKind(_one_of("classic", "v2"), "classic or v2")
 AUTO_COMPACT = PropertyKind(
     _one_of("true", "false", "auto", "legacy"), "true, false, auto or legacy"
 )
-COLUMN_NAMES = PropertyKind(parse_column_names, "a list of column names with commas between them")
+COLUMN_NAMES = PropertyKind(_column_list, "a list of column names with commas between them")
 FORMATS = PropertyKind(_formats, "a list of distinct formats out of iceberg and hudi")
 TEXT = PropertyKind(str, "a text")

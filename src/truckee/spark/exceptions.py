@@ -244,6 +244,7 @@ def _spark_classes() -> dict[type[DeltaError], type[PySparkException]]:
         IllegalArgumentException: (
             errors.BothTimeTravelOptionsError,
             errors.ClonePathError,
+            errors.DuplicateStatsColumnsError,
             errors.EmptyKeysError,
             errors.IllegalOptionError,
             errors.InvalidIntervalError,
@@ -262,6 +263,8 @@ def _spark_classes() -> dict[type[DeltaError], type[PySparkException]]:
             errors.SchemaLogNeedsDataLossCheckError,
             errors.SchemaLogOfBatchReadError,
             errors.StartAfterLatestError,
+            errors.StatsOfPartitionColumnError,
+            errors.StatsTypeError,
             errors.TimeTravelVersionError,
             errors.TooManyRowsError,
             errors.TwoStartsError,

@@ -305,6 +305,27 @@ def test_the_columns_with_statistics_are_renamed_along(
     assert latest(mapped).properties.data_skipping_stats_columns == (("id",), ("my struct", "x"))
 
 
+def test_dropped_columns_leave_the_list_of_columns_with_statistics(
+    spark: SparkSession, mapped: LocalStorage
+) -> None:
+    set_properties(mapped, {"delta.dataSkippingStatsColumns": "id, S.x"})
+
+    drop_columns(spark, mapped, ["s"])
+
+    assert latest(mapped).properties.data_skipping_stats_columns == (("id",),)
+
+
+def test_a_list_of_dropped_columns_alone_becomes_empty(
+    spark: SparkSession, mapped: LocalStorage
+) -> None:
+    set_properties(mapped, {"delta.dataSkippingStatsColumns": "s"})
+
+    drop_columns(spark, mapped, ["s"])
+
+    assert latest(mapped).metadata.configuration["delta.dataSkippingStatsColumns"] == ""
+    assert latest(mapped).properties.data_skipping_stats_columns == ()
+
+
 def test_a_column_is_changed(spark: SparkSession, table: LocalStorage) -> None:
     change_columns(spark, table, [ColumnChange(name="id", comment="the id", position="after s")])
 

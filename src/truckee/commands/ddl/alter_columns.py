@@ -50,7 +50,6 @@ from truckee.protocol.column_metadata import (
     IDENTITY_HIGH_WATER_MARK_KEY,
     TYPE_CHANGES_KEY,
 )
-from truckee.protocol.properties import TableProperties
 from truckee.protocol.property_kinds import parse_column_names
 from truckee.protocol.schema import (
     DataType,
@@ -60,7 +59,7 @@ from truckee.protocol.schema import (
     StructType,
     find_column,
 )
-from truckee.spark.jvm.projection import quoted
+from truckee.protocol.stats_columns import with_dropped_stats, with_renamed_stats
 from truckee.spark.schema_conversion import from_spark
 from truckee.spark.write.char_columns import declared_field
 from truckee.spark.write.condition_checks import parse_expression
@@ -71,7 +70,6 @@ from truckee.storage.base import Storage
 _NOT_SHOWN = frozenset({TYPE_CHANGES_KEY, IDENTITY_HIGH_WATER_MARK_KEY})
 _LENGTH = re.compile(r"(char|varchar)\((\d+)\)")
 _STRING = PrimitiveType("string")
-_STATS_COLUMNS_KEY = TableProperties.data_skipping_stats_columns.key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +119,7 @@ def rename_column(spark: SparkSession, storage: Storage, column: str, new_name: 
             new_name if len(path) == 1 and name.casefold() == path[0].casefold() else name
             for name in snapshot.partition_columns
         ],
-        configuration=_with_renamed_stats(snapshot, path, new_path),
+        configuration=with_renamed_stats(snapshot.configuration, path, new_path),
     )
     parameters = {"oldColumnPath": ".".join(path), "newColumnPath": ".".join(new_path)}
     return commit_schema(snapshot, schema, "RENAME COLUMN", parameters, metadata)
@@ -138,7 +136,9 @@ def drop_columns(spark: SparkSession, storage: Storage, columns: Iterable[str]) 
         check_independent(spark, snapshot, path, "dropped")
         schema = without_column(schema, path)
     shown = [".".join(_path(name)) for name in names]
-    return commit_schema(snapshot, schema, "DROP COLUMNS", {"columns": shown})
+    kept = with_dropped_stats(snapshot.configuration, map(_path, names))
+    metadata = replace(snapshot.metadata, configuration=kept)
+    return commit_schema(snapshot, schema, "DROP COLUMNS", {"columns": shown}, metadata)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -321,25 +321,6 @@ def _reads(spark: SparkSession, schema: StructType, sql: str, column: str) -> bo
     if isinstance(found, InvalidExpressionError):
         return column in sql.casefold()
     return column in {name.casefold() for name in found.columns}
-
-
-def _with_renamed_stats(
-    snapshot: Snapshot, path: ColumnPath, new_path: ColumnPath
-) -> dict[str, str]:
-    """Return the configuration with the new name in the list of columns with statistics."""
-    configuration = dict(snapshot.metadata.configuration)
-    listed = snapshot.properties.data_skipping_stats_columns
-    if listed is None:
-        return configuration
-    old = tuple(name.casefold() for name in path)
-    renamed = [
-        (*new_path, *names[len(path) :])
-        if tuple(name.casefold() for name in names[: len(path)]) == old
-        else names
-        for names in listed
-    ]
-    configuration[_STATS_COLUMNS_KEY] = ",".join(".".join(map(quoted, p)) for p in renamed)
-    return configuration
 
 
 def commit_schema(

@@ -20,6 +20,7 @@ from truckee.errors.commands.alter import ColumnsNotReplaceableError, TypeChange
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.column_metadata import IDENTITY_STEP_KEY
 from truckee.protocol.schema import StructField, StructType
+from truckee.protocol.stats_columns import with_dropped_stats
 from truckee.storage.base import Storage
 
 
@@ -35,7 +36,13 @@ def replace_columns(spark: SparkSession, storage: Storage, columns: Sequence[New
     fields = tuple(_replaced(spark, snapshot, column) for column in columns)
     _check_dropped(spark, snapshot, fields)
     shown = [commit_info_field(field) for field in fields]
-    return commit_schema(snapshot, StructType(fields), "REPLACE COLUMNS", {"columns": shown})
+    names = {field.name.casefold() for field in fields}
+    dropped = [(name,) for name in snapshot.schema.names if name.casefold() not in names]
+    kept = with_dropped_stats(snapshot.configuration, dropped)
+    metadata = replace(snapshot.metadata, configuration=kept)
+    return commit_schema(
+        snapshot, StructType(fields), "REPLACE COLUMNS", {"columns": shown}, metadata
+    )
 
 
 def _replaced(spark: SparkSession, snapshot: Snapshot, column: NewColumn) -> StructField:
