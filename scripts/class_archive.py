@@ -1,9 +1,13 @@
 """Prints where Spark's loaded classes are archived, for JVMs that start in half the time.
 
 `python -m scripts.class_archive` makes the archive if there is none for this Java and this PySpark
-(20 s, 200 MB in `build/`), by doing what many tests do in a session that ends properly. Tests start
-some forty JVMs, and each spends half of its first seconds on loading and checking classes. A JVM
-that cannot use the archive, since its class path differs, starts as it would without.
+(20 to 50 s, 200 MB in `build/`), by doing what many tests do in a session that ends properly. Slow
+tests start some forty JVMs, and each spends half of its first seconds on loading and checking
+classes. A JVM that cannot use the archive, since its class path differs, starts as it would
+without.
+
+`--if-made` prints the path only if the archive is there: for tests that start too few JVMs to pay
+for it.
 """
 
 from __future__ import annotations
@@ -23,6 +27,8 @@ FOLDER = Path(__file__).resolve().parents[1] / "build"
 def main() -> None:
     """Print the path of the archive, after making it if it is missing; nothing if it cannot be."""
     archive = FOLDER / f"spark-classes-{_key()}.jsa"
+    if "--if-made" in sys.argv[1:] and not archive.exists():
+        return
     if not archive.exists() and not _make(archive):
         print("no archive of Spark's classes could be made; tests start slower", file=sys.stderr)
         return

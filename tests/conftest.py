@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -44,8 +45,13 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The one Spark session of the run, started when the first test asks for it."""
     from truckee.spark.session.session import session
 
-    # Spark's workers must import the truckee under test, not one that is installed.
-    found = [str(Path(truckee.__file__).parents[1]), os.environ.get("PYTHONPATH")]
+    # Spark's workers must import the truckee under test, not one that is installed, and functions
+    # of these tests, in whichever folder the JVM was started.
+    found = [
+        str(Path(truckee.__file__).parents[1]),
+        str(Path(__file__).parents[1]),
+        os.environ.get("PYTHONPATH"),
+    ]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, found))
     workdir = tmp_path_factory.mktemp("spark")
     started = session(
@@ -83,8 +89,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
-    sizes = Counter(item.path for item in items)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
+    _share_out_cases(items)
+    sizes = Counter(item.path for item in items)
     items.sort(
         key=lambda item: (
             (item.path not in slow, -sizes[item.path])
@@ -92,6 +99,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             else (False, 0)
         )
     )
+
+
+# From so many cases on, `make test-slow` runs about half of the cases of a test with Spark.
+_MANY_CASES = 4
+
+
+def _share_out_cases(items: list[pytest.Item]) -> None:
+    """Mark about half of the cases of a test as slow if it has many; the first never is.
+
+    Which ones is decided by their names. Every second one could be one value of a parameter only.
+    """
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("spark") and not item.get_closest_marker("interop"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for found in cases.values():
+        for item in found[1:] if len(found) >= _MANY_CASES else ():
+            if crc32(item.nodeid.encode()) % 2:
+                item.add_marker("slow")
 
 
 @pytest.hookimpl(wrapper=True)

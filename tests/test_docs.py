@@ -32,11 +32,17 @@ def page_cases() -> list[Any]:
         pytest.param(
             page,
             id=str(page.relative_to(ROOT)),
-            marks=[pytest.mark.spark] if needs_spark(page) else [],
+            marks=page_marks(page),
         )
         for page in pages()
         if blocks(page)
     ]
+
+
+def page_marks(page: Path) -> list[pytest.MarkDecorator]:
+    marks = [pytest.mark.spark] if needs_spark(page) else []
+    # A session of its own takes longer than all the other blocks together.
+    return [*marks, pytest.mark.slow] if any(block.is_alone for block in blocks(page)) else marks
 
 
 def needs_spark(page: Path) -> bool:
@@ -51,9 +57,10 @@ def test_every_example_of_a_page_runs(
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    # Before the folder changes: what the JVM starts, such as Python workers, runs in its folder.
     if needs_spark(page):
         request.getfixturevalue("spark")
+    monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "__main__"}
 
     for block in blocks(page):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pkgutil
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 import pyspark_truckee
@@ -23,6 +24,7 @@ def test_modules_are_where_spark_looks_for_them() -> None:
     assert (TruckeeSource.name(), DeltaSource.name()) == ("truckee", "delta")
 
 
+@pytest.mark.slow
 def test_a_session_finds_the_formats_by_itself(spark: SparkSession, tmp_path: Path) -> None:
     append(spark, tmp_path / "t", 0)
     fresh = spark.newSession()
@@ -30,6 +32,7 @@ def test_a_session_finds_the_formats_by_itself(spark: SparkSession, tmp_path: Pa
     assert fresh.read.format("truckee").load(str(tmp_path / "t")).count() == 3
 
 
+@pytest.mark.slow
 def test_a_session_is_told_of_the_formats_as_often_as_one_likes(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -96,6 +96,7 @@ def test_columns_that_are_asked_for_are_all_that_is_read(
     assert feed.columns == ["_change_type", "id"]
 
 
+@pytest.mark.slow
 def test_filters_leave_out_files_where_the_session_pushes_them(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -176,7 +177,7 @@ def test_a_stream_of_appends(spark: SparkSession, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("limit", [1, 100])
+@pytest.mark.parametrize("limit", [pytest.param(1, marks=pytest.mark.slow), 100])
 def test_a_stream_of_the_feed(spark: SparkSession, tmp_path: Path, limit: int) -> None:
     changing_table(spark, tmp_path / "t")
     frame = load_stream(
@@ -188,6 +189,7 @@ def test_a_stream_of_the_feed(spark: SparkSession, tmp_path: Path, limit: int) -
     assert counted(found.rows) == counted(batch_feed(spark, tmp_path / "t").collect())
 
 
+@pytest.mark.slow
 def test_a_query_moves_from_one_lane_to_the_other_and_back(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -207,6 +209,7 @@ def test_a_query_moves_from_one_lane_to_the_other_and_back(
     assert [row.id for row in found[3].rows] == [130, 131, 132]
 
 
+@pytest.mark.slow
 def test_a_start_at_the_latest_version(spark: SparkSession, tmp_path: Path) -> None:
     append(spark, tmp_path / "t", 0)
     frame = load_stream(spark, tmp_path / "t", startingVersion="latest")

@@ -104,6 +104,7 @@ def refuses(check: Any, text: str) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_spark_refuses_all_of_it_too(spark: SparkSession) -> None:
     """Texts of random pieces: most are no SQL, and none that is refused here is taken by Spark."""
     parser = spark._jsparkSession.sessionState().sqlParser()

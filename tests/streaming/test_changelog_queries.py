@@ -25,6 +25,7 @@ def stream(spark: SparkSession, table: object, **options: Any) -> Any:
     return reader.options(startingVersion=1, **options).load(str(table))
 
 
+@pytest.mark.slow
 def test_each_batch_is_netted_by_itself_and_emitted_at_once(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -207,7 +207,7 @@ def test_spark_shows_the_words_of_the_error_too(spark: SparkSession, tmp_path: P
     )
 
 
-@pytest.mark.parametrize("lane", ["fast", "slow"])
+@pytest.mark.parametrize("lane", ["fast", pytest.param("slow", marks=pytest.mark.slow)])
 def test_a_renamed_column_is_followed_with_a_schema_log(
     spark: SparkSession, tmp_path: Path, lane: str
 ) -> None:

@@ -51,7 +51,7 @@ def run_format(
     return str(query.id)
 
 
-@pytest.mark.parametrize("run", [run_foreach, run_format])
+@pytest.mark.parametrize("run", [run_foreach, pytest.param(run_format, marks=pytest.mark.slow)])
 def test_a_feed_written_on_is_the_feed(
     spark: SparkSession, tmp_path: Path, run: type[object]
 ) -> None:

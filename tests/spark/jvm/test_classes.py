@@ -79,6 +79,7 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_executors_may_have_the_classes_on_their_class_path(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -99,6 +100,7 @@ def test_executors_may_have_the_classes_on_their_class_path(
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_a_session_with_sql_needs_both_jars_on_the_class_path(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -85,6 +85,7 @@ def test_an_older_version_stays_what_it_is(spark: SparkSession, path: str) -> No
 
 
 # Invariant 61.
+@pytest.mark.slow
 def test_all_parts_of_a_query_see_one_version(spark: SparkSession, path: str) -> None:
     one, other = load(spark, path), load(spark, path)
     joined = one.join(other.withColumnRenamed("id", "other"), sf.col("id") == sf.col("other"))
@@ -187,6 +188,7 @@ def test_an_append_of_its_own_rows_is_not_blind(spark: SparkSession, path: str, 
 
 
 # Invariant 62.
+@pytest.mark.slow
 def test_rows_that_are_missing_are_not_inserted_twice(spark: SparkSession, path: str) -> None:
     """Another writer appends what a query found to be missing."""
     missing = spark.range(9, 12).join(load(spark, path), "id", "left_anti")

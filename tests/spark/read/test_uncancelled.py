@@ -96,6 +96,7 @@ def test_more_rows_than_hashes_are_kept(spark: SparkSession) -> None:
     assert {tuple(row) for row in found} == {("delete", 200_000), ("insert", 200_000)}
 
 
+@pytest.mark.slow
 def test_many_different_rows_are_all_left(spark: SparkSession) -> None:
     frame = spark.range(0, 2_000_000, 1, 2).selectExpr(
         "id AS id", "IF(id % 2 = 0, 'delete', 'insert') AS _change_type"
