@@ -19,6 +19,8 @@ BEFORE = (
     "CREATE TABLE refused_parts (id INT, v STRING) USING delta PARTITIONED BY (v)",
     "CREATE TABLE refused_dropped (id INT, s STRUCT<x: INT>, v STRING) USING delta "
     "PARTITIONED BY (v) TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
+    "CREATE TABLE refused_odd (id INT, `a b` INT) USING delta "
+    "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
     "CREATE TABLE refused_parquet (id INT, v STRING) USING parquet",
     "CREATE TABLE refused_csv (id INT) USING csv",
     "CREATE VIEW refused_view AS SELECT * FROM refused",
@@ -40,6 +42,7 @@ AFTER = (
     "DROP TABLE refused_dropped",
     "DROP TABLE refused_clustered",
     "DROP TABLE refused_csv",
+    "DROP TABLE refused_odd",
     "DROP TABLE refused_parquet",
     "DROP TABLE refused_parts",
     "DROP TABLE refused_rows",
@@ -592,6 +595,12 @@ _CREATED = (
         ANALYSIS,
         "DELTA_ALTER_TABLE_SET_CLUSTERING_TABLE_FEATURE_NOT_ALLOWED",
         "42000",
+    ),
+    Refusal(
+        "ALTER TABLE refused_odd SET TBLPROPERTIES ('delta.columnMapping.mode' = 'none')",
+        ANALYSIS,
+        "DELTA_INVALID_COLUMN_NAMES_WHEN_REMOVING_COLUMN_MAPPING",
+        "42K05",
     ),
     Refusal(
         "ALTER TABLE refused SET TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 'nothing')",

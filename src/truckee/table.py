@@ -17,6 +17,7 @@ from truckee.commands.care.drop_feature import drop_feature
 from truckee.commands.care.generate import generate
 from truckee.commands.care.optimize_builder import DeltaOptimizeBuilder
 from truckee.commands.care.restore import restore
+from truckee.commands.care.table_properties import set_table_properties, unset_table_properties
 from truckee.commands.care.vacuum import vacuum
 from truckee.commands.catalog import location_of_table
 from truckee.commands.ddl.alter_columns import (
@@ -28,7 +29,6 @@ from truckee.commands.ddl.alter_columns import (
     rename_column,
 )
 from truckee.commands.ddl.alter_constraints import add_constraint, drop_constraint
-from truckee.commands.ddl.alter_properties import set_properties, unset_properties
 from truckee.commands.ddl.alter_protocol import add_feature, upgrade_protocol
 from truckee.commands.ddl.convert import convert_to_delta
 from truckee.commands.ddl.create import Creation
@@ -325,11 +325,11 @@ class DeltaTable:
 
     def setProperties(self, properties: Mapping[str, str]) -> None:
         """Set table properties; those that need a feature also raise the protocol."""
-        set_properties(self._storage, properties)
+        set_table_properties(self._spark, self._storage, properties)
 
     def unsetProperties(self, *keys: str) -> None:
         """Reset table properties to their defaults."""
-        unset_properties(self._storage, keys)
+        unset_table_properties(self._spark, self._storage, keys)
 
     def addConstraint(self, name: str, condition: str) -> None:
         """Require a condition to be true for every row, including existing rows."""

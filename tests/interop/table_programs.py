@@ -79,6 +79,59 @@ run(tempfile.mkdtemp(), startingVersion="0")
 run(tempfile.mkdtemp(), startingVersion="0", readChangeFeed="true")
 spark.sql(f"INSERT INTO made VALUES (3, 3, '{' '.join(','.join(rows) for rows in told)}')")
 """,
+    "column mapping that is removed": """
+spark.sql(
+    "CREATE TABLE made (id INT, `a b` STRING, part INT, s STRUCT<x: INT>) USING delta "
+    "PARTITIONED BY (part) TBLPROPERTIES ('delta.columnMapping.mode' = 'id', "
+    "'delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'true')"
+)
+spark.sql("INSERT INTO made VALUES (1, 'a', 1, struct(1)), (2, 'b', 2, NULL)")
+spark.sql("DELETE FROM made WHERE id = 1")
+spark.sql("ALTER TABLE made RENAME COLUMN `a b` TO what")
+spark.sql("ALTER TABLE made SET TBLPROPERTIES ('delta.columnMapping.mode' = 'none', 'k' = 'v')")
+spark.sql("UPDATE made SET what = 'c'")
+changes = spark.sql("SELECT * FROM table_changes('made', 5, 6) ORDER BY _change_type").collect()
+told = [f"{row['what']} {row['_change_type']}" for row in changes]
+spark.sql("ALTER TABLE made SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')")
+spark.sql("ALTER TABLE made DROP COLUMN s")
+spark.sql("ALTER TABLE made UNSET TBLPROPERTIES ('delta.columnMapping.mode', 'k')")
+spark.sql(f"INSERT INTO made VALUES (3, '{' '.join(told)}', 3)")
+""",
+    "features that files are rewritten for": """
+told = []
+
+def made(columns, properties):
+    spark.sql("DROP TABLE IF EXISTS other")
+    spark.sql(f"CREATE TABLE other ({columns}) USING delta TBLPROPERTIES ({properties})")
+
+def tell():
+    detail = spark.sql("DESCRIBE DETAIL other").first()
+    kept = {k: v for k, v in detail["properties"].items() if "Protection" not in k}
+    ran = spark.sql("DESCRIBE HISTORY other").orderBy("version").collect()
+    operations = [row["operation"] for row in ran if row["operation"] != "Empty Commit"]
+    parameters = ran[-1]["operationParameters"]
+    told.extend(map(str, (operations, sorted(detail["tableFeatures"]), sorted(kept.items()))))
+    told.append(str(sorted(parameters.items())))
+    told.append(str(sorted(list(row) for row in spark.table("other").collect())))
+
+made("id INT, l ARRAY<SMALLINT>, d FLOAT", "'delta.enableTypeWidening' = 'true'")
+spark.sql("INSERT INTO other VALUES (1, array(1, 2), 0.5), (2, NULL, NULL)")
+spark.sql("ALTER TABLE other ALTER COLUMN id TYPE BIGINT")
+spark.sql("ALTER TABLE other ALTER COLUMN l.element TYPE INT")
+spark.sql("INSERT INTO other VALUES (5000000000, array(70000), 1.5)")
+spark.sql("ALTER TABLE other ALTER COLUMN d TYPE DOUBLE")
+spark.sql("ALTER TABLE other DROP FEATURE typeWidening")
+tell()
+made("id INT, v STRING", "'delta.columnMapping.mode' = 'name'")
+spark.sql("INSERT INTO other VALUES (1, 'a')")
+spark.sql("ALTER TABLE other RENAME COLUMN v TO w")
+spark.sql("ALTER TABLE other DROP FEATURE columnMapping")
+tell()
+spark.sql("DROP TABLE other")
+spark.createDataFrame([(each,) for each in told], "what STRING").coalesce(1).write.format(
+    "delta"
+).saveAsTable("made")
+""",
     "clustering in the properties": """
 spark.sql(
     "CREATE TABLE made (id INT, what STRING, s STRUCT<x: INT>) USING delta CLUSTER BY (id, s.x) "

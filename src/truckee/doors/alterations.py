@@ -9,6 +9,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from truckee.commands.care.table_properties import set_table_properties, unset_table_properties
 from truckee.commands.ddl.alter_columns import (
     ColumnChange,
     NewColumn,
@@ -17,7 +18,6 @@ from truckee.commands.ddl.alter_columns import (
     drop_columns,
     rename_column,
 )
-from truckee.commands.ddl.alter_properties import set_properties, unset_properties
 from truckee.commands.ddl.replace_columns import replace_columns
 from truckee.commands.ddl.set_location import set_location
 from truckee.doors.definitions import spark_field
@@ -50,9 +50,9 @@ def alter(question: Question) -> None:
     given = {c["key"]: c["value"] for c in changes if c["change"] == _SET}
     taken = [c["key"] for c in changes if c["change"] == _UNSET]
     if given:
-        set_properties(storage, given)
+        set_table_properties(spark, storage, given)
     if taken:
-        unset_properties(storage, taken)
+        unset_table_properties(spark, storage, taken)
     if _replaces_columns(storage, columns):
         added = [
             replace(_new_column(c), name=c["column"][-1], position=None)

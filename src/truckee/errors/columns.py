@@ -2,6 +2,7 @@
 
 DeltaError
 ├── InvalidColumnNamesError       characters that need column mapping
+│   └── UnmappedColumnNamesError    in a table that is to lose it
 ├── UnsupportedTypesError         types that a table cannot hold
 ├── NoColumnsError                a table that is replaced by one without columns
 ├── TableWithoutColumnsError      a table that has no columns yet
@@ -51,6 +52,20 @@ class InvalidColumnNamesError(DeltaError):
             "' ,;{}()\\n\\t=', which need column mapping\n"
             "hint: rename the columns, or set the table property 'delta.columnMapping.mode' to "
             "'name'"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class UnmappedColumnNamesError(InvalidColumnNamesError):
+    """Column mapping cannot be removed while columns have such names."""
+
+    code: ClassVar[str] = "DELTA_INVALID_COLUMN_NAMES_WHEN_REMOVING_COLUMN_MAPPING"
+
+    def __str__(self) -> str:
+        return (
+            f"column mapping cannot be removed: the column names [{', '.join(self.columns)}] "
+            "contain characters out of ' ,;{}()\\n\\t=', which need it\n"
+            "hint: rename the columns first: ALTER TABLE ... RENAME COLUMN"
         )
 
 

@@ -24,6 +24,7 @@ USED_SETTINGS = (
     "changeDataFeed.defaultSchemaModeForColumnMappingTable",
     "changeDataFeed.timestampOutOfRange.enabled",
     "changeDataFeed.unsafeBatchReadOnIncompatibleSchemaChanges.enabled",
+    "columnMapping.allowRemoval",
     "commitInfo.userMetadata",
     "delete.deletionVectors.persistent",
     "lastCommitVersionInSession",

@@ -134,7 +134,9 @@ def test_column_mapping_goes_from_none_to_name_only(
         unset_properties(table, ["delta.columnMapping.mode"])
     assert caught.value.sentence() == (
         "the column mapping mode is name and cannot become none\n"
-        "hint: a table can go from none to name; mode id is chosen when a table is created"
+        "hint: a table can go from none to name, and back if its files may be rewritten "
+        "(spark.databricks.delta.columnMapping.allowRemoval); mode id is chosen when a table is "
+        "created"
     )
 
 

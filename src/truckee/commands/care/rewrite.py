@@ -25,6 +25,7 @@ from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.paths import decode_path
 from truckee.protocol.schema import FieldChain
+from truckee.protocol.table_configuration import TableConfiguration
 from truckee.spark.dml.target import Target
 from truckee.spark.jvm.projection import Given, column, selected
 from truckee.spark.read.row_id_columns import by_file
@@ -107,8 +108,14 @@ def rewrite_bins(
     *,
     curve: Curve | None = None,
     operation: str,
+    table: TableConfiguration | None = None,
 ) -> Rewritten:
-    """Write the rows of bins to new files; nothing is committed, and deleted rows are left out."""
+    """Write the rows of bins to new files; nothing is committed, and deleted rows are left out.
+
+    The files are for `table`, whose columns have the same names and types as those of the
+    snapshot; for the snapshot's own configuration if it is None.
+    """
+    table = snapshot.configuration if table is None else table
     single = [bunch for bunch in bins if bunch.num_outputs == 1]
     several = [bunch for bunch in bins if bunch.num_outputs > 1]
     found: list[RewrittenBin] = []
@@ -125,7 +132,7 @@ def rewrite_bins(
                 len(found),
                 len(bins),
             )
-            files = _written(spark, snapshot, group, curve=curve, operation=operation)
+            files = _written(spark, snapshot, group, curve=curve, operation=operation, table=table)
             written.append(files)
             done = Rewritten(snapshot=snapshot, bins=(), written=tuple(written))
             found += _by_bin(group, files.adds, curve)
@@ -142,8 +149,9 @@ def _written(
     *,
     curve: Curve | None,
     operation: str,
+    table: TableConfiguration,
 ) -> WrittenFiles:
-    target = Target(spark, snapshot)
+    target = Target(spark, snapshot, schema=table.schema)
     files = [file for bunch in group for file in bunch.files]
     live = num_rows(files)
     with target.only(files) as rows:
@@ -155,7 +163,7 @@ def _written(
         written = write_rows(
             target,
             moved,
-            table=snapshot.configuration,
+            table=table,
             options=FileOptions(optimize_write=False, one_partition_a_task=True),
             data_change=False,
         )

@@ -54,9 +54,14 @@ def set_properties(storage: Storage, properties: Mapping[str, str]) -> int:
     return _commit(snapshot, metadata, "SET TBLPROPERTIES", {"properties": shown})
 
 
+def check_properties(snapshot: Snapshot, properties: Mapping[str, str]) -> None:
+    """Raise what `set_properties` would raise for a table; nothing is committed."""
+    _plan(snapshot, _changed(snapshot, properties), "SET TBLPROPERTIES")
+
+
 def _changed(snapshot: Snapshot, properties: Mapping[str, str]) -> Metadata:
     changes = validated_properties(properties, snapshot.metadata.configuration)
-    _refuse_constraints(changes)
+    refuse_constraints(changes)
     check_clustering_request(changes, ClusteringFeatureSetError)
     comment = changes.pop(_COMMENT, snapshot.metadata.description)
     return replace(
@@ -70,7 +75,7 @@ def unset_properties(storage: Storage, keys: Iterable[str], *, if_exists: bool =
     """Unset properties of a table, and return the version that no longer has them."""
     snapshot = load_snapshot(storage)
     names = [canonical_key(key) for key in keys]
-    _refuse_constraints(names)
+    refuse_constraints(names)
     configuration = dict(snapshot.metadata.configuration)
     description = snapshot.metadata.description
     for name in names:
@@ -83,7 +88,8 @@ def unset_properties(storage: Storage, keys: Iterable[str], *, if_exists: bool =
     return _commit(snapshot, metadata, "UNSET TBLPROPERTIES", parameters)
 
 
-def _refuse_constraints(keys: Iterable[str]) -> None:
+def refuse_constraints(keys: Iterable[str]) -> None:
+    """Raise if constraints are to be set or unset as properties."""
     for key in keys:
         if key.lower().startswith(CONSTRAINT_PREFIX):
             raise ConstraintPropertyError(key=key)

@@ -49,7 +49,7 @@ def clustering_domain(
         partition_columns=tuple(metadata.partition_columns),
         properties=TableProperties.from_configuration(metadata.configuration),
     )
-    return _domain(paths)
+    return recorded_clustering(paths)
 
 
 def clustering_columns(snapshot: Snapshot) -> tuple[tuple[str, ...], ...] | None:
@@ -84,10 +84,11 @@ def kept_clustering(snapshot: Snapshot | None, schema: StructType) -> DomainMeta
 
 def no_clustering() -> DomainMetadata:
     """Return the domain of a table with clustering enabled but without clustering columns."""
-    return _domain(())
+    return recorded_clustering(())
 
 
-def _domain(paths: Iterable[tuple[str, ...]]) -> DomainMetadata:
+def recorded_clustering(paths: Iterable[tuple[str, ...]]) -> DomainMetadata:
+    """Return the domain that records columns by these physical paths."""
     configuration = {
         "clusteringColumns": [list(path) for path in paths],
         "domainName": CLUSTERING_DOMAIN,

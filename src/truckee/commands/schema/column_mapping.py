@@ -19,6 +19,7 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
+from truckee.commands.schema.edits import with_edited_fields, without_metadata
 from truckee.protocol.actions import Metadata
 from truckee.protocol.column_metadata import COLUMN_ID_KEY, PHYSICAL_NAME_KEY
 from truckee.protocol.properties import TableProperties
@@ -102,7 +103,7 @@ def _with_kept_ids(schema: StructType, before: StructType) -> StructType:
 
 def without_column_mapping(schema: StructType) -> StructType:
     """Return the schema with neither ids nor physical names."""
-    return _Ids(0, True).struct(schema, forget=True)
+    return without_metadata(schema, {COLUMN_ID_KEY, PHYSICAL_NAME_KEY})
 
 
 class _Ids:
@@ -112,34 +113,15 @@ class _Ids:
         self.last = last
         self._keep_names = keep_names
 
-    def struct(self, struct: StructType, *, forget: bool = False) -> StructType:
-        return StructType(tuple(self._field(field, forget) for field in struct.fields))
+    def struct(self, struct: StructType) -> StructType:
+        return with_edited_fields(struct, self._field)
 
-    def _field(self, field: StructField, forget: bool) -> StructField:
+    def _field(self, field: StructField) -> StructField:
         metadata = dict(field.metadata)
-        if forget:
-            metadata.pop(COLUMN_ID_KEY, None)
-            metadata.pop(PHYSICAL_NAME_KEY, None)
-        else:
-            if field.column_id is None:
-                self.last += 1
-                metadata[COLUMN_ID_KEY] = self.last
-            if PHYSICAL_NAME_KEY not in metadata:
-                new = field.name if self._keep_names else f"col-{uuid4()}"
-                metadata[PHYSICAL_NAME_KEY] = new
-        return replace(field, metadata=metadata, type=self._type(field.type, forget))
-
-    def _type(self, data_type: DataType, forget: bool) -> DataType:
-        match data_type:
-            case StructType():
-                return self.struct(data_type, forget=forget)
-            case ArrayType(element_type):
-                return replace(data_type, element_type=self._type(element_type, forget))
-            case MapType(key_type, value_type):
-                return replace(
-                    data_type,
-                    key_type=self._type(key_type, forget),
-                    value_type=self._type(value_type, forget),
-                )
-            case _:
-                return data_type
+        if field.column_id is None:
+            self.last += 1
+            metadata[COLUMN_ID_KEY] = self.last
+        if PHYSICAL_NAME_KEY not in metadata:
+            new = field.name if self._keep_names else f"col-{uuid4()}"
+            metadata[PHYSICAL_NAME_KEY] = new
+        return replace(field, metadata=metadata)

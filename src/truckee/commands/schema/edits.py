@@ -6,7 +6,7 @@ of the structs in an array, with `key` and `value` likewise for maps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from msgspec.structs import replace
@@ -189,6 +189,42 @@ def placed(fields: Fields, name: str, position: str | None) -> Fields:
         )
     index = others.index(anchor) + 1
     return (*others[:index], column, *others[index:])
+
+
+def with_edited_fields(
+    schema: StructType, edit: Callable[[StructField], StructField]
+) -> StructType:
+    """Return the schema with every column at every depth edited, parents first."""
+
+    def struct(fields: Fields) -> StructType:
+        return StructType(tuple(whole(edit(field)) for field in fields))
+
+    def whole(field: StructField) -> StructField:
+        return replace(field, type=inside(field.type))
+
+    def inside(data_type: DataType) -> DataType:
+        match data_type:
+            case StructType(fields):
+                return struct(fields)
+            case ArrayType(element_type):
+                return replace(data_type, element_type=inside(element_type))
+            case MapType(key_type, value_type):
+                key, value = inside(key_type), inside(value_type)
+                return replace(data_type, key_type=key, value_type=value)
+            case _:
+                return data_type
+
+    return struct(schema.fields)
+
+
+def without_metadata(schema: StructType, keys: Collection[str]) -> StructType:
+    """Return the schema without these keys in the metadata of any column."""
+
+    def edit(field: StructField) -> StructField:
+        kept = {key: value for key, value in field.metadata.items() if key not in keys}
+        return replace(field, metadata=kept)
+
+    return with_edited_fields(schema, edit)
 
 
 def _find(fields: Fields, name: str) -> StructField | None:

@@ -134,7 +134,9 @@ class ColumnMappingModeChangeError(DeltaError):
     def __str__(self) -> str:
         return (
             f"the column mapping mode is {self.old} and cannot become {self.new}\n"
-            "hint: a table can go from none to name; mode id is chosen when a table is created"
+            "hint: a table can go from none to name, and back if its files may be rewritten "
+            "(spark.databricks.delta.columnMapping.allowRemoval); mode id is chosen when a table "
+            "is created"
         )
 
 

@@ -98,7 +98,8 @@ def _is_true(metadata: Metadata, name: str) -> bool:
 
 def _maps_by_name_now(before: Metadata, after: Metadata) -> bool:
     was = before.configuration.get(_COLUMN_MAPPING_KEY, "none").lower()
-    return was == "none" and after.configuration[_COLUMN_MAPPING_KEY].lower() == "name"
+    now = after.configuration.get(_COLUMN_MAPPING_KEY, "none").lower()
+    return (was, now) == ("none", "name")
 
 
 def _same_schema(before: Metadata, after: Metadata) -> bool:

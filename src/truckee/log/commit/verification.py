@@ -110,10 +110,15 @@ def _same_metadata(before: TableConfiguration | None, after: TableConfiguration)
 
 
 def _maps_columns_anew(before: TableConfiguration, after: TableConfiguration) -> bool:
-    """Whether column mapping is switched on, or a mapped column was dropped or renamed."""
-    old, new = before.column_mapping_mode, after.column_mapping_mode
-    if old == "none" or new == "none":
-        return old != new
+    """Whether column mapping is switched on, or a mapped column was dropped or renamed.
+
+    If it is removed, all files are written anew and none of the changes that are recorded are
+    touched.
+    """
+    if after.column_mapping_mode == "none":
+        return False
+    if before.column_mapping_mode == "none":
+        return True
     names = _names_by_physical_path(after)
     return any(names.get(path) != name for path, name in _names_by_physical_path(before).items())
 
