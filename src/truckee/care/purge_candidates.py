@@ -6,7 +6,7 @@ of these files are read, many at a time.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
@@ -16,7 +16,7 @@ from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.column_metadata import COLUMN_ID_KEY
 from truckee.protocol.paths import decode_path
-from truckee.protocol.schema import ArrayType, DataType, MapType, StructType
+from truckee.protocol.schema import ArrayType, DataType, MapType, StructField, StructType
 from truckee.storage.base import Storage
 
 _READERS = 16
@@ -37,21 +37,26 @@ def has_deleted_rows(file: AddFile) -> bool:
 
 
 def _with_dropped_columns(snapshot: Snapshot, files: Sequence[AddFile]) -> set[str]:
-    if not files:
-        return set()
     storage, properties = snapshot.storage, snapshot.properties
     ids = (
         properties.materialized_row_id_column_name,
         properties.materialized_row_commit_version_column_name,
     )
     beside = {name for name in ids if name is not None}
-    with ThreadPoolExecutor(min(_READERS, len(files))) as readers:
+    return {
+        file.path
+        for file, stored in stored_schemas(storage, files)
+        if has_other_columns(stored, snapshot.schema, beside)
+    }
+
+
+def stored_schemas(
+    storage: Storage, files: Sequence[AddFile]
+) -> Iterator[tuple[AddFile, pa.Schema]]:
+    """Yield files with the columns that their footers name."""
+    with ThreadPoolExecutor(min(_READERS, max(1, len(files)))) as readers:
         schemas = readers.map(lambda file: _stored_schema(storage, decode_path(file.path)), files)
-        return {
-            file.path
-            for file, stored in zip(files, schemas, strict=True)
-            if has_other_columns(stored, snapshot.schema, beside)
-        }
+        yield from zip(files, schemas, strict=True)
 
 
 def _stored_schema(storage: Storage, path: str) -> pa.Schema:
@@ -66,16 +71,22 @@ def has_other_columns(
 
     Columns are identified by their physical names, ignoring case, or by their ids.
     """
+    return any(
+        known is None or _holds_other_columns(column.type, known.type)
+        for column, known in known_columns(stored, schema)
+        if column.name not in beside
+    )
+
+
+def known_columns(
+    stored: Iterable[pa.Field], schema: StructType
+) -> Iterator[tuple[pa.Field, StructField | None]]:
+    """Yield the columns of a file, each with the table's own; None if the table has none."""
     by_name = {field.physical_name.lower(): field for field in schema.fields}
     by_id = {str(field.metadata.get(COLUMN_ID_KEY)): field for field in schema.fields}
     for column in stored:
-        if column.name in beside:
-            continue
         number = (column.metadata or {}).get(_FIELD_ID, b"").decode()
-        known = by_name.get(column.name.lower()) or by_id.get(number)
-        if known is None or _holds_other_columns(column.type, known.type):
-            return True
-    return False
+        yield column, by_name.get(column.name.lower()) or by_id.get(number)
 
 
 def _holds_other_columns(stored: pa.DataType, known: DataType) -> bool:

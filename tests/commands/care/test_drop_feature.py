@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
@@ -192,6 +194,39 @@ def test_widening_that_widened_nothing_is_switched_off(spark: SparkSession, tmp_
         "DROP FEATURE",
         "UNSET TBLPROPERTIES",
     ]
+
+
+def test_widened_columns_are_rewritten_before_the_feature_goes(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    widening = {"delta.enableTypeWidening": "true"}
+    rows = numbers(spark, 0, 6).selectExpr("id", "v", "struct(part AS x, array(part) AS l) s")
+    table = create_table(spark, tmp_path / "t", rows, properties=VECTORS | FEED | widening)
+    name = f"delta.`{table.path}`"
+    for column in ("v", "s.x", "s.l.element"):
+        spark.sql(f"ALTER TABLE {name} ALTER COLUMN {column} TYPE BIGINT")
+    table.append(spark.sql("SELECT 6L id, 1L << 40 v, struct(1L AS x, array(2L) AS l) s"))
+    [wide] = [action.path for action in table.last.adds]
+    opened(table).delete("id = 3")
+    before = table.rows()
+
+    spark.sql(f"ALTER TABLE {name} DROP FEATURE typeWidening")
+
+    assert operations(table)[-4:] == [
+        "UNSET TBLPROPERTIES",
+        "REORG",
+        "DROP FEATURE",
+        "DROP FEATURE",
+    ]
+    assert table.rows() == before
+    assert table.rows(0)[3] == (3, 30, (1, [1]))
+    assert [row[0] for row in table.changes(4)] == [3, 6]
+    assert wide in {add.path for add in table.snapshot.files()}
+    assert "typeChanges" not in table.snapshot.metadata.schema_string
+    assert "typeWidening" not in table.snapshot.configuration.features
+    assert len(rust_rows(table.path)) == 6
+    stored = [pq.read_schema(table.path / add.path) for add in table.snapshot.files()]
+    assert {schema.field("v").type for schema in stored} == {pa.int64()}
 
 
 def test_a_drop_that_is_refused_switches_nothing_off(spark: SparkSession, tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ Others are switched off first:
 |-------------------|------------------------------------------------------------------------------|
 | v2Checkpoint      | the policy becomes `classic`, and a classic checkpoint is written            |
 | inCommitTimestamp | its property becomes false, and those that say since when it was on are gone |
-| typeWidening      | its property is unset; columns that were widened are in the way              |
+| typeWidening      | its property is unset, files with narrower types are rewritten, and the      |
+|                   | record of earlier types goes                                                 |
+| columnMapping     | all files are rewritten with the columns' own names                          |
 | rowTracking       | it is suspended, and all files are added again without ids                   |
 """
 
@@ -26,9 +28,12 @@ from pyspark.sql import SparkSession
 
 from truckee.care.table_root import TableRoot
 from truckee.care.vacuum.protected_files import vector_path
-from truckee.commands.care.optimize import purge
+from truckee.commands.care.optimize import purge, widen_files
+from truckee.commands.care.remove_column_mapping import remove_column_mapping
+from truckee.commands.ddl.alter_columns import commit_info_field
 from truckee.commands.ddl.alter_properties import set_properties, unset_properties
 from truckee.commands.ddl.alter_protocol import check_feature, drop_unused_feature
+from truckee.commands.schema.edits import without_metadata
 from truckee.commands.schema.row_tracking import take_row_ids
 from truckee.log.commit.race import now_ms
 from truckee.log.commit.transaction import Transaction
@@ -38,7 +43,7 @@ from truckee.protocol.actions import RemoveFile
 from truckee.protocol.column_metadata import TYPE_CHANGES_KEY
 from truckee.protocol.paths import LogFileKind, encode_path
 from truckee.protocol.properties import TableProperties
-from truckee.protocol.schema import nested_fields
+from truckee.protocol.schema import FieldChain, nested_fields
 from truckee.storage.base import Storage
 
 _VECTORS_KEY = TableProperties.enable_deletion_vectors.key
@@ -56,9 +61,9 @@ def drop_feature(
 ) -> int:
     """Remove a feature from a table's protocol, and return the version without it.
 
-    The features of the module's table are switched off first, and files with deletion vectors
-    rewritten; any other feature must be out of use. See `drop_unused_feature` for what becomes of
-    earlier versions.
+    The features of the module's table are switched off first, and files that need them rewritten;
+    any other feature must be out of use. See `drop_unused_feature` for what becomes of earlier
+    versions.
     """
     snapshot = load_snapshot(storage)
     check_feature(snapshot, name, truncate_history=truncates)
@@ -70,7 +75,9 @@ def drop_feature(
         case "inCommitTimestamp":
             _stop_using_timestamps(snapshot)
         case "typeWidening" | "typeWidening-preview":
-            _stop_widening(snapshot)
+            _stop_widening(spark, snapshot)
+        case "columnMapping" if snapshot.properties.column_mapping_mode != "none":
+            remove_column_mapping(spark, storage, unsets=True)
         case "rowTracking":
             _stop_tracking_rows(snapshot)
     return drop_unused_feature(storage, name, truncate_history=truncates)
@@ -83,13 +90,37 @@ def _stop_tracking_rows(snapshot: Snapshot) -> None:
     take_row_ids(load_snapshot(storage))
 
 
-def _stop_widening(snapshot: Snapshot) -> None:
-    """Unset the property, unless a column was widened: then the feature cannot go yet."""
-    fields = (chain.field for chain in nested_fields(snapshot.schema))
-    if any(TYPE_CHANGES_KEY in field.metadata for field in fields):
-        return
+def _stop_widening(spark: SparkSession, snapshot: Snapshot) -> None:
+    storage = snapshot.storage
     if snapshot.properties.enable_type_widening:
-        unset_properties(snapshot.storage, [TableProperties.enable_type_widening.key])
+        unset_properties(storage, [TableProperties.enable_type_widening.key])
+    if not _widened(snapshot):
+        return
+    widen_files(spark, storage)
+    _forget_older_types(load_snapshot(storage))
+
+
+def _widened(snapshot: Snapshot) -> list[FieldChain]:
+    """Return the columns that record an earlier type."""
+    return [
+        chain
+        for chain in nested_fields(snapshot.schema)
+        if TYPE_CHANGES_KEY in chain.field.metadata
+    ]
+
+
+def _forget_older_types(snapshot: Snapshot) -> None:
+    """Commit the schema without records of earlier types, unless another file needs them now."""
+    columns = [
+        {**commit_info_field(chain.field), "name": ".".join(chain.path)}
+        for chain in _widened(snapshot)
+    ]
+    schema = without_metadata(snapshot.schema, [TYPE_CHANGES_KEY])
+    metadata = replace(snapshot.metadata, schema_string=schema.to_json())
+    transaction = Transaction(snapshot.storage, snapshot)
+    transaction.read_whole_table()
+    transaction.set_metadata(metadata)
+    transaction.commit("DROP FEATURE", parameters={"columns": columns})
 
 
 def _stop_using_v2_checkpoints(snapshot: Snapshot) -> None:

@@ -67,6 +67,11 @@ def purge(spark: SparkSession, storage: Storage, *, where: Sequence[str] = ()) -
     return run_optimize(spark, storage, OptimizeRequest(where=tuple(where), purges=True))
 
 
+def widen_files(spark: SparkSession, storage: Storage) -> DataFrame:
+    """Rewrite files that have columns of narrower types than the table; return as `optimize`."""
+    return run_optimize(spark, storage, OptimizeRequest(widens=True))
+
+
 def run_optimize(
     spark: SparkSession,
     storage: Storage,
@@ -169,7 +174,7 @@ def _only(request: OptimizeRequest, partitions: Sequence[Any]) -> OptimizeReques
 
 def _parameters(plan: OptimizePlan, request: OptimizeRequest) -> dict[str, Any]:
     predicate = _json(plan.predicates)
-    if request.purges:
+    if request.reorganizes:
         return {"predicate": predicate, "applyPurge": True}
     is_clustered = plan.curve is not None and plan.curve.cube is not None
     columns = () if plan.curve is None else [".".join(c.path) for c in plan.curve.columns]

@@ -17,6 +17,7 @@ from truckee.care.bins import (
     whole_partitions,
 )
 from truckee.care.cubes import CubeSizes, column_names, cube_bins
+from truckee.care.narrow_files import narrow_files
 from truckee.care.purge_candidates import files_to_purge
 from truckee.commands.care.optimize_settings import OptimizeSettings
 from truckee.commands.care.rewrite import Curve
@@ -48,8 +49,10 @@ from truckee.spark.write.condition_checks import unresolved_text
 
 @dataclass(frozen=True, kw_only=True)
 class OptimizeRequest:
-    """What to do: compact, Z-order by columns, recluster (`full`), or purge.
+    """What to do: compact, Z-order by columns, recluster (`full`), purge, or widen.
 
+    Purging rewrites files with deleted rows or dropped columns, widening those that have columns
+    of narrower types than the table.
     A partition is chosen if all conditions in `where` are true for it. If `partitions` is not None,
     only these are considered.
     """
@@ -58,13 +61,19 @@ class OptimizeRequest:
     zorder_by: tuple[str, ...] = ()
     full: bool = False
     purges: bool = False
+    widens: bool = False
     is_auto: bool = False
     partitions: frozenset[PartitionKey] | None = None
 
     @property
     def operation(self) -> str:
         """The name of the operation in commitInfo."""
-        return "REORG" if self.purges else "OPTIMIZE"
+        return "REORG" if self.reorganizes else "OPTIMIZE"
+
+    @property
+    def reorganizes(self) -> bool:
+        """Whether files are rewritten for what is in them, and not for their size or order."""
+        return self.purges or self.widens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +102,7 @@ def optimize_plan(
     if request.partitions is not None:
         considered = [file for file in considered if of(file) in request.partitions]
     curve = None
-    if clustered and not request.purges:
+    if clustered and not request.reorganizes:
         names = column_names(chain.path for chain in clustered)
         curve = Curve(columns=clustered, num_ranges=settings.num_ranges, cube=names)
     elif zorder:
@@ -116,8 +125,9 @@ def _bins(
     curve: Curve | None,
 ) -> list[Bin]:
     largest = settings.max_file_size
-    if request.purges:
-        return packed_bins(files_to_purge(snapshot, files), of, max_size=largest)
+    if request.reorganizes:
+        find = narrow_files if request.widens else files_to_purge
+        return packed_bins(find(snapshot, files), of, max_size=largest)
     if curve is not None and curve.cube is not None:
         sizes = CubeSizes(
             sealed=settings.sealed_cube_size,

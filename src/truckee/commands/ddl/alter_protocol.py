@@ -126,6 +126,13 @@ def check_feature(snapshot: Snapshot, name: str, *, truncate_history: bool) -> N
             feature=name, reason="the table does not have it", hint="see detail() for those it has"
         )
     _check_truncation(name, truncate_history)
+    dependents = [
+        other
+        for other in sorted(snapshot.configuration.features)
+        if other in FEATURES and name in FEATURES[other].needs
+    ]
+    if dependents:
+        raise _refusal(name, f"{', '.join(dependents)} needs it", "drop that one first")
 
 
 def _refusal(name: str, reason: str, hint: str) -> FeatureDropError:
@@ -146,13 +153,6 @@ def _check_unused(snapshot: Snapshot, name: str) -> None:
             f"the table uses it: {FEATURES[name].when}",
             "stop using it first: unset the property, or drop the constraint or the column",
         )
-    dependents = [
-        other
-        for other in sorted(snapshot.configuration.features)
-        if other in FEATURES and name in FEATURES[other].needs
-    ]
-    if dependents:
-        raise _refusal(name, f"{', '.join(dependents)} needs it", "drop that one first")
     trace = _TRACES[name](snapshot) if name in _TRACES else None
     if trace is not None:
         raise _refusal(name, trace, "rewrite or remove what is in the way first")
