@@ -596,6 +596,16 @@ _CREATED = (
         "DELTA_ALTER_TABLE_SET_CLUSTERING_TABLE_FEATURE_NOT_ALLOWED",
         "42000",
     ),
+    *_each(
+        """
+        INSERT INTO refused (id) VALUES (3000000000)
+        INSERT INTO refused (id) SELECT id * 3000000000 FROM range(1, 3)
+        spark.range(1, 3).selectExpr("id * 3e9 AS id").writeTo("refused").append()
+        """,
+        "ArithmeticException",
+        "CAST_OVERFLOW_IN_TABLE_INSERT",
+        "22003",
+    ),
     Refusal(
         "ALTER TABLE refused_odd SET TBLPROPERTIES ('delta.columnMapping.mode' = 'none')",
         ANALYSIS,

@@ -31,6 +31,7 @@ from truckee.spark.schema_conversion import from_spark, spark_type
 from truckee.spark.write.expression_errors import expression_error
 from truckee.spark.write.store_assignment import (
     StoreAssignment,
+    assigned_value,
     can_be_cast,
     check_up_cast,
     store_assignment,
@@ -119,7 +120,9 @@ def resolved_value(
         if policy is StoreAssignment.STRICT:
             check_up_cast(rows.sparkSession, spark_type(kind), spark_type(stored_as), what=what)
         if _is_cast_here(rows.sparkSession, kind, stored_as, policy):
-            found, kind = _cast(rows, found, stored_as, policy), stored_as
+            stored = spark_type(stored_as)
+            found = assigned_value(rows.sparkSession, found, stored, policy)
+            kind = stored_as
     return Value(column=to_column(rows.sparkSession, found), type=kind, columns=_names(rows, found))
 
 
@@ -139,15 +142,6 @@ def _is_cast_here(
     if _BOOLEAN in (kind, stored_as):
         return can_be_cast(spark, spark_type(kind), spark_type(stored_as))
     return _is_text(kind) and not _is_text(stored_as)
-
-
-def _cast(rows: DataFrame, expression: Any, data_type: DataType, policy: StoreAssignment) -> Any:
-    spark = rows.sparkSession
-    java_type = spark._jsparkSession.parseDataType(spark_type(data_type).json())
-    zone = java_class(spark, "scala.Option").apply(spark.conf.get("spark.sql.session.timeZone"))
-    modes = java_class(spark, f"{_CATALYST}.expressions.EvalMode")
-    mode = modes.LEGACY() if policy is StoreAssignment.LEGACY else modes.ANSI()
-    return java_class(spark, f"{_CATALYST}.expressions.Cast")(expression, java_type, zone, mode)
 
 
 def _is_text(data_type: DataType) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, UserDefinedType, VariantType
 
@@ -21,6 +21,7 @@ from truckee.spark.jvm.projection import Given, Item, Named, column, selected
 from truckee.spark.schema_conversion import bare_schema, spark_type, to_spark
 from truckee.spark.write.identity import Identity, identity_of, identity_values
 from truckee.spark.write.session_copy import COLUMN_SETTINGS, on_session
+from truckee.spark.write.store_assignment import assigned_number, may_overflow
 from truckee.spark.write.table_sql import default_value, generated_value
 
 
@@ -42,6 +43,7 @@ def rows_to_write(df: DataFrame, schema: StructType) -> RowsToWrite:
     Every column of `df` must be in the schema, with a type that can be stored there.
     """
     df = on_session(df, COLUMN_SETTINGS)
+    spark = df.sparkSession
     given = {name.casefold(): name for name in df.columns}
     present = [field for field in schema.fields if field.name.casefold() in given]
     missing = [field for field in schema.fields if field.name.casefold() not in given]
@@ -49,7 +51,7 @@ def rows_to_write(df: DataFrame, schema: StructType) -> RowsToWrite:
 
     held = {field.name: field.dataType for field in df.schema.fields}
     names = [(field, given[field.name.casefold()]) for field in present]
-    plain = selected(df, (_plain(name, held[name], field) for field, name in names))
+    plain = selected(df, (_plain(spark, name, held[name], field) for field, name in names))
     rows = plain.to(to_spark(bare_schema(StructType(tuple(present)))))
     identities = _identities(present, missing)
     if identities:
@@ -74,16 +76,20 @@ def _in_tasks(rows: DataFrame) -> DataFrame:
     return rows.coalesce(rows.sparkSession.sparkContext.defaultParallelism)
 
 
-def _plain(name: str, held: DataType, field: StructField) -> Item:
+def _plain(spark: SparkSession, name: str, held: DataType, field: StructField) -> Item:
     """Return values of a user-defined type as the type that stores them, others unchanged.
 
     Values become variants, or variants other values, by a cast: `DataFrame.to` makes none of these.
+    Numbers are cast here, since the error of `DataFrame.to` does not name the column.
     """
     if isinstance(held, UserDefinedType):
         return Given(sf.unwrap_udt(column(name)), field.name)
     becomes_variant = field.type == PrimitiveType("variant")
     if becomes_variant != isinstance(held, VariantType):
         return Named(name, field.name, spark_type(field.type))
+    kind = spark_type(field.type)
+    if may_overflow(spark, held, kind):
+        return Given(assigned_number(spark, column(name), kind, field.name), field.name)
     return Named(name, field.name)
 
 

@@ -15,11 +15,11 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from pyspark.sql import SparkSession
-from pyspark.sql.types import DataType
+from pyspark.sql import Column, SparkSession
+from pyspark.sql.types import DataType, NumericType
 
 from truckee.errors.commands.expressions import UpCastRefusedError
-from truckee.spark.jvm.bridge import java_class
+from truckee.spark.jvm.bridge import java_class, to_column, to_expression
 from truckee.spark.write.session_copy import COLUMN_SETTINGS
 
 _CATALYST = "org.apache.spark.sql.catalyst.expressions"
@@ -53,6 +53,34 @@ def check_up_cast(spark: SparkSession, found: DataType, kind: DataType, *, what:
         raise UpCastRefusedError(
             what=what, found=found.simpleString(), expected=kind.simpleString()
         )
+
+
+def may_overflow(spark: SparkSession, found: DataType, kind: DataType) -> bool:
+    """Return whether a number of one type may be too large for the other."""
+    if found == kind or not (isinstance(found, NumericType) and isinstance(kind, NumericType)):
+        return False
+    return not java_class(spark, f"{_CATALYST}.Cast").canUpCast(*_in_java(spark, found, kind))
+
+
+def assigned_number(spark: SparkSession, value: Column, kind: DataType, name: str) -> Column:
+    """Return a number cast to the type of a column.
+
+    One that does not fit is Spark's error for INSERT, which tells the name of the column.
+    """
+    cast = assigned_value(spark, to_expression(spark, value), kind, StoreAssignment.ANSI)
+    checked = java_class(spark, f"{_CATALYST}.CheckOverflowInTableInsert")(cast, name)
+    return to_column(spark, checked)
+
+
+def assigned_value(
+    spark: SparkSession, expression: Any, kind: DataType, policy: StoreAssignment
+) -> Any:
+    """Return an expression of Catalyst cast to a type, as a policy wants it."""
+    [java_type] = _in_java(spark, kind)
+    zone = java_class(spark, "scala.Option").apply(spark.conf.get("spark.sql.session.timeZone"))
+    modes = java_class(spark, f"{_CATALYST}.EvalMode")
+    mode = modes.LEGACY() if policy is StoreAssignment.LEGACY else modes.ANSI()
+    return java_class(spark, f"{_CATALYST}.Cast")(expression, java_type, zone, mode)
 
 
 def can_be_cast(spark: SparkSession, found: DataType, kind: DataType) -> bool:
