@@ -21,6 +21,7 @@ from truckee.errors.states.sql_states import sql_state
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 CLIENT = Path(__file__).with_name("connect_client.py")
+TOKEN = "a-token"
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def url(folder: Path) -> Iterator[str]:
-    settings = {"spark.sql.warehouse.dir": folder / "lake", "spark.master": "local[2]"}
+    settings = {
+        "spark.sql.warehouse.dir": folder / "lake",
+        "spark.master": "local[2]",
+        "spark.connect.authenticate.token": TOKEN,
+    }
     conf = [f"--conf={name}={value}" for name, value in settings.items()]
     server = subprocess.Popen(
         [sys.executable, "-m", "truckee", "serve", "--port", "0", *conf],
@@ -55,7 +60,7 @@ def url(folder: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def found(url: str, folder: Path) -> dict[str, Any]:
     done = subprocess.run(
-        [sys.executable, str(CLIENT), url, str(folder)],
+        [sys.executable, str(CLIENT), f"{url}/;token={TOKEN}", str(folder)],
         capture_output=True,
         text=True,
         timeout=300,
@@ -84,6 +89,24 @@ def test_clients_run_the_sql_of_delta(found: dict[str, Any], folder: Path) -> No
         "CREATE TABLE",
     ]
     assert found["imported"] == []
+
+
+def test_clients_without_the_token_are_refused(url: str) -> None:
+    code = (
+        "import sys; from pyspark.sql import SparkSession; "
+        "SparkSession.builder.remote(sys.argv[1]).getOrCreate().sql('SELECT 1').collect()"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, f"{url}/;token=another"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+    assert done.returncode != 0
+    assert "Invalid authentication token" in done.stderr
 
 
 def test_clients_take_care_of_tables(found: dict[str, Any]) -> None:

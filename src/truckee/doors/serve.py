@@ -27,4 +27,6 @@ def serve(spark: SparkSession | None = None, *, host: str = LOOPBACK, port: int 
     `DeltaJarPresentError` if Delta's own JAR is on the class path.
     """
     enabled = enable(session() if spark is None else spark)
-    return f"sc://{host}:{start_connect_service(enabled, host, port)}"
+    # A client with a token encrypts what it says, unless the machine has this very name.
+    name = "localhost" if host == LOOPBACK else host
+    return f"sc://{name}:{start_connect_service(enabled, host, port)}"
