@@ -10,11 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dml_tables import FEED, VECTORS, Table, create_table, ordered
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
-from truckee.errors.commands.dml import (
-    AssignmentTypeError,
-    UnknownTargetColumnError,
-    UnresolvedColumnError,
-)
+from truckee.errors.commands.dml import UnknownTargetColumnError, UnresolvedColumnError
+from truckee.errors.commands.expressions import UnmergeableTypeError
 from writing import rust_rows
 
 NAME = {"delta.columnMapping.mode": "name"}
@@ -239,9 +236,7 @@ def test_a_column_that_neither_side_has_is_unknown(spark: SparkSession, tmp_path
     assert table.version == 0
 
 
-def test_texts_of_the_source_are_cast_unless_the_schema_may_change(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_texts_of_the_source_are_cast(spark: SparkSession, tmp_path: Path) -> None:
     table = table_of(spark, tmp_path / "t", FEED | VECTORS)
     source = spark.createDataFrame([("2", "-2"), ("4", "-4")], "id string, v string").alias("s")
     plain = merge_builder(spark, table.storage, source, "t.id = s.id", alias="t")
@@ -249,15 +244,24 @@ def test_texts_of_the_source_are_cast_unless_the_schema_may_change(
     plain.whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
 
     assert table.rows() == [(1, 10), (2, -2), (3, 30), (4, -4)]
-    with pytest.raises(AssignmentTypeError):
-        merge(table, source).whenMatchedUpdateAll().execute()
+
+
+def test_texts_are_cast_where_the_schema_may_change_too(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = table_of(spark, tmp_path / "t", FEED | VECTORS)
+    source = spark.createDataFrame([("2", "-2", 1), ("4", "-4", 2)], "id string, v string, n int")
+
+    merge(table, source).whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
+
+    assert table.rows() == [(1, 10, None), (2, -2, 1), (3, 30, None), (4, -4, 2)]
 
 
 def test_a_column_of_another_type_is_no_new_column(spark: SparkSession, tmp_path: Path) -> None:
     table = table_of(spark, tmp_path / "t", VECTORS)
     source = spark.createDataFrame([(2, [1])], "id long, v array<int>")
 
-    with pytest.raises(AssignmentTypeError) as error:
+    with pytest.raises(UnmergeableTypeError) as error:
         merge(table, source).whenMatchedUpdateAll().execute()
 
     assert error.value.sentence() == (

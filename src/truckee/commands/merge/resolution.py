@@ -31,11 +31,8 @@ from truckee.commands.dml.assignments import (
 from truckee.commands.merge.clauses import Clause, ClauseKind, Does
 from truckee.commands.schema.evolution import grown_schema, merged_schema
 from truckee.errors.base import DeltaError
-from truckee.errors.commands.dml import (
-    AmbiguousColumnError,
-    AssignmentTypeError,
-)
-from truckee.errors.commands.expressions import SourceColumnMissingError
+from truckee.errors.commands.dml import AmbiguousColumnError
+from truckee.errors.commands.expressions import SourceColumnMissingError, UnmergeableTypeError
 from truckee.errors.commands.write import SchemaMismatchError
 from truckee.protocol.column_metadata import CURRENT_DEFAULT_KEY, GENERATION_EXPRESSION_KEY
 from truckee.protocol.schema import (
@@ -249,10 +246,12 @@ def evolved_schema(
     known = {field.name.casefold() for field in wanted.fields}
     both = StructType(tuple(f for f in schema.fields if f.name.casefold() in known))
     try:
-        merged = merged_schema(both, wanted, add_columns=True, name=table, widening=widening)
+        merged = merged_schema(
+            both, wanted, add_columns=True, name=table, widening=widening, parses_text=True
+        )
     except SchemaMismatchError as error:
         first = error.differences[0]
-        raise AssignmentTypeError(
+        raise UnmergeableTypeError(
             what="MERGE",
             column=first.column,
             found=str(first.in_data),

@@ -14,6 +14,7 @@ InvalidExpressionError
 
 AssignmentTypeError
 ├── CastRefusedError              no cast leads to the type of the column
+├── UnmergeableTypeError          nor does a change of the schema
 └── CastNeedsFunctionError        only a function does
 
 DeltaError
@@ -110,6 +111,13 @@ class CastRefusedError(AssignmentTypeError):
     """Values of one type cannot be cast to the other."""
 
     code: ClassVar[str] = "DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION"
+
+
+@dataclass(eq=False, kw_only=True)
+class UnmergeableTypeError(AssignmentTypeError):
+    """The same where MERGE may change the schema: the two types have none in common."""
+
+    code: ClassVar[str] = "DELTA_FAILED_TO_MERGE_FIELDS"
 
 
 @dataclass(eq=False, kw_only=True)
