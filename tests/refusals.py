@@ -19,7 +19,7 @@ BEFORE = (
     "CREATE TABLE refused_parts (id INT, v STRING) USING delta PARTITIONED BY (v)",
     "CREATE TABLE refused_dropped (id INT, s STRUCT<x: INT>, v STRING) USING delta "
     "PARTITIONED BY (v) TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
-    "CREATE TABLE refused_odd (id INT, `a b` INT) USING delta "
+    "CREATE TABLE refused_odd (id INT, `a b` INT, s STRUCT<x: INT, y: STRUCT<z: INT>>) USING delta "
     "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
     "CREATE TABLE refused_parquet (id INT, v STRING) USING parquet",
     "CREATE TABLE refused_csv (id INT) USING csv",
@@ -595,6 +595,19 @@ _CREATED = (
         ANALYSIS,
         "DELTA_ALTER_TABLE_SET_CLUSTERING_TABLE_FEATURE_NOT_ALLOWED",
         "42000",
+    ),
+    Refusal(
+        "MERGE WITH SCHEMA EVOLUTION INTO refused_rows t USING (SELECT 1 AS id, true AS n) s "
+        "ON t.id = s.id WHEN MATCHED THEN UPDATE SET *",
+        ANALYSIS,
+        "DELTA_FAILED_TO_MERGE_FIELDS",
+        "22005",
+    ),
+    Refusal(
+        "INSERT INTO refused_odd SELECT 1, 2, named_struct('y', struct(1), 'x', 2)",
+        ANALYSIS,
+        "DELTA_COLUMN_STRUCT_TYPE_MISMATCH",
+        "2200G",
     ),
     *_each(
         """

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ _FEED = ("id", "v", "_change_type", "_commit_version")
 
 
 @pytest.fixture(scope="module")
-def origin(delta_spark: DeltaSpark, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def origin(delta_spark: DeltaSpark, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A table of delta-spark: partitions, vectors, the feed, an update, a dropped partition."""
     root = tmp_path_factory.mktemp("origin") / "t"
     delta_spark.sql(f"SET {_NO_CHECK} = false")
@@ -46,7 +47,8 @@ def origin(delta_spark: DeltaSpark, tmp_path_factory: pytest.TempPathFactory) ->
     delta_spark.sql(f"DELETE FROM delta.`{root}` WHERE id IN (3, 4, 5)")
     delta_spark.sql(f"UPDATE delta.`{root}` SET v = 'new' WHERE id IN (6, 7)")
     delta_spark.sql(f"DELETE FROM delta.`{root}` WHERE day = 'a b/2'")
-    return root
+    yield root
+    delta_spark.sql(f"RESET {_NO_CHECK}")
 
 
 @pytest.fixture

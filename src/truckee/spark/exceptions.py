@@ -218,6 +218,7 @@ def _spark_classes() -> dict[type[DeltaError], type[PySparkException]]:
             errors.StatementNotAllowedError,
             errors.StreamingFrameError,
             errors.StreamingSourceError,
+            errors.StructPlacedError,
             errors.TableAlreadyExistsError,
             errors.TableWithoutColumnsError,
             errors.TableExistsError,

@@ -12,7 +12,16 @@ from itertools import zip_longest
 from msgspec.structs import replace
 
 from truckee.commands.schema.evolution import is_number
-from truckee.protocol.schema import VOID, ArrayType, DataType, MapType, StructField, StructType
+from truckee.errors.commands.write import StructPlacedError
+from truckee.protocol.schema import (
+    VOID,
+    ArrayType,
+    DataType,
+    MapType,
+    StructField,
+    StructType,
+    type_text,
+)
 
 
 def fits_as_it_is(data: DataType, table: DataType) -> bool:
@@ -43,7 +52,8 @@ def placed_type(data: DataType, table: DataType, *, keeps_types: bool) -> DataTy
 
     Simple values have the table's type, unless the data `keeps_types`; the writer casts numbers.
     Fields that the table does not have stay behind the others. Returns None if a struct has fewer
-    fields than the table's.
+    fields than the table's; raises StructPlacedError if one of them is a struct and the table's is
+    none.
     """
     match table, data:
         case StructType(), StructType():
@@ -67,6 +77,8 @@ def _placed_struct(data: StructType, table: StructType, *, keeps_types: bool) ->
         if field is None:
             placed.append(replace(given, nullable=True))
             continue
+        if isinstance(given.type, StructType) and not isinstance(field.type, StructType):
+            raise StructPlacedError(column=field.name, type=type_text(field.type))
         kind = placed_type(given.type, field.type, keeps_types=keeps_types)
         if kind is None:
             return None

@@ -11,6 +11,8 @@ DeltaError
 │   └── ClusteringMismatchError        clusterBy differs from the table's clustering
 ├── MissingNotNullColumnError        no values for a NOT NULL column
 ├── IdentityValueGivenError          values for an identity column
+├── FieldCountError                  a struct with fewer fields than the table's
+├── StructPlacedError                a struct in the place of a field that is none
 ├── DataChangeWithMetadataError      dataChange=false, but the schema would change
 └── StreamingFrameError              a streaming DataFrame
 """
@@ -287,6 +289,22 @@ class FieldCountError(DeltaError):
         return (
             f"the data has {self.found} for {self.column}, which has fewer fields than "
             f"{self.expected}\nhint: give a value for every field, NULL for example"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class StructPlacedError(DeltaError):
+    """A struct is in the place of a field that is none."""
+
+    code: ClassVar[str] = "DELTA_COLUMN_STRUCT_TYPE_MISMATCH"
+    column: str
+    type: str
+
+    def __str__(self) -> str:
+        return (
+            f"the data has a struct in the place of the field {self.column}, which is "
+            f"{self.type}\nhint: fields of structs go by their places here; put them in the order "
+            "of the table"
         )
 
 
