@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 import staging
 from dml_tables import FEED, VECTORS, Table, create_table, numbers
 from truckee.care.health.findings import Severity
+from truckee.commands.care import drop_feature as drop_feature_module
 from truckee.commands.care.drop_feature import drop_feature
 from truckee.commands.ddl.alter_properties import set_properties
 from truckee.errors.commands.drop_feature import (
@@ -24,6 +25,7 @@ from truckee.log.snapshot import load_snapshot
 from truckee.log.upkeep.checkpoint_writer import write_checkpoint
 from truckee.protocol.actions import Protocol, RemoveFile
 from truckee.protocol.paths import LogFileKind
+from truckee.storage.base import Storage
 from truckee.storage.local import LocalStorage
 from truckee.table import DeltaTable
 from writing import rust_rows
@@ -225,6 +227,30 @@ def test_widened_columns_are_rewritten_before_the_feature_goes(
     assert "typeChanges" not in table.snapshot.metadata.schema_string
     assert "typeWidening" not in table.snapshot.configuration.features
     assert len(rust_rows(table.path)) == 6
+    stored = [pq.read_schema(table.path / add.path) for add in table.snapshot.files()]
+    assert {schema.field("v").type for schema in stored} == {pa.int64()}
+
+
+def test_files_that_a_restore_brings_back_are_rewritten_again(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    widening = {"delta.enableTypeWidening": "true"}
+    table = create_table(spark, tmp_path / "t", numbers(spark, 0, 4), properties=widening)
+    spark.sql(f"ALTER TABLE delta.`{table.path}` ALTER COLUMN v TYPE BIGINT")
+    opened(table).unsetProperties("delta.enableTypeWidening")
+    before = table.rows()
+    widen = drop_feature_module.widen_files
+
+    def widen_and_restore(spark: SparkSession, storage: Storage) -> None:
+        widen(spark, storage)
+        monkeypatch.undo()
+        opened(table).restoreToVersion(2)
+
+    monkeypatch.setattr(drop_feature_module, "widen_files", widen_and_restore)
+    opened(table).dropFeatureSupport("typeWidening")
+
+    assert operations(table)[3:] == ["REORG", "RESTORE", "REORG", "DROP FEATURE", "DROP FEATURE"]
+    assert table.rows() == before
     stored = [pq.read_schema(table.path / add.path) for add in table.snapshot.files()]
     assert {schema.field("v").type for schema in stored} == {pa.int64()}
 

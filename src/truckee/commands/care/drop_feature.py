@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
+from truckee.care.narrow_files import narrow_files
 from truckee.care.table_root import TableRoot
 from truckee.care.vacuum.protected_files import vector_path
 from truckee.commands.care.optimize import purge, widen_files
@@ -97,7 +98,10 @@ def _stop_widening(spark: SparkSession, snapshot: Snapshot) -> None:
     if not _widened(snapshot):
         return
     widen_files(spark, storage)
-    _forget_older_types(load_snapshot(storage))
+    # A RESTORE may have brought back files that were rewritten before.
+    while narrow_files(snapshot := load_snapshot(storage), list(snapshot.files())):
+        widen_files(spark, storage)
+    _forget_older_types(snapshot)
 
 
 def _widened(snapshot: Snapshot) -> list[FieldChain]:
@@ -110,7 +114,11 @@ def _widened(snapshot: Snapshot) -> list[FieldChain]:
 
 
 def _forget_older_types(snapshot: Snapshot) -> None:
-    """Commit the schema without records of earlier types, unless another file needs them now."""
+    """Commit the schema without records of earlier types.
+
+    Files that others append meanwhile have the types of the table. A RESTORE changes the metadata,
+    so it conflicts.
+    """
     columns = [
         {**commit_info_field(chain.field), "name": ".".join(chain.path)}
         for chain in _widened(snapshot)
@@ -118,7 +126,6 @@ def _forget_older_types(snapshot: Snapshot) -> None:
     schema = without_metadata(snapshot.schema, [TYPE_CHANGES_KEY])
     metadata = replace(snapshot.metadata, schema_string=schema.to_json())
     transaction = Transaction(snapshot.storage, snapshot)
-    transaction.read_whole_table()
     transaction.set_metadata(metadata)
     transaction.commit("DROP FEATURE", parameters={"columns": columns})
 

@@ -26,15 +26,17 @@ def set_table_properties(
 
     If column mapping is to be removed, its files are rewritten first, in a commit of their own.
     """
-    modes = [key for key in properties if canonical_key(key) == MODE_KEY]
-    snapshot = load_snapshot(storage)
-    if any(properties[key].lower() == "none" for key in modes) and _is_mapped(snapshot):
-        others = {key: value for key, value in properties.items() if key not in modes}
+    others = {key: value for key, value in properties.items() if not _is_no_mode(key, value)}
+    if len(others) < len(properties) and _is_mapped(snapshot := load_snapshot(storage)):
         check_properties(snapshot, others)
         remove_column_mapping(spark, storage, unsets=False)
         if not others:
             return
     set_properties(storage, properties)
+
+
+def _is_no_mode(key: str, value: str) -> bool:
+    return canonical_key(key) == MODE_KEY and str(value).lower() == "none"
 
 
 def unset_table_properties(spark: SparkSession, storage: Storage, keys: Iterable[str]) -> None:
