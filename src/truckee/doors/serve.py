@@ -27,6 +27,6 @@ def serve(spark: SparkSession | None = None, *, host: str = LOOPBACK, port: int 
     `DeltaJarPresentError` if Delta's own JAR is on the class path.
     """
     enabled = enable(session() if spark is None else spark)
-    # A client with a token encrypts what it says, unless the machine has this very name.
+    # Clients that give a token use TLS, which this server lacks, unless they name localhost.
     name = "localhost" if host == LOOPBACK else host
     return f"sc://{name}:{start_connect_service(enabled, host, port)}"

@@ -17,6 +17,7 @@ from truckee.commands.care.drop_feature import drop_feature
 from truckee.commands.ddl.alter_properties import set_properties
 from truckee.errors.commands.drop_feature import (
     AbsentFeatureDropError,
+    FeatureDropError,
     FeatureRetentionError,
     HistoryTruncationError,
 )
@@ -253,6 +254,23 @@ def test_files_that_a_restore_brings_back_are_rewritten_again(
     assert table.rows() == before
     stored = [pq.read_schema(table.path / add.path) for add in table.snapshot.files()]
     assert {schema.field("v").type for schema in stored} == {pa.int64()}
+
+
+def test_the_feature_stays_while_files_need_it(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    widening = {"delta.enableTypeWidening": "true"}
+    table = create_table(spark, tmp_path / "t", numbers(spark, 0, 4), properties=widening)
+    spark.sql(f"ALTER TABLE delta.`{table.path}` ALTER COLUMN v TYPE BIGINT")
+    attempts: list[Storage] = []
+    monkeypatch.setattr(drop_feature_module, "widen_files", lambda _, at: attempts.append(at))
+
+    with pytest.raises(FeatureDropError, match="the table uses it"):
+        opened(table).dropFeatureSupport("typeWidening")
+
+    assert len(attempts) == 3
+    assert "typeWidening" in table.snapshot.configuration.features
+    assert "typeChanges" in table.snapshot.metadata.schema_string
 
 
 def test_a_drop_that_is_refused_switches_nothing_off(spark: SparkSession, tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ _SINCE_KEYS = (
     TableProperties.in_commit_timestamp_enablement_timestamp.key,
     TableProperties.in_commit_timestamp_enablement_version.key,
 )
+_WIDENING_ATTEMPTS = 3
 
 
 def drop_feature(
@@ -92,16 +93,19 @@ def _stop_tracking_rows(snapshot: Snapshot) -> None:
 
 
 def _stop_widening(spark: SparkSession, snapshot: Snapshot) -> None:
+    """Let no file need the feature; if others keep adding such files, it stays in use."""
     storage = snapshot.storage
     if snapshot.properties.enable_type_widening:
         unset_properties(storage, [TableProperties.enable_type_widening.key])
     if not _widened(snapshot):
         return
-    widen_files(spark, storage)
-    # A RESTORE may have brought back files that were rewritten before.
-    while narrow_files(snapshot := load_snapshot(storage), list(snapshot.files())):
+    for _ in range(_WIDENING_ATTEMPTS):
         widen_files(spark, storage)
-    _forget_older_types(snapshot)
+        snapshot = load_snapshot(storage)
+        # A RESTORE may have brought back files that were rewritten before.
+        if not narrow_files(snapshot, list(snapshot.files())):
+            _forget_older_types(snapshot)
+            return
 
 
 def _widened(snapshot: Snapshot) -> list[FieldChain]:

@@ -115,7 +115,7 @@ class CastRefusedError(AssignmentTypeError):
 
 @dataclass(eq=False, kw_only=True)
 class UnmergeableTypeError(AssignmentTypeError):
-    """The same where MERGE may change the schema: the two types have none in common."""
+    """A MERGE that may change the schema has values that no type shares with their column."""
 
     code: ClassVar[str] = "DELTA_FAILED_TO_MERGE_FIELDS"
 

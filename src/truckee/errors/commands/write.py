@@ -12,7 +12,7 @@ DeltaError
 ├── MissingNotNullColumnError        no values for a NOT NULL column
 ├── IdentityValueGivenError          values for an identity column
 ├── FieldCountError                  a struct with fewer fields than the table's
-├── StructPlacedError                a struct in the place of a field that is none
+├── StructPlacedError                a struct in the place of a field that is not a struct
 ├── DataChangeWithMetadataError      dataChange=false, but the schema would change
 └── StreamingFrameError              a streaming DataFrame
 """
@@ -294,7 +294,7 @@ class FieldCountError(DeltaError):
 
 @dataclass(eq=False, kw_only=True)
 class StructPlacedError(DeltaError):
-    """A struct is in the place of a field that is none."""
+    """A struct is in the place of a field that is not a struct."""
 
     code: ClassVar[str] = "DELTA_COLUMN_STRUCT_TYPE_MISMATCH"
     column: str

@@ -112,8 +112,7 @@ def _same_metadata(before: TableConfiguration | None, after: TableConfiguration)
 def _maps_columns_anew(before: TableConfiguration, after: TableConfiguration) -> bool:
     """Whether column mapping is switched on, or a mapped column was dropped or renamed.
 
-    If it is removed, all files are written anew and none of the changes that are recorded are
-    touched.
+    Where it is removed, all files are written anew; changes that were recorded are not touched.
     """
     if after.column_mapping_mode == "none":
         return False
