@@ -81,11 +81,16 @@ def number(text: str, *, condition: str) -> ConstantValue:
         return ConstantValue(float(text), DOUBLE)
     if "." in text:
         return _decimal(text, condition)
-    value_of_digits = int(text)
+    value_of_digits = _whole(text)
     for name in ("integer", "long"):
         if _fits(value_of_digits, name):
             return ConstantValue(value_of_digits, PrimitiveType(name))
     return _decimal(text, condition)
+
+
+def _whole(text: str) -> int:
+    # Python's `int` refuses texts of more than 4300 digits.
+    return int(Decimal(text))
 
 
 def _fits(value: int, name: str) -> bool:
@@ -94,7 +99,7 @@ def _fits(value: int, name: str) -> bool:
 
 
 def _integer(text: str, name: str, condition: str) -> ConstantValue:
-    value = int(text)
+    value = _whole(text)
     if not _fits(value, name):
         kind = type_text(PrimitiveType(name))
         raise ConditionValueError(condition=condition, value=text, type=kind)
@@ -133,8 +138,10 @@ def cast_text(text: str, data_type: DataType, *, condition: str) -> ConstantValu
 def _cast(text: str, data_type: DataType) -> Any:
     stripped = text.strip()
     match data_type:
-        case PrimitiveType("long") if _INTEGER.fullmatch(stripped) and _fits(int(stripped), "long"):
-            return int(stripped)
+        case PrimitiveType("long") if _INTEGER.fullmatch(stripped):
+            value = _whole(stripped)
+            if _fits(value, "long"):
+                return value
         case PrimitiveType("double") if _DOUBLE.fullmatch(stripped):
             return float(stripped)
         case PrimitiveType("boolean") if stripped.lower() in _BOOLEANS:

@@ -13,6 +13,8 @@ from msgspec import Struct
 
 from truckee.errors.conditions import UnsupportedConditionError
 
+# RE2, which matches the patterns, refuses programs that are too long.
+_LONGEST = 50_000
 _SPECIAL = frozenset(r"\.^$|?*+()[]{}-&~#")
 
 
@@ -29,6 +31,9 @@ class Pattern(Struct, frozen=True):
 
 def like_pattern(pattern: str, escape: str, *, condition: str) -> Pattern:
     """Return the pattern of a text; an escape must come before `_`, `%` or itself."""
+    if len(pattern) > _LONGEST:
+        what = f"a pattern of more than {_LONGEST} characters"
+        raise UnsupportedConditionError(condition=condition, what=what)
     regex: list[str] = []
     prefix: list[str] = []
     is_open = True  # whether all so far are plain characters

@@ -106,8 +106,8 @@ Operand: TypeAlias = ColumnValue | ConstantValue | RowTest
 def row_test(condition: str, schema: StructType) -> RowTest:
     """Return a condition as a test on rows of a schema.
 
-    Raises the errors of conditions: for text that cannot be parsed or is not supported, for unknown
-    columns, and for values that SQL cannot compare.
+    Raises the errors of conditions: for text that cannot be parsed, is nested too deeply or is not
+    supported, for unknown columns, and for values that SQL cannot compare.
     """
     return _Resolver(condition, schema).test(syntax.condition_syntax(condition))
 

@@ -20,13 +20,19 @@ from msgspec import Struct
 
 from truckee.conditions.literals import NULL, TRUE, ConstantValue, number, typed_text
 from truckee.conditions.tokens import Token, near, tokens
-from truckee.errors.conditions import ConditionSyntaxError, UnsupportedConditionError
+from truckee.errors.conditions import (
+    ConditionSyntaxError,
+    ConditionTooDeepError,
+    UnsupportedConditionError,
+)
 
 _COMPARISONS = {"=": "=", "==": "=", "<>": "!=", "!=": "!="} | {
     op: op for op in ("<", "<=", ">", ">=", "<=>")
 }
 _TYPED = ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ")
 _KEYWORDS = ("AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "REGEXP", "IS", "NULL")
+# All that follows walks the tree by recursion, with fewer calls a level than the parser.
+_DEEPEST = 100
 _EXPRESSIONS = ("CASE", "CAST", "EXISTS", "INTERVAL", "SELECT")
 
 
@@ -99,7 +105,8 @@ Syntax: TypeAlias = (
 def condition_syntax(condition: str) -> Syntax:
     """Return the tree of a condition.
 
-    Raises `ConditionSyntaxError`, and `UnsupportedConditionError` for SQL beyond this grammar.
+    Raises `ConditionSyntaxError`, `ConditionTooDeepError`, and `UnsupportedConditionError` for SQL
+    beyond this grammar.
     """
     return _Parser(condition).whole()
 
@@ -109,6 +116,7 @@ class _Parser:
         self._condition = condition
         self._tokens = tokens(condition)
         self._place = 0
+        self._depth = 0
 
     def whole(self) -> Syntax:
         tree = self._disjunction()
@@ -150,9 +158,14 @@ class _Parser:
         return tuple(found)
 
     def _negation(self) -> Syntax:
-        if self._accept_word("NOT") or self._accept_symbol("!"):
-            return NotSyntax(self._negation())
-        return self._predicate()
+        count = 0
+        while self._accept_word("NOT") or self._accept_symbol("!"):
+            count += 1
+        tree = self._predicate()
+        # Two negations cancel out, but their operand still has to be a condition.
+        for _ in range(count if count < 2 else 2 - count % 2):
+            tree = NotSyntax(tree)
+        return tree
 
     def _predicate(self) -> Syntax:
         operand = self._operand()
@@ -227,7 +240,7 @@ class _Parser:
     def _operand(self) -> Syntax:
         token = self._take()
         if token.is_symbol("("):
-            tree = self._disjunction()
+            tree = self._nested()
             self._expect_symbol(")")
             return self._without_arithmetic(tree)
         if token.is_symbol("-", "+") and self._next.kind == "number":
@@ -243,6 +256,14 @@ class _Parser:
             return self._without_arithmetic(self._word(token))
         self._place -= token.kind != "end"
         raise self._expected("a column or a value")
+
+    def _nested(self) -> Syntax:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise ConditionTooDeepError(condition=self._condition, limit=_DEEPEST)
+        tree = self._disjunction()
+        self._depth -= 1
+        return tree
 
     def _without_arithmetic(self, tree: Syntax) -> Syntax:
         if self._next.is_symbol("+", "-", "*", "/", "%", "&", "|", "^", "~"):

@@ -13,11 +13,12 @@ r"""SQL text -> tokens, by the rules of Spark's lexer.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 
 from msgspec import Struct
 
-from truckee.errors.conditions import ConditionSyntaxError
+from truckee.errors.conditions import ConditionSyntaxError, UnsupportedConditionError
 
 _TOKEN = re.compile(
     r"""
@@ -26,13 +27,15 @@ _TOKEN = re.compile(
   | (?P<raw>[rR](?:'[^']*'|"[^"]*"))
   | (?P<text>'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*")
   | (?P<name>`(?:[^`]|``)*`)
-  | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:BD|[LSYFD])?(?![\w.]))
+  | (?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?:BD|[LSYFD])?(?![\w.]))
   | (?P<word>[^\W\d]\w*)
   | (?P<symbol><=>|<=|>=|<>|!=|==|[=<>!().,+*/%&|^~-])
     """,
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", re.DOTALL)
+# Stands for an escape of a number that no character has.
+_NO_CHARACTER = "\ud800"
 _ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
 
@@ -54,7 +57,13 @@ class Token(Struct, frozen=True):
 
 def tokens(condition: str) -> list[Token]:
     """Return the tokens of a condition, with one of kind `end` last."""
-    return [*_tokens(condition), Token("end", "", len(condition))]
+    found = [*_tokens(condition), Token("end", "", len(condition))]
+    try:
+        "".join(token.value for token in found).encode()
+    except UnicodeEncodeError as error:
+        what = "a text that is not valid Unicode"
+        raise UnsupportedConditionError(condition=condition, what=what) from error
+    return found
 
 
 def _tokens(condition: str) -> Iterator[Token]:
@@ -92,7 +101,8 @@ def without_escapes(text: str) -> str:
 def _resolved(match: re.Match[str]) -> str:
     code = match[1]
     if code[0] in "uU" and len(code) > 1:
-        return chr(int(code[1:], 16))
+        number = int(code[1:], 16)
+        return chr(number) if number <= sys.maxunicode else _NO_CHARACTER
     if len(code) == 3:
         return chr(int(code, 8))
     if code in "%_":

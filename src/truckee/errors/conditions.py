@@ -3,6 +3,7 @@
 DeltaError
   ConditionError               the base of these
     ConditionSyntaxError       text that is not a condition
+    ConditionTooDeepError      brackets inside each other, more than are supported
     UnsupportedConditionError  SQL that only Spark can evaluate
     ConditionColumnError       an unknown column
     ConditionTypeError         two values that SQL cannot compare
@@ -16,12 +17,26 @@ from typing import ClassVar
 
 from truckee.errors.base import DeltaError
 
+_LONGEST = 500
+
+
+def shortened(text: str) -> str:
+    """Return a text in quotes, without its middle if it is long."""
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
+    return repr(text)
+
 
 @dataclass(eq=False, kw_only=True)
 class ConditionError(DeltaError):
     """A condition is not valid."""
 
     condition: str
+
+    @property
+    def shown(self) -> str:
+        """The condition in quotes, shortened if a program wrote it."""
+        return shortened(self.condition)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -34,9 +49,24 @@ class ConditionSyntaxError(ConditionError):
 
     def __str__(self) -> str:
         return (
-            f"the condition {self.condition!r} cannot be parsed: expected {self.expected} "
+            f"the condition {self.shown} cannot be parsed: expected {self.expected} "
             f"{self.near}\n"
             "hint: write it as in SQL, such as \"id > 5 AND name LIKE 'a%'\""
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class ConditionTooDeepError(ConditionError):
+    """The condition has more brackets inside each other than are supported."""
+
+    code: ClassVar[str] = "FAILED_TO_PARSE_TOO_COMPLEX"
+    limit: int
+
+    def __str__(self) -> str:
+        return (
+            f"the condition {self.shown} has more than {self.limit} brackets inside each other\n"
+            "hint: leave out brackets between conditions of the same kind, as in a OR b OR c, "
+            "or use IN"
         )
 
 
@@ -49,7 +79,7 @@ class UnsupportedConditionError(ConditionError):
 
     def __str__(self) -> str:
         return (
-            f"the condition {self.condition!r} has {self.what}, which only Spark understands\n"
+            f"the condition {self.shown} has {self.what}, which only Spark understands\n"
             "hint: compare columns with values, or read the table through Spark "
             "(on the command line: --engine spark)"
         )
@@ -65,7 +95,7 @@ class ConditionColumnError(ConditionError):
 
     def __str__(self) -> str:
         return (
-            f"the condition {self.condition!r} names {self.column}, which is not a column here\n"
+            f"the condition {self.shown} names {self.column}, which is not a column here\n"
             f"hint: use one of [{', '.join(self.columns)}]; put strings in single quotes"
         )
 
@@ -80,7 +110,7 @@ class ConditionTypeError(ConditionError):
 
     def __str__(self) -> str:
         return (
-            f"the condition {self.condition!r} compares {self.left} with {self.right}\n"
+            f"the condition {self.shown} compares {self.left} with {self.right}\n"
             "hint: compare values of the same type"
         )
 
@@ -95,7 +125,7 @@ class ConditionValueError(ConditionError):
 
     def __str__(self) -> str:
         return (
-            f"the condition {self.condition!r} compares {self.value!r} as {self.type}, "
+            f"the condition {self.shown} compares {shortened(self.value)} as {self.type}, "
             "which it is not\n"
             f"hint: write a value of type {self.type}"
         )

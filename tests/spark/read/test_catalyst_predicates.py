@@ -5,7 +5,15 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from truckee.protocol.predicates import UNKNOWN, Column, Comparison, IsNotNull, Predicate
+from truckee.protocol.predicates import (
+    UNKNOWN,
+    Column,
+    Comparison,
+    IsNotNull,
+    Or,
+    Predicate,
+    may_be_true,
+)
 from truckee.spark.read.catalyst_predicates import predicate_of
 from values import simple_schema
 
@@ -41,6 +49,30 @@ def test_a_year_that_python_lacks_prunes_nothing(
     column: str, kind: str, literal: str, zone: str
 ) -> None:
     assert _above(column, kind, literal, zone) == UNKNOWN
+
+
+def _chain(kinds: list[str]) -> str:
+    """Return a filter as Spark writes it: a chain of these, each with `id > 7` to its right."""
+    leaf = [
+        {"class": f"{_CATALYST}.GreaterThan", "num-children": 2},
+        {"class": f"{_CATALYST}.AttributeReference", "num-children": 0, "name": "id"},
+        {"class": f"{_CATALYST}.Literal", "num-children": 0, "value": "7", "dataType": "long"},
+    ]
+    nodes = [{"class": f"{_CATALYST}.{kind}", "num-children": 2} for kind in kinds]
+    return msgspec.json.encode([*nodes, *leaf * (len(kinds) + 1)]).decode()
+
+
+def test_a_long_chain_of_one_kind_is_one_predicate() -> None:
+    found = predicate_of([_chain(["Or"] * 5000)], _SCHEMA, "UTC")
+
+    assert found == Or((Comparison(">", Column(("id",)), 7),) * 5001)
+
+
+def test_a_filter_that_is_too_deep_keeps_every_file() -> None:
+    found = predicate_of([_chain(["Or", "And"] * 2500)], _SCHEMA, "UTC")
+
+    assert may_be_true(found, {"id": 8})
+    assert not may_be_true(found, {"id": 6})
 
 
 @pytest.mark.parametrize(

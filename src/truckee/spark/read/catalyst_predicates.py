@@ -52,6 +52,9 @@ _NEVER_NULL = frozenset(
 _NULLABLE = frozenset({"base_row_id", "default_row_commit_version"})
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  the values have no zone
 
+# All that follows walks the predicate by recursion.
+_DEEPEST = 100
+
 _Node: TypeAlias = tuple[dict[str, Any], list[Any]]
 
 
@@ -70,13 +73,25 @@ def predicate_of(filters: Sequence[str], schema: StructType, session_zone: str) 
 
 
 def _tree(nodes: list[dict[str, Any]]) -> _Node:
-    remaining = iter(nodes)
+    # From the last node to the first, because chains of OR may be deeper than Python can recurse.
+    trees: list[_Node] = []
+    for node in reversed(nodes):
+        trees.append((node, [trees.pop() for _ in range(node["num-children"])]))
+    return trees.pop()
 
-    def take() -> _Node:
-        node = next(remaining)
-        return node, [take() for _ in range(node["num-children"])]
 
-    return take()
+def _operands(tree: _Node) -> list[_Node]:
+    """Return the operands of a chain of ANDs or of ORs: `(a OR b) OR c` has a, b and c."""
+    kind = _kind(tree[0])
+    found: list[_Node] = []
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if _kind(node[0]) == kind:
+            waiting.extend(reversed(node[1]))
+        else:
+            found.append(node)
+    return found
 
 
 class _Reader:
@@ -84,15 +99,16 @@ class _Reader:
         self._schema = schema
         self._zone = session_zone
 
-    def predicate(self, tree: _Node) -> Predicate:
+    def predicate(self, tree: _Node, depth: int = 0) -> Predicate:
         node, children = tree
         kind = _kind(node)
-        if kind == "And":
-            return all_of(*map(self.predicate, children))
-        if kind == "Or":
-            return any_of(*map(self.predicate, children))
+        if depth > _DEEPEST:
+            return UNKNOWN
+        if kind in ("And", "Or"):
+            found = [self.predicate(operand, depth + 1) for operand in _operands(tree)]
+            return all_of(*found) if kind == "And" else any_of(*found)
         if kind == "Not":
-            operand = self.predicate(children[0])
+            operand = self.predicate(children[0], depth + 1)
             return UNKNOWN if operand == UNKNOWN else Not(operand)
         try:
             return self._leaf(kind, children)
