@@ -1,9 +1,10 @@
 """A table's folder as a whole: its files, and the deletion of some of them.
 
-A listing never enters a folder that is a link, and a deletion never goes through one: files behind
-a link do not belong to the table. Neither do the files of another table whose root is below this
-one: a folder with a `_delta_log` is left out, with everything in it. Only a local disk has real
-folders; an object store has no empty ones.
+Files behind a link do not belong to the table, and neither do the files of another table whose root
+is below this one. A listing leaves both out: it never enters a folder that is a link, or one with a
+`_delta_log`. Paths that do not come from a listing, such as those that a log says were removed, are
+checked in the same way by `OwnFiles`, and so is every path right before it is deleted. Only a local
+disk has real folders; an object store has no empty ones.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from truckee.storage.local import LocalStorage, folder_entries, typed_errors
 
 IsHidden = Callable[[str], bool]
 """Returns whether a file or folder, with everything in it, is skipped because of its name."""
+
+
+_NOT_BELOW = "it is behind a link, or outside of the table"
 
 
 class EmptyFolder(NamedTuple):
@@ -112,18 +116,63 @@ def _info(path: str, entry: os.DirEntry[str]) -> FileInfo | None:
     return FileInfo(path, status.st_size, status.st_mtime_ns // 1_000_000)
 
 
+class OwnFiles:
+    """Decides which paths below a table's root belong to the table, so that they may be deleted.
+
+    Each folder is looked at once, in the storage as it is then.
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = without_fence(storage)
+        is_local = isinstance(self._storage, LocalStorage)
+        self._local_root = os.path.realpath(storage.root) if is_local else None
+        self._known: dict[str, str | None] = {}
+
+    def refusal(self, path: str) -> str | None:
+        """Return why a file must not be deleted, None if it belongs to the table.
+
+        A path that ends with a slash is a folder.
+        """
+        if posixpath.isabs(path) or ".." in path.split("/"):
+            return _NOT_BELOW
+        if LOG_DIRECTORY in path.split("/"):
+            return "it is in a log"
+        for end, letter in enumerate(path):
+            if letter == "/":
+                folder = path[:end]
+                if folder not in self._known:
+                    self._known[folder] = self._refusal_of_folder(folder)
+                if self._known[folder] is not None:
+                    return self._known[folder]
+        if self._local_root is not None and os.path.islink(os.path.join(self._local_root, path)):
+            return "it is a link"
+        return None
+
+    def _refusal_of_folder(self, folder: str) -> str | None:
+        log = f"{folder}/{LOG_DIRECTORY}"
+        if self._local_root is None:
+            has_log = next(iter(self._storage.list_tree(log)), None) is not None
+        else:
+            place = os.path.normpath(os.path.join(self._local_root, folder))
+            if os.path.realpath(place) != place:
+                return _NOT_BELOW
+            has_log = os.path.lexists(os.path.join(self._local_root, log))
+        return f"it belongs to the table at {folder}" if has_log else None
+
+
 def delete_files(storage: Storage, paths: Iterable[str]) -> DeletionOutcome:
     """Delete files by their paths below the root; a failure does not stop the others."""
-    inside = _Inside(storage)
+    own = OwnFiles(storage)
     count = 0
     failures: list[tuple[str, str]] = []
     for path in paths:
-        if not inside.holds(path):
-            failures.append((path, "it is behind a link, or outside of the table"))
-            continue
         try:
-            storage.delete(path)
-            count += 1
+            refusal = own.refusal(path)
+            if refusal is None:
+                storage.delete(path)
+                count += 1
+            else:
+                failures.append((path, refusal))
         except StorageError as error:
             failures.append((path, error.reason))
     return DeletionOutcome(count, tuple(failures))
@@ -133,12 +182,12 @@ def delete_folders(storage: Storage, paths: Iterable[str]) -> DeletionOutcome:
     """Delete folders that are still empty, deepest first; others are kept."""
     if not isinstance(without_fence(storage), LocalStorage):
         return DeletionOutcome(0)
-    inside = _Inside(storage)
+    own = OwnFiles(storage)
     count = 0
     failures: list[tuple[str, str]] = []
     for path in sorted(paths, key=lambda path: path.count("/"), reverse=True):
         try:
-            if inside.holds(path):
+            if own.refusal(f"{path}/") is None:
                 os.rmdir(os.path.join(storage.root, path))
                 count += 1
         except FileNotFoundError:
@@ -146,24 +195,3 @@ def delete_folders(storage: Storage, paths: Iterable[str]) -> DeletionOutcome:
         except OSError as error:
             failures.append((path, (error.strerror or str(error)).lower()))
     return DeletionOutcome(count, tuple(failures))
-
-
-class _Inside:
-    """Decides which paths are in the table's folder itself, rather than behind a link in it."""
-
-    def __init__(self, storage: Storage) -> None:
-        is_local = isinstance(without_fence(storage), LocalStorage)
-        self._root = os.path.realpath(storage.root) if is_local else None
-        self._known: dict[str, bool] = {}
-
-    def holds(self, path: str) -> bool:
-        """Return whether a path below the root may be deleted."""
-        if posixpath.isabs(path) or ".." in path.split("/"):
-            return False
-        if self._root is None:
-            return True
-        folder = posixpath.dirname(path)
-        if folder not in self._known:
-            place = os.path.normpath(os.path.join(self._root, folder))
-            self._known[folder] = os.path.realpath(place) == place
-        return self._known[folder]

@@ -15,7 +15,7 @@ from care.folders import DAY_MS, NOW_MS, UNKNOWN_WRITER, Folder
 from staging import create_table, metadata
 from truckee.care.vacuum.dead_files import InventoryRow
 from truckee.care.vacuum.plan import VacuumOptions, VacuumPlan, last_vacuumed_version, plan_vacuum
-from truckee.care.vacuum.vacuum import carry_out
+from truckee.care.vacuum.vacuum import VacuumOutcome, carry_out
 from truckee.errors.commands.care import (
     RETENTION_CHECK,
     ConsumerNotFoundError,
@@ -24,9 +24,11 @@ from truckee.errors.commands.care import (
     VacuumLiteError,
 )
 from truckee.errors.protocol import UnsupportedWriterFeaturesError
+from truckee.log.commit.transaction import Transaction
 from truckee.log.files.history import history, latest_version
 from truckee.log.snapshot import load_snapshot
 from truckee.log.upkeep.checkpoint_writer import write_checkpoint
+from truckee.protocol.actions import RemoveFile
 from truckee.protocol.deletion_vector import on_disk_with_relative_path
 from truckee.protocol.paths import commit_path
 from truckee.storage.base import Storage
@@ -385,10 +387,70 @@ def test_lite_does_not_delete_through_a_link_or_outside(tmp_path: Path) -> None:
     found = plan(table, mode="LITE")
     outcome = carry_out(found)
 
-    assert found.paths == ("link/x",)
-    assert outcome.failures == (("link/x", "it is behind a link, or outside of the table"),)
+    assert found.paths == ()
+    assert outcome == VacuumOutcome(files=0, folders=0)
     assert (outside / "x").exists()
     assert (table.path / "_delta_log" / "00000000000000000000.json").exists()
+
+
+# Invariant 37.
+@pytest.mark.parametrize("source", ["LITE", "inventory"])
+def test_no_log_and_no_inventory_makes_a_vacuum_delete_what_is_not_the_tables_own(
+    tmp_path: Path, source: str
+) -> None:
+    table = Folder(tmp_path / "t", partition_by=("_p",))
+    other = Folder(tmp_path / "t" / "sub" / "other")
+    other.write("live", "deep/live", days=20)
+    other.commit(other.add("live"), other.add("deep/live"), days=20)
+    own = ("gone", "sub/gone", "_p=1/gone", "_change_data/gone")
+    hidden = (".x", "_private/x", "sub/_x/y", "sub/.x")
+    others = ("sub/other/live", "sub/other/deep/live", f"sub/other/{commit_path(1)}")
+    table.write(*own, *hidden, "target", days=20)
+    (table.path / "link").symlink_to(table.path / "target")
+    (table.path / "linked").symlink_to(table.path / "sub")
+    names = (*own, *hidden, *others, "link", "linked/gone2", "sub/x/../other/live")
+    table.write("sub/gone2", days=20)
+    table.commit(*(table.add(name) for name in (*names, "target", "sub/gone2")), days=20)
+    table.commit(*(table.remove(name, days=10) for name in names), days=10)
+    rows = [InventoryRow(f"{table.path}/{name}", 10, False, 0) for name in names]
+    before = {str(path) for path in tmp_path.rglob("*") if path.name not in ("gone", "_delta_log")}
+
+    found = plan(table, mode="LITE") if source == "LITE" else plan(table, inventory=rows)
+    outcome = carry_out(found)
+
+    assert sorted(found.paths) == sorted(own)
+    assert (outcome.files, outcome.failures) == (4, ())
+    assert before <= {str(path) for path in tmp_path.rglob("*")}
+
+
+def test_lite_leaves_other_tables_alone_in_a_store_without_folders() -> None:
+    storage = MemoryStorage()
+    create_table(storage, metadata())
+    for name in ("gone", "sub/gone", "sub/other/live", "sub/other/_delta_log/0.json"):
+        storage.write(name, b"x")
+    removes = ("gone", "sub/gone", "sub/other/live", "sub/other/_delta_log/0.json")
+    transaction = Transaction(storage, load_snapshot(storage))
+    transaction.stage(*(RemoveFile(path=name, deletion_timestamp=1) for name in removes))
+    transaction.commit("DELETE")
+
+    found = plan_vacuum(storage, VacuumOptions(mode="LITE"), now_ms=NOW_MS + 100 * DAY_MS)
+
+    assert sorted(found.paths) == ["gone", "sub/gone"]
+
+
+def test_a_table_that_appears_below_the_root_after_the_plan_was_made_stays(
+    tmp_path: Path,
+) -> None:
+    table = Folder(tmp_path / "t")
+    table.write("sub/orphan", days=20)
+    found = plan(table)
+    Folder(tmp_path / "t" / "sub")
+
+    outcome = carry_out(found)
+
+    assert found.paths == ("sub/orphan",)
+    assert outcome.failures == (("sub/orphan", "it belongs to the table at sub"),)
+    assert (table.path / "sub" / "orphan").exists()
 
 
 def test_lite_needs_a_log_that_reaches_back(table: Folder) -> None:

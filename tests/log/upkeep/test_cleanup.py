@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
-from staging import add, append, create_table, metadata, paths
+from staging import VECTORS_ON, add, append, create_table, metadata, paths
 from truckee.errors.log import CorruptLogFileError
 from truckee.errors.storage import StorageError
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.upkeep.checkpoint_writer import write_checkpoint, write_v2_checkpoint
 from truckee.log.upkeep.cleanup import clean_log, clean_staged_files
+from truckee.protocol.deletion_vector import (
+    DeletionVectorDescriptor,
+    on_disk_with_relative_path,
+)
 from truckee.storage import LocalStorage
 
 DAY_MS = 24 * 3600 * 1000
@@ -301,6 +305,30 @@ def test_staged_files_of_killed_writers_go_when_they_are_a_day_old(tmp_path: Pat
     assert deleted == 3
     assert not any(file.exists() for file in left)
     assert all(file.exists() for file in (*not_ours, fresh))
+
+
+def test_staged_files_in_another_table_below_the_root_stay(tmp_path: Path) -> None:
+    foreign = vector_at("sub/other"), vector_at("sub/other/_delta_log"), vector_at("own")
+    storage = LocalStorage(str(tmp_path))
+    table = metadata(properties=VECTORS_ON)
+    create_table(storage, table, *(add(f"f{n}", vector=v) for n, v in enumerate(foreign)))
+    create_table(LocalStorage(str(tmp_path / "sub" / "other")))
+    left = [tmp_path / f"{Path(v.file_path).parent}/.x.{'ab' * 16}.tmp" for v in foreign]
+    (tmp_path / "own").mkdir()
+    for file in left:
+        file.write_bytes(b"half")
+        os.utime(file, (MIDNIGHT_MS / 1000, MIDNIGHT_MS / 1000))
+
+    deleted = clean_staged_files(load_snapshot(storage), now_ms=MIDNIGHT_MS + 2 * DAY_MS)
+
+    assert deleted == 1
+    assert [file.exists() for file in left] == [True, True, False]
+
+
+def vector_at(folder: str) -> DeletionVectorDescriptor:
+    return on_disk_with_relative_path(
+        UUID(int=1), prefix=folder, size_in_bytes=9, cardinality=1, offset=1
+    )
 
 
 # After a commit.

@@ -71,6 +71,20 @@ def test_each_partition_has_one_and_those_of_gone_partitions_go(tmp_path: Path) 
     assert manifests(table.path) == {"p=c%3Ad": [f"file:{table.path}/y"]}
 
 
+def test_other_files_among_the_manifests_stay(tmp_path: Path) -> None:
+    table = DataTable(tmp_path / "t", "id long", "p string", partition_by=("p",), properties={})
+    table.commit(add("x", p="a"))
+    note = table.path / "_symlink_format_manifest" / "p=b" / "note.txt"
+    note.parent.mkdir(parents=True)
+    note.write_text("theirs")
+    (note.parent / "manifest").write_text("of a partition that is gone")
+
+    generate(table.storage, "symlink_format_manifest")
+
+    assert manifests(table.path) == {"p=a": [f"file:{table.path}/x"]}
+    assert note.read_text() == "theirs"
+
+
 def test_the_property_keeps_manifests_up_to_date(tmp_path: Path) -> None:
     storage = LocalStorage(str(tmp_path / "t"))
     table = metadata("id long", "p string", partition_by=("p",), properties=KEPT)

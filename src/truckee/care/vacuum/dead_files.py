@@ -9,26 +9,32 @@
 A candidate is dead if it is not protected and older than the cutoff. Names that start with `_` or
 `.` are hidden, at any depth: `_delta_log`, `_temporary`, `.x.crc`. Change files and folders of
 partition columns are not hidden, even if their names start in this way. A folder that has a
-`_delta_log` of its own is another table, and nothing in it is a candidate.
+`_delta_log` of its own is another table. Nothing in it is a candidate, and nothing behind a link. A
+listing leaves both out; paths of an inventory or of the log are looked up in the storage.
 """
 
 from __future__ import annotations
 
+import logging
 import posixpath
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from truckee.care.table_root import TableRoot
 from truckee.care.vacuum.protected_files import ProtectedFiles, vector_path
 from truckee.log.files.commits import Commit
-from truckee.protocol.actions import RemoveFile
-from truckee.protocol.paths import CHANGE_DATA_DIRECTORY, LOG_DIRECTORY
+from truckee.protocol.paths import CHANGE_DATA_DIRECTORY
 from truckee.protocol.properties import TableProperties
-from truckee.storage.base import FileInfo
-from truckee.storage.tree import EmptyFolder, IsHidden, OtherTables
+from truckee.storage.base import FileInfo, Storage
+from truckee.storage.tree import EmptyFolder, IsHidden, OwnFiles
 from truckee.storage.urls import file_url_path, scheme_of
 
+_logger = logging.getLogger(__name__)
+
 _ICEBERG_FOLDER = "metadata"
+_READERS = 16
+_TOLD = 20
 
 
 class DeadFiles(NamedTuple):
@@ -89,6 +95,20 @@ def dead_files(
     return DeadFiles(tuple(dead), tuple(folders), len(_with_parents(parents)) + len(empty) + 1)
 
 
+def only_own(storage: Storage, dead: DeadFiles) -> DeadFiles:
+    """Return dead files without those that are behind a link, or belong to another table."""
+    own = OwnFiles(storage)
+    with ThreadPoolExecutor(_READERS) as pool:
+        refusals = list(pool.map(own.refusal, [file.path for file in dead.files]))
+    checked = list(zip(dead.files, refusals, strict=True))
+    kept = [file for file, refusal in checked if refusal is None]
+    refused = [(file.path, refusal) for file, refusal in checked if refusal is not None]
+    for path, refusal in refused[:_TOLD]:
+        _logger.warning("vacuum of %s keeps %s: %s", storage.root, path, refusal)
+    folders = [path for path in dead.folders if own.refusal(f"{path}/") is None]
+    return DeadFiles(tuple(kept), tuple(folders), dead.listed_folders)
+
+
 def _with_parents(folders: Iterable[str]) -> set[str]:
     found: set[str] = set()
     for folder in folders:
@@ -98,30 +118,29 @@ def _with_parents(folders: Iterable[str]) -> set[str]:
     return found
 
 
-def logged_candidates(commits: Iterable[Commit], root: TableRoot) -> Iterator[FileInfo]:
+def logged_candidates(
+    commits: Iterable[Commit], root: TableRoot, is_hidden: IsHidden
+) -> Iterator[FileInfo]:
     """Yield the files that commits removed, and their change files, if they are below the root.
 
-    The age of a removed file is that of its removal. A change file may be deleted at once, because
-    its commit is older than the retention.
+    Hidden files are left out, as they are by a listing. The age of a removed file is that of its
+    removal. A change file may be deleted at once, because its commit is older than the retention.
     """
+    for path, size, modified_ms in _logged(commits, root):
+        if path is not None and not any(map(is_hidden, path.split("/"))):
+            yield FileInfo(path, size, modified_ms)
+
+
+def _logged(commits: Iterable[Commit], root: TableRoot) -> Iterator[tuple[str | None, int, int]]:
     for commit in commits:
         for change in commit.cdc_files:
-            yield from _inside(root.relative(change.path), change.size, 0)
+            yield root.relative(change.path), change.size, 0
         for remove in commit.removes:
             removed_ms = remove.deletion_timestamp or 0
-            yield from _inside(root.relative(remove.path), remove.size or 0, removed_ms)
-            yield from _inside(
-                vector_path(remove.deletion_vector, root), _vector_size(remove), removed_ms
-            )
-
-
-def _vector_size(remove: RemoveFile) -> int:
-    return 0 if remove.deletion_vector is None else remove.deletion_vector.size_in_bytes
-
-
-def _inside(path: str | None, size: int, modified_ms: int) -> Iterator[FileInfo]:
-    if path is not None and path.split("/")[0] != LOG_DIRECTORY:
-        yield FileInfo(path, size, modified_ms)
+            yield root.relative(remove.path), remove.size or 0, removed_ms
+            vector = remove.deletion_vector
+            size = 0 if vector is None else vector.size_in_bytes
+            yield vector_path(vector, root), size, removed_ms
 
 
 class InventoryRow(NamedTuple):
@@ -136,31 +155,23 @@ class InventoryRow(NamedTuple):
 def inventory_entries(
     rows: Iterable[InventoryRow], root: TableRoot, is_hidden: IsHidden
 ) -> Iterator[FileInfo | EmptyFolder]:
-    """Yield the rows of an inventory that are in the table and not hidden.
+    """Yield the rows of an inventory that are below the root and not hidden.
 
-    A folder counts as empty if the inventory has no file below it. If the inventory shows the log
-    of another table below the root, everything of that table is left out.
+    A folder counts as empty if the inventory has no file below it.
     """
     files: list[FileInfo] = []
     folders: list[str] = []
-    others = OtherTables()
     for row in rows:
         path = _path_below(row, root)
-        if path is None:
-            continue
-        parts = path.split("/")
-        others.note(parts)
-        if any(map(is_hidden, parts)):
+        if path is None or any(map(is_hidden, path.split("/"))):
             continue
         if row.is_folder:
             folders.append(path)
         else:
             files.append(FileInfo(path, row.size, row.modified_ms))
     occupied = _with_parents({posixpath.dirname(file.path) for file in files})
-    yield from (file for file in files if not others.hold(file.path))
-    for path in folders:
-        if path not in occupied and not others.hold(path):
-            yield EmptyFolder(path)
+    yield from files
+    yield from (EmptyFolder(path) for path in folders if path not in occupied)
 
 
 def _path_below(row: InventoryRow, root: TableRoot) -> str | None:

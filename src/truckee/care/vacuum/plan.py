@@ -22,6 +22,7 @@ from truckee.care.vacuum.dead_files import (
     hidden_names,
     inventory_entries,
     logged_candidates,
+    only_own,
 )
 from truckee.care.vacuum.protected_files import protected_files
 from truckee.care.vacuum.retention import Retention, retention
@@ -119,6 +120,8 @@ def plan_vacuum(
     snapshot = update_snapshot(snapshot)
     protected = protected_files(snapshot, kept.cutoff_ms, from_version=from_version)
     dead = dead_files(found, protected, kept.cutoff_ms)
+    if not is_listing:
+        dead = only_own(storage, dead)
     return VacuumPlan(
         snapshot=snapshot,
         mode=mode,
@@ -195,7 +198,9 @@ def _logged(snapshot: Snapshot, expired: int | None) -> list[FileInfo | EmptyFol
     start = min(snapshot.version, first if done is None else done + 1)
     if expired is None or expired < start:
         return []
-    return list(logged_candidates(read_commits(storage, start, expired), TableRoot(storage)))
+    is_hidden = hidden_names(snapshot.partition_columns, snapshot.properties)
+    commits = read_commits(storage, start, expired)
+    return list(logged_candidates(commits, TableRoot(storage), is_hidden))
 
 
 def last_vacuumed_version(storage: Storage) -> int | None:

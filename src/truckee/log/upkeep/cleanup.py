@@ -36,6 +36,7 @@ from truckee.protocol.paths import (
 from truckee.storage.base import FileInfo, Storage
 from truckee.storage.fence import without_fence
 from truckee.storage.local import LocalStorage
+from truckee.storage.tree import OwnFiles
 
 _DAY_MS = 24 * 3600 * 1000
 
@@ -85,11 +86,13 @@ def clean_staged_files(snapshot: Snapshot, *, now_ms: int | None = None) -> int:
 
 
 def _vector_folders(snapshot: Snapshot) -> set[str]:
-    """Return the folders below the root in which the table keeps deletion vectors."""
+    """Return the table's own folders below the root in which it keeps deletion vectors."""
     vectors = snapshot.files_table().column("deletion_vector").drop_null().to_pylist()
     descriptors = (DeletionVectorDescriptor(**vector) for vector in vectors)
     own = (vector.file_path for vector in descriptors if vector.is_relative)
-    return {posixpath.dirname(path) for path in own}
+    folders = {posixpath.dirname(path) for path in own}
+    files = OwnFiles(snapshot.storage)
+    return {folder for folder in folders if folder and files.refusal(f"{folder}/") is None}
 
 
 def first_version_kept(listing: LogListing, cutoff_ms: int) -> int | None:

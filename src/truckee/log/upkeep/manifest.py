@@ -9,6 +9,7 @@ files has none.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Iterator
 
 import pyarrow.compute as pc
@@ -19,6 +20,7 @@ from truckee.protocol.actions import Action, AddFile, RemoveFile
 from truckee.protocol.paths import decode_path, is_absolute, partition_directory
 
 MANIFEST_DIRECTORY = "_symlink_format_manifest"
+_MANIFEST = "manifest"
 
 
 def write_manifest(snapshot: Snapshot) -> None:
@@ -31,7 +33,7 @@ def write_manifest(snapshot: Snapshot) -> None:
     stale = [
         file.path
         for file in snapshot.storage.list_tree(MANIFEST_DIRECTORY)
-        if file.path not in written
+        if posixpath.basename(file.path) == _MANIFEST and file.path not in written
     ]
     for path in stale:
         snapshot.storage.delete(path)
@@ -90,7 +92,7 @@ def _write(snapshot: Snapshot, wanted: set[str] | None) -> set[str]:
 
 
 def _manifest_path(folder: str) -> str:
-    return "/".join(part for part in (MANIFEST_DIRECTORY, folder, "manifest") if part)
+    return "/".join(part for part in (MANIFEST_DIRECTORY, folder, _MANIFEST) if part)
 
 
 def _files(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
