@@ -40,7 +40,35 @@ def test_a_dry_run_names_the_files_and_what_ends(
     assert table.left() == {"a", "b", "orphan"}
 
 
-def test_vacuum_deletes_without_a_question_where_nobody_can_answer(
+def test_vacuum_deletes_nothing_where_nobody_can_answer(table: Folder) -> None:
+    files, version = table.left(), latest_version(table.storage)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "truckee", "vacuum", str(table.path)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "COLUMNS": "200"},
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert b"nothing was deleted: there is no terminal to ask on; give --yes" in done.stderr
+    assert (table.left(), latest_version(table.storage)) == (files, version)
+
+
+def test_vacuum_commits_nothing_where_there_is_nothing_to_delete(
+    table: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, "vacuum", str(table.path), "--yes")[0] == 0
+    version = latest_version(table.storage)
+
+    code, _, err = run(capsys, "vacuum", str(table.path))
+
+    assert (code, latest_version(table.storage)) == (0, version)
+    assert "0 files (0 B) and 0 empty folders can be deleted" in err
+
+
+def test_vacuum_deletes_without_a_question_where_yes_is_given(
     table: Folder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, _ = run(capsys, "vacuum", str(table.path), "--json", "--yes", "--protect", "1")
@@ -130,12 +158,12 @@ def test_doctor_exits_with_1_if_rows_cannot_be_read(
     assert (code, json.loads(out)["findings"][0]["topic"]) == (1, "missing")
 
 
-@pytest.mark.parametrize("verb", ["vacuum", "doctor"])
-def test_no_verb_needs_pyspark(table: Folder, verb: str) -> None:
+@pytest.mark.parametrize("verb", [("vacuum", "--yes"), ("doctor",)])
+def test_no_verb_needs_pyspark(table: Folder, verb: tuple[str, ...]) -> None:
     code = (
         "import sys; sys.modules['pyspark'] = None\n"
         "from truckee.cli.main import main\n"
-        f"sys.exit(main([{verb!r}, {str(table.path)!r}]))"
+        f"sys.exit(main([*{verb!r}, {str(table.path)!r}]))"
     )
 
     done = subprocess.run(

@@ -1,6 +1,7 @@
 """The commands that maintain a table: vacuum, restore, clone, doctor. No JVM.
 
-Data goes to stdout, messages to stderr. On a terminal, the user is asked before files are deleted.
+Data goes to stdout, messages to stderr. Before files are deleted, the user is asked; where there is
+no terminal to ask on, only `--yes` deletes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 _DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would be done, and change nothing.")
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")]
+_Yes = Annotated[
+    bool, typer.Option("--yes", "-y", help="Delete without asking; needed outside a terminal.")
+]
 AtVersion = Annotated[
     int | None, typer.Option("--version", min=0, metavar="N", help="The version to use.")
 ]
@@ -59,7 +62,7 @@ def vacuum(
         bool,
         typer.Option("--no-retention-check", help="Allow less than the table's own retention."),
     ] = False,
-    yes: Yes = False,
+    yes: _Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Delete the files that no version within the retention needs.
@@ -68,7 +71,7 @@ def vacuum(
     """
     from truckee.care.health.findings import count_text
     from truckee.care.vacuum.plan import VacuumMode, VacuumOptions, plan_vacuum
-    from truckee.care.vacuum.vacuum import carry_out
+    from truckee.care.vacuum.vacuum import LOGGING, carry_out
     from truckee.errors.commands.care import RETENTION_CHECK
     from truckee.storage import open_storage
 
@@ -83,8 +86,10 @@ def vacuum(
     if dry_run:
         _print_vacuum(plan, as_json)
         return
-    if plan.paths and not yes and sys.stdin.isatty():
-        typer.confirm("delete them?", abort=True, err=True)
+    if plan.paths and not yes:
+        _confirm()
+    if not plan.paths:
+        settings[LOGGING] = "false"
     with _progress() as progress:
         outcome = carry_out(plan, settings, progress=progress)
     if as_json:
@@ -99,6 +104,14 @@ def vacuum(
         words(f"warning: {failed} could not be deleted: {reason}")
     if outcome.failures:
         raise typer.Exit(1)
+
+
+def _confirm() -> None:
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise typer.BadParameter(
+            "nothing was deleted: there is no terminal to ask on; give --yes to delete the files"
+        )
+    typer.confirm("delete them?", abort=True, err=True)
 
 
 def _tell(plan: VacuumPlan) -> None:

@@ -40,7 +40,8 @@ Delete = Callable[[Storage, Sequence[str]], Iterable[DeletionOutcome]]
 Progress = Callable[[int, int], None]
 """Called with the number of files done, and of all files."""
 
-_LOGGING = "spark.databricks.delta.vacuum.logging.enabled"
+LOGGING = "spark.databricks.delta.vacuum.logging.enabled"
+"""Whether a vacuum commits before and after; as in Delta, it does even if it deletes nothing."""
 # Delta commits its vacuums only where the file system itself has a put-if-absent.
 _LOGGED_SCHEMES = {None, "file", "hdfs", "abfs", "abfss", "wasb", "wasbs", "adl", "gs"}
 _THREADS = 16
@@ -95,7 +96,7 @@ def carry_out(
 
 
 def _is_logged(storage: Storage, given: Options) -> bool:
-    return given.boolean(_LOGGING, scheme_of(storage.root) in _LOGGED_SCHEMES)
+    return given.boolean(LOGGING, scheme_of(storage.root) in _LOGGED_SCHEMES)
 
 
 def _start(plan: VacuumPlan) -> tuple[dict[str, Any], dict[str, object]]:
