@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,17 +74,78 @@ def test_files_are_told_apart_at_80_columns(
     assert names == ["path", "a-part-00000-5c1d0e…arquet", "b-part-00000-5c1d0e…arquet"]
 
 
-def test_columns_without_room_are_named_in_a_message(
+def test_a_history_keeps_when_who_and_what_and_the_values_that_change(
     table: Table, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    history = ("rows", str(table.root), "--where", "id = 1", "--keys", "id")
+    history = ("rows", str(table.root), "--where", "id = 1", "--keys", "id", "--utc")
 
     lines, err = run_in_terminal(capsys, monkeypatch, 80, *history)
 
-    shown = "version  time  _change_type  id  customer  status  town"
-    assert lines[0].split() == shown.split()
-    assert lines[-1].endswith("update_postimage  1   Ada       paid by…nk  Porto")
-    assert err == "not shown, as the terminal has 80 columns: operation, user, changed\n"
+    parts = [line.split() for line in lines]
+    assert parts[0] == ["version", "time", "operation", "user", "_change_…", "id", "status"]
+    assert all(re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d…", at) for _, at, *_ in parts[1:])
+    assert [[version, *rest] for version, _, *rest in parts[1:]] == [
+        ["0", "WRITE", "insert", "1", "new"],
+        ["1", "UPDATE", "me", "preimage", "1", "new"],
+        ["1", "UPDATE", "me", "postimage", "1", "paid", "by", "the", "bank"],
+    ]
+    assert err == (
+        "not shown, as the terminal has 80 columns: customer, town, changed; --vertical shows all\n"
+    )
+
+
+def test_a_diff_keeps_the_names_of_changed_columns_and_leaves_out_the_others(
+    table: Table, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    diff = ("diff", str(table.root), "0", "1", "--keys", "id")
+
+    lines, err = run_in_terminal(capsys, monkeypatch, 43, *diff)
+
+    assert [line.split() for line in lines] == [
+        ["_change_type", "id", "status", "changed"],
+        ["update_preimage", "1", "new", "status"],
+        ["update_postimage", "1", "paid", "by", "the…", "status"],
+    ]
+    assert err == (
+        "not shown, as the terminal has 43 columns: customer, town; --vertical shows all\n"
+    )
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+@pytest.mark.parametrize("columns", [40, 200])
+def test_the_vertical_form_has_each_value_whole_after_its_name(
+    verb: tuple[str, ...],
+    columns: int,
+    table: Table,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, piped, _ = run(capsys, *arguments(verb, table))
+    names, *rows = piped.splitlines()
+
+    lines, _ = run_in_terminal(capsys, monkeypatch, columns, *arguments(verb, table), "--vertical")
+
+    blocks = "\n".join(lines).split("\n\n")
+    assert len(blocks) == len(rows)
+    for block, row in zip(blocks, rows, strict=True):
+        named = [line.split(maxsplit=1) for line in block.splitlines()]
+        # Names may have spaces, so that a line may begin with more than one word of its name.
+        assert sorted(" ".join(block.split()).split()) == sorted((names + " " + row).split())
+        assert all(name in names for name, *_ in named)
+
+
+def test_a_terminal_does_not_break_the_words_of_a_message(
+    table: Table, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+
+    _, _, err = run(capsys, "changes", str(table.root), "--from", "9")
+
+    hint = [line for line in err.splitlines() if line.startswith("hint")]
+    assert hint == ["hint: start at version 1 or before"]
+    assert all(len(line) <= 60 for line in err.splitlines() if "/" not in line)
+    assert all(line.strip() == line for line in err.splitlines())
 
 
 def test_many_names_are_counted(
@@ -97,7 +161,7 @@ def test_many_names_are_counted(
     count = len(lines[0].split())
     assert err == (
         f"not shown, as the terminal has 80 columns: {', '.join(names[count : count + 8])} "
-        f"and {22 - count} more\n"
+        f"and {22 - count} more; --vertical shows all\n"
     )
 
 
@@ -133,3 +197,15 @@ def test_facts_go_on_below_themselves(
     # Paths are not broken, since people copy them.
     assert [line for line in lines if len(line) > 60 and "/" not in line] == []
     assert " ".join(" ".join(lines).split()) == " ".join(piped.split())
+
+
+def test_hints_without_spark_name_none_of_its_settings(
+    table: Table, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = f"import truckee; truckee.open({str(table.root)!r}).changes(startingVersion=9)"
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    _, _, err = run(capsys, "vacuum", str(table.root), "--retention", "0")
+
+    assert done.stderr.endswith("\nhint: start at version 1 or before\n")
+    assert err.endswith("if nobody uses the table, call truckee vacuum with --no-retention-check\n")

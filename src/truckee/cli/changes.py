@@ -315,7 +315,7 @@ def print_changes(columns: list[str], rows: list[Any]) -> None:
     print_table(
         (
             Heading.number("_commit_version"),
-            Heading.word("_change_type"),
+            Heading.change("_change_type"),
             *names,
             Heading.time(timestamp),
         ),

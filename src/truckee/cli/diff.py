@@ -79,7 +79,8 @@ def diff(
     else:
         rows = _rows_of_spark(plan, where, limit, as_json) if found is None else found
         if not (summary or output is not None):
-            _print_rows(changes_in_order(rows, diff_order(plan)), limit, as_json=as_json)
+            in_order = changes_in_order(rows, diff_order(plan))
+            _print_rows(in_order, plan.keys, limit, as_json=as_json)
             return
         view = diff_view(plan, rows)
     if output is not None:
@@ -130,7 +131,7 @@ def _print_counts(counts: Mapping[str, int], *, as_json: bool) -> None:
     print_table((Heading.word("change type"), Heading.number("rows")), known, styles=styles)
 
 
-def _print_rows(rows: pa.Table, limit: int | None, *, as_json: bool) -> None:
+def _print_rows(rows: pa.Table, keys: Sequence[str], limit: int | None, *, as_json: bool) -> None:
     from truckee.arrow.texts import column_texts, json_texts
 
     if as_json:
@@ -140,25 +141,31 @@ def _print_rows(rows: pa.Table, limit: int | None, *, as_json: bool) -> None:
     shown = rows.slice(0, most)
     names = [name for name in rows.column_names if name != "_change_type"]
     columns = [shown["_change_type"].to_pylist(), *(column_texts(shown[name]) for name in names)]
-    print_images(names, list(zip(*columns, strict=True)))
+    print_images(names, list(zip(*columns, strict=True)), keys)
     say_if_cut(rows.num_rows, most, limit)
 
 
-def print_images(names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> None:
-    """Print rows that have their change type first; changed cells are coloured and listed."""
+def print_images(
+    names: Sequence[str], rows: Sequence[Sequence[str | None]], keys: Sequence[str] = ()
+) -> None:
+    """Print rows that have their change type first; changed cells are coloured and listed.
+
+    If there are updates, columns that they leave alone go first where the terminal lacks room.
+    """
     changed = list(changed_places(rows))
     has_updates = any(changed)
+    kept = {0, *(1 + names.index(key) for key in keys if key in names)}.union(*changed)
     table = []
     for row, places in zip(rows, changed, strict=True):
         values: list[Any] = ["null" if value is None else value for value in row]
         told = ", ".join(names[place - 1] for place in sorted(places))
         table.append([*values, told] if has_updates else values)
     print_table(
-        (Heading.word("_change_type"), *names, *(["changed"] if has_updates else [])),
+        (Heading.change("_change_type"), *names, *(["changed"] if has_updates else [])),
         table,
         styles=(CHANGE_STYLES.get(row[0] or "") for row in rows),
         marked=changed,
-        spare=["changed"] if has_updates else (),
+        spare=[at for at in range(len(names), 0, -1) if at not in kept] if has_updates else (),
     )
 
 

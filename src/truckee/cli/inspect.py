@@ -67,7 +67,7 @@ def history(
             Heading.number("version"),
             Heading.time("timestamp"),
             "operation",
-            Heading.sentence("what it did"),
+            "what it did",
         ),
         (
             (
@@ -224,7 +224,7 @@ def log(path: TablePath, version: Version = None, as_json: AsJson = False) -> No
             (
                 Heading.number("version"),
                 Heading.word("kind"),
-                "name",
+                Heading.file("name"),
                 Heading.number("size"),
                 Heading.time("modified"),
             ),
@@ -258,7 +258,7 @@ def files(path: TablePath, version: Version = None, as_json: AsJson = False) -> 
         return
     print_table(
         (
-            "path",
+            Heading.file("path"),
             Heading.number("size"),
             Heading.time("modified"),
             "partition",

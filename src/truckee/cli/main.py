@@ -17,8 +17,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from truckee.cli import care, changes, demo, diff, inspect, optimize, report, rows, serve, sql
-from truckee.cli.render import accept_any_text, in_utc, words
-from truckee.errors.base import DeltaError
+from truckee.cli.render import accept_any_text, in_lines, in_utc, words
+from truckee.errors.base import DeltaError, on_command_line
 
 _COMMANDS: Mapping[str, Callable[..., None]] = {
     "history": inspect.history,
@@ -116,14 +116,16 @@ _HINTS = {
 }
 _DEBUG = "--debug"
 _UTC = "--utc"
-_ANYWHERE = (_DEBUG, _UTC)
+_VERTICAL = "--vertical"
+_ANYWHERE = (_DEBUG, _UTC, _VERTICAL)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return the exit code of the process.
 
     0 is success, 1 a `DeltaError` (shown in one sentence), 2 invalid arguments, 3 an error of Spark
-    or an unexpected error. `--debug` shows the traceback; `--debug` and `--utc` may be anywhere.
+    or an unexpected error. `--debug` shows the traceback. The options that all commands have may be
+    anywhere.
     """
     if sys.stdout is None:
         # The caller has closed it, and wants to know the exit code only.
@@ -132,6 +134,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     accept_any_text(sys.stderr)
     given = list(sys.argv[1:] if arguments is None else arguments)
     in_utc.set(_UTC in given)
+    in_lines.set(_VERTICAL in given)
+    is_here = on_command_line.set(True)
     try:
         app([argument for argument in given if argument not in _ANYWHERE], prog_name="truckee")
     except SystemExit as end:
@@ -146,6 +150,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         words(f"error: {_first_sentence(error)}\nhint: {_hint(error)}")
         return 3
+    finally:
+        on_command_line.reset(is_here)
     return 0
 
 
@@ -178,5 +184,9 @@ def _options(
     ] = False,
     debug: Annotated[bool, typer.Option(_DEBUG, help="Show where an error came from.")] = False,
     utc: Annotated[bool, typer.Option(_UTC, help="Show times in UTC, not local ones.")] = False,
+    vertical: Annotated[
+        bool,
+        typer.Option(_VERTICAL, help="Print each value of a table on a line of its own, whole."),
+    ] = False,
 ) -> None:
     """Look at Delta tables, their history and their changes, and keep them in order."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import codecs
-import shutil
+import os
 import sys
 import textwrap
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import datetime
 from io import TextIOWrapper
@@ -17,16 +17,28 @@ from typing import Any, TextIO
 import msgspec
 import typer
 
-from truckee.cli.table_layout import GAP, Heading, table_layout
+from truckee.cli.table_layout import (
+    GAP,
+    CellKind,
+    Heading,
+    cells_of,
+    kind_of_texts,
+    padded,
+    table_layout,
+)
 from truckee.errors.base import printable, printable_json
 from truckee.errors.log import utc_text
 
 _MARKED = "bold reverse"
 _MOST_NAMES = 8
 _LEAST_TEXT = 20
+_USUAL_WIDTH = 80
 
 in_utc = ContextVar("in_utc", default=False)
 """Whether tables show times in UTC rather than in the local zone. JSON is always in UTC."""
+
+in_lines = ContextVar("in_lines", default=False)
+"""Whether tables show each value on a line of its own, rather than each row."""
 
 
 def print_json(value: Any) -> None:
@@ -54,14 +66,15 @@ def print_table(
     *,
     styles: Iterable[str | None] | None = None,
     marked: Iterable[Collection[int]] | None = None,
-    spare: Sequence[str] = (),
+    spare: Sequence[int] = (),
 ) -> None:
     """Print rows below a line of column names; one row is one line.
 
     A column that is given by its name alone has values. On a terminal, texts are shortened so that
-    a row fits on a line, and columns are left out if that is not enough: first those in `spare`, in
-    this order. A message names them. If stdout shows colours, `styles` has a colour for each row,
-    and `marked` the positions of cells to highlight.
+    a row fits on a line, and columns are left out if that is not enough: first those at the
+    positions in `spare`, in this order. A message names them. With `in_lines`, each value is a line
+    after its name, and all of them are shown. If stdout shows colours, `styles` has a colour for
+    each row, and `marked` the positions of cells to highlight.
     """
     from rich.console import Console
     from rich.text import Text
@@ -71,34 +84,60 @@ def print_table(
     given = [column if isinstance(column, Heading) else Heading(column) for column in columns]
     headings = [heading._replace(name=printable(heading.name)) for heading in given]
     texts = [[cell(value) for value in row] for row in rows]
-    room = _terminal_width()
-    layout = table_layout(headings, texts, room=room, spare=spare)
-
-    def line(row: Sequence[str], style: str | None, marks: Collection[int]) -> Text:
-        found = Text(style=style or "")
-        for place, text in layout.cells(headings, row):
-            found.append(text, _MARKED if place in marks else None)
-            found.append(" " * GAP)
-        found.rstrip()
-        return found
-
-    def show(text: Text) -> None:
-        # A console takes its time for every line, and a pipe may get a line for each of many files.
-        console.print(text) if console.is_terminal else print(text.plain)
-
-    show(line([heading.name for heading in headings], "bold", ()))
     colours = repeat(None) if styles is None else styles
     marks = repeat(()) if marked is None else marked
+
+    def show(parts: Iterable[tuple[str, str | None]], style: str | None) -> None:
+        line = Text(style=style or "")
+        for part, mark in parts:
+            line.append(part, mark)
+        line.rstrip()
+        # A console takes its time for every line, and a pipe may get a line for each of many files.
+        console.print(line) if console.is_terminal else print(line.plain)
+
+    if in_lines.get():
+        width = max((cells_of(heading.name) for heading in headings), default=0) + GAP
+        names = [padded(heading.name, width) for heading in headings]
+        for number, (row, style, places) in enumerate(zip(texts, colours, marks, strict=False)):
+            if number:
+                print()
+            for at, (name, text) in enumerate(zip(names, row, strict=True)):
+                show([(name, None), (text, _MARKED if at in places else None)], style)
+        return
+    room = _terminal_width(sys.stdout)
+    if room is not None:
+        headings = [_with_kind(heading, texts, at) for at, heading in enumerate(headings)]
+    layout = table_layout(headings, texts, room=room, spare=spare)
+
+    def parts(row: Sequence[str], places: Collection[int]) -> Iterator[tuple[str, str | None]]:
+        for at, text in layout.cells(headings, row):
+            yield text, _MARKED if at in places else None
+            yield " " * GAP, None
+
+    show(parts([heading.name for heading in headings], ()), "bold")
     for row, style, places in zip(texts, colours, marks, strict=False):
-        show(line(row, style, places))
+        show(parts(row, places), style)
     hidden = [heading.name for at, heading in enumerate(headings) if at not in layout.places]
     if hidden:
-        words(f"not shown, as the terminal has {room} columns: {_some(hidden)}")
+        left_out = f"not shown, as the terminal has {room} columns: {_some(hidden)}"
+        words(f"{left_out}; --vertical shows all")
 
 
-def _terminal_width() -> int | None:
-    """Return how many characters fit on a line of stdout; None if it is no terminal."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+def _with_kind(heading: Heading, rows: Sequence[Sequence[str]], place: int) -> Heading:
+    """Return a column of values with how they may be shortened, which their texts show."""
+    if heading.kind is not CellKind.VALUE:
+        return heading
+    return heading._replace(kind=kind_of_texts([row[place] for row in rows]))
+
+
+def _terminal_width(stream: TextIO) -> int | None:
+    """Return how many characters fit on a line of a stream; None if it is no terminal."""
+    if not stream.isatty():
+        return None
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    return os.get_terminal_size(stream.fileno()).columns or _USUAL_WIDTH
 
 
 def _some(names: Sequence[str]) -> str:
@@ -108,7 +147,7 @@ def _some(names: Sequence[str]) -> str:
 
 def print_fact(lead: str, text: str) -> None:
     """Print a text after its name; on a terminal, its further lines are below its first one."""
-    width = _terminal_width()
+    width = _terminal_width(sys.stdout)
     if width is None or width - len(lead) < _LEAST_TEXT:
         print(f"{lead}{text}".rstrip())
         return
@@ -170,8 +209,26 @@ def write_page(page: str, output: Path) -> None:
 
 
 def words(text: str) -> None:
-    """Print a message, which is not data, on stderr."""
-    print(printable(text, keep="\n"), file=sys.stderr)
+    """Print a message, which is not data, on stderr; a terminal does not break its words."""
+    text = printable(text, keep="\n")
+    width = _terminal_width(sys.stderr)
+    if width is not None and width > _LEAST_TEXT:
+        text = "\n".join(_folded(line, width) for line in text.split("\n"))
+    print(text, file=sys.stderr)
+
+
+def _folded(line: str, width: int) -> str:
+    """Return a line as lines that fit; what is indented stays indented."""
+    indent = " " * (len(line) - len(line.lstrip(" ")))
+    return textwrap.fill(
+        line,
+        width,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+        expand_tabs=False,
+        replace_whitespace=False,
+    )
 
 
 def accept_any_text(stream: TextIO | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -68,7 +69,7 @@ def rows(
     if as_json:
         print_json_texts(json_texts(found))
         return
-    _print_history(found, len(timelines.schema.names))
+    _print_history(found, len(timelines.schema.names), names or ())
 
 
 def _history_of_spark(timelines: RowTimelines, where: str, keys: list[str] | None) -> pa.Table:
@@ -80,7 +81,7 @@ def _history_of_spark(timelines: RowTimelines, where: str, keys: list[str] | Non
         return history_of_rows(spark, timelines, where, keys).toArrow()
 
 
-def _print_history(found: pa.Table, count: int) -> None:
+def _print_history(found: pa.Table, count: int, keys: Sequence[str]) -> None:
     from truckee.arrow.texts import column_texts
     from truckee.cli.render import time_text
 
@@ -94,9 +95,9 @@ def _print_history(found: pa.Table, count: int) -> None:
         found["_user_name"].to_pylist(),
         kind,
     ]
-    changed = [
-        ", ".join(names_) if names_ else "" for names_ in found["_changed_columns"].to_pylist()
-    ]
+    changes = [columns or () for columns in found["_changed_columns"].to_pylist()]
+    changed = [", ".join(columns) for columns in changes]
+    kept = {*keys}.union(*changes)
     images = list(zip(kind, *values, strict=True))
     marks = [{len(told) - 1 + at for at in places} for places in changed_places(images)]
     shown = [
@@ -109,15 +110,19 @@ def _print_history(found: pa.Table, count: int) -> None:
             Heading.time("time"),
             "operation",
             "user",
-            Heading.word("_change_type"),
+            Heading.change("_change_type"),
             *names,
             "changed",
         ),
         shown,
         styles=(CHANGE_STYLES.get(of) for of in kind),
         marked=marks,
-        # The two images of an update are beside each other, and the history tells the rest.
-        spare=("changed", "operation", "user", "time"),
+        # When, who and what stay. The images of an update are one below the other, so values that
+        # are always the same, and then the names of those that change, say the least.
+        spare=(
+            *(len(told) + at for at in reversed(range(count)) if names[at] not in kept),
+            len(told) + count,
+        ),
     )
 
 

@@ -5,6 +5,7 @@ A pipe has no width, and so nothing is shortened there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
@@ -15,12 +16,17 @@ GAP = 2
 _ELLIPSIS = "…"
 
 
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?([+-]\d\d:\d\d|Z)?")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(E-?\d+)?")
+
+
 class CellKind(Enum):
     """What the cells of a column hold, which says how they may be shortened."""
 
-    VALUE = "in the middle"
-    SENTENCE = "at the end"
-    TIME = "to seconds"
+    VALUE = "at the end"
+    FILE = "in the middle"
+    TIME = "to seconds, to minutes, or to the day"
+    CHANGE = "the image of an update without the word update"
     WORD = "never"
     NUMBER = "never, and aligned right"
 
@@ -32,14 +38,19 @@ class Heading(NamedTuple):
     kind: CellKind = CellKind.VALUE
 
     @classmethod
-    def sentence(cls, name: str) -> Heading:
-        """Return a column of words that may be shortened at the end."""
-        return cls(name, CellKind.SENTENCE)
+    def file(cls, name: str) -> Heading:
+        """Return a column of names of files, which often differ at both ends."""
+        return cls(name, CellKind.FILE)
 
     @classmethod
     def time(cls, name: str) -> Heading:
         """Return a column of times, of which fraction and zone may go."""
         return cls(name, CellKind.TIME)
+
+    @classmethod
+    def change(cls, name: str) -> Heading:
+        """Return a column of types of changes: `update_preimage` may become `preimage`."""
+        return cls(name, CellKind.CHANGE)
 
     @classmethod
     def word(cls, name: str) -> Heading:
@@ -62,7 +73,7 @@ class Layout(NamedTuple):
         """Yield the position and the text of each cell of a row that is shown, padded."""
         for place, width in zip(self.places, self.widths, strict=True):
             kind = headings[place].kind
-            yield place, _padded(_shortened(row[place], width, kind), width, kind)
+            yield place, padded(_shortened(row[place], width, kind), width, kind)
 
 
 class _Least(NamedTuple):
@@ -73,10 +84,16 @@ class _Least(NamedTuple):
     name: int
 
 
-# A time up to its second, and the ellipsis that says that there is more.
-_SECONDS = len("2024-01-01 00:00:00") + 1
 _WHOLE = 1000
-_STEPS = (_Least(28, _WHOLE, _WHOLE), _Least(12, _SECONDS, _WHOLE), _Least(8, _SECONDS, 7))
+_IN_STEPS = (CellKind.TIME, CellKind.CHANGE)
+# A time up to its second, its minute or its day, and the ellipsis that says that there is more.
+_SECONDS = len("2024-01-01 00:00:00") + 1
+_MINUTES = len("2024-01-01 00:00") + 1
+_DAYS = len("2024-01-01") + 1
+# A text of fewer characters than these says nothing.
+_TEXT = 12
+_GENTLE = (_Least(28, _WHOLE, _WHOLE), _Least(_TEXT, _SECONDS, _WHOLE))
+_HARSH = (_Least(_TEXT, _MINUTES, 7), _Least(_TEXT, _DAYS, 7))
 
 
 def table_layout(
@@ -84,72 +101,85 @@ def table_layout(
     rows: Sequence[Sequence[str]],
     *,
     room: int | None,
-    spare: Sequence[str] = (),
+    spare: Sequence[int] = (),
 ) -> Layout:
     """Return which columns are shown in `room` cells of a terminal, and how wide they are.
 
     Without a number of cells, all of them are shown whole.
 
     Wide columns give way first. If that is not enough, columns are left out: those that are empty
-    in all rows, then those in `spare`, the first of them first, then the last ones.
+    in all rows, then those at the positions in `spare`, in this order. Then times are cut below
+    their seconds, and types of changes to one word. After that, the last columns are left out.
     """
     cells = [_widest(row[place] for row in rows) for place in range(len(headings))]
     shown = list(range(len(headings)))
     if room is None:
         return Layout(tuple(shown), _wanted(headings, cells))
-    order = _order_of_leaving(headings, cells, spare)
+    empty = [place for place, width in enumerate(cells) if width == 0]
+    spares = list(dict.fromkeys((*empty, *spare)))
     while True:
-        widths = _widths([headings[at] for at in shown], [cells[at] for at in shown], room)
+        steps = _GENTLE if spares and len(shown) > 1 else (*_GENTLE, *_HARSH)
+        widths = _widths(headings, cells, shown, room, steps)
         if widths is not None or len(shown) == 1:
             return Layout(tuple(shown), widths or (room,))
-        shown.remove(next(order))
+        shown.remove(spares.pop(0) if spares else shown[-1])
 
 
-def _order_of_leaving(
-    headings: Sequence[Heading], cells: Sequence[int], spare: Sequence[str]
-) -> Iterator[int]:
-    names = [heading.name for heading in headings]
-    empty = [place for place, width in enumerate(cells) if width == 0]
-    spares = [names.index(name) for name in spare]
-    return iter(dict.fromkeys((*empty, *spares, *reversed(range(len(names))))))
+def kind_of_texts(texts: Sequence[str]) -> CellKind:
+    """Return how a column of values may be shortened: times by their parts, numbers not at all."""
+    values = [text for text in texts if text not in ("", "null")]
+    if values and all(map(_TIME.fullmatch, values)):
+        return CellKind.TIME
+    return CellKind.WORD if values and all(map(_NUMBER.fullmatch, values)) else CellKind.VALUE
 
 
 def _widest(texts: Iterable[str]) -> int:
-    return max(map(_cells_of, texts), default=0)
+    return max(map(cells_of, texts), default=0)
 
 
-def _widths(headings: Sequence[Heading], cells: Sequence[int], room: int) -> tuple[int, ...] | None:
+def _widths(
+    headings: Sequence[Heading],
+    cells: Sequence[int],
+    shown: Sequence[int],
+    room: int,
+    steps: Sequence[_Least],
+) -> tuple[int, ...] | None:
     """Return the widths of columns, as wide as there is room for; None if there is not enough."""
-    rest = room - GAP * (len(headings) - 1)
-    wanted = _wanted(headings, cells)
+    rest = room - GAP * (len(shown) - 1)
+    columns = [headings[place] for place in shown]
+    widest = [cells[place] for place in shown]
+    wanted = _wanted(columns, widest)
     if sum(wanted) <= rest:
         return wanted
-    for step in _STEPS:
+    for step in steps:
         least = [
-            min(want, _least(head.kind, of, step))
-            for head, of, want in zip(headings, cells, wanted, strict=True)
+            min(want, _least(column.kind, width, step))
+            for column, width, want in zip(columns, widest, wanted, strict=True)
         ]
         if sum(least) <= rest:
-            # A time is shown whole or up to its second, not with half of its fraction.
+            # What is cut to a part of a time or to one word is not shown with a bit more than that.
             most = [
-                low if head.kind is CellKind.TIME else want
-                for head, low, want in zip(headings, least, wanted, strict=True)
+                low if column.kind in _IN_STEPS else want
+                for column, low, want in zip(columns, least, wanted, strict=True)
             ]
             return _levelled(most, least, rest)
     return None
 
 
 def _wanted(headings: Sequence[Heading], cells: Sequence[int]) -> tuple[int, ...]:
-    names = (_cells_of(heading.name) for heading in headings)
+    names = (cells_of(heading.name) for heading in headings)
     return tuple(map(max, names, cells))
 
 
-def _least(kind: CellKind, cells: int, step: _Least) -> int:
-    if kind is CellKind.TIME:
-        return step.time
-    if kind in (CellKind.VALUE, CellKind.SENTENCE):
-        return step.text
-    return max(cells, step.name)
+def _least(kind: CellKind, width: int, step: _Least) -> int:
+    match kind:
+        case CellKind.TIME:
+            return step.time
+        case CellKind.VALUE | CellKind.FILE:
+            return step.text
+        case CellKind.CHANGE if step in _HARSH:
+            return max(min(width, len("postimage")), step.name)
+    return max(width, step.name)
 
 
 def _levelled(wanted: Sequence[int], least: Sequence[int], rest: int) -> tuple[int, ...]:
@@ -171,7 +201,7 @@ def _levelled(wanted: Sequence[int], least: Sequence[int], rest: int) -> tuple[i
     return tuple(widths)
 
 
-def _cells_of(text: str) -> int:
+def cells_of(text: str) -> int:
     """Return how many cells of a terminal a text takes: characters of East Asia take two."""
     if text.isascii():
         return len(text)
@@ -182,24 +212,26 @@ def _cells_of(text: str) -> int:
 
 def _shortened(text: str, width: int, kind: CellKind) -> str:
     """Return a text that takes at most `width` cells, with an ellipsis for what is left out."""
-    if _cells_of(text) <= width:
+    if kind is CellKind.CHANGE and len(text) > width:
+        text = text.removeprefix("update_")
+    if cells_of(text) <= width:
         return text
     # The beginning of a file's name tells more than its end, where all names are alike.
-    tail = (width - 1) // 4 if kind is CellKind.VALUE else 0
+    tail = (width - 1) // 4 if kind is CellKind.FILE else 0
     end = _first_cells(text[::-1], tail)[::-1]
-    return _first_cells(text, width - 1 - _cells_of(end)).rstrip() + _ELLIPSIS + end
+    return _first_cells(text, width - 1 - cells_of(end)).rstrip() + _ELLIPSIS + end
 
 
 def _first_cells(text: str, count: int) -> str:
     if text.isascii():
         return text[:count]
     for length in range(min(len(text), count), -1, -1):
-        if _cells_of(text[:length]) <= count:
+        if cells_of(text[:length]) <= count:
             return text[:length]
     return ""
 
 
-def _padded(text: str, width: int, kind: CellKind) -> str:
+def padded(text: str, width: int, kind: CellKind = CellKind.WORD) -> str:
     """Return a text with spaces up to a width, before it if it is a number."""
-    spaces = " " * (width - _cells_of(text))
+    spaces = " " * (width - cells_of(text))
     return spaces + text if kind is CellKind.NUMBER else text + spaces

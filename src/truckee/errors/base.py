@@ -13,7 +13,9 @@ its users expect.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -79,6 +81,15 @@ def raise_as(engine_class: Callable[[type[DeltaError]], type[DeltaError]]) -> No
     """From now on, create errors as instances of what `engine_class` returns for their class."""
     global _engine_class
     _engine_class = engine_class
+
+
+on_command_line = ContextVar("on_command_line", default=False)
+"""Whether the command line runs, whose users pass options and have no session."""
+
+
+def has_session_settings() -> bool:
+    """Return whether a hint may name settings of Spark: who reads it uses Spark in a program."""
+    return "pyspark" in sys.modules and not on_command_line.get()
 
 
 def printable(text: str, *, keep: str = "") -> str:

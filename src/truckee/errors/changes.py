@@ -29,7 +29,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from truckee.errors.base import DeltaError
+from truckee.errors.base import DeltaError, has_session_settings
 from truckee.errors.log import utc_text
 
 
@@ -84,11 +84,15 @@ class StartAfterLatestError(DeltaError):
     latest: int
 
     def __str__(self) -> str:
+        setting = (
+            ", or set spark.databricks.delta.changeDataFeed.timestampOutOfRange.enabled to true, "
+            "to get no rows instead"
+        )
         return (
             f"the change feed of {self.table} was asked for from version {self.start} on, "
             f"but its latest version is {self.latest}\n"
-            f"hint: start at version {self.latest} or before, or set spark.databricks.delta."
-            "changeDataFeed.timestampOutOfRange.enabled to true, to get no rows instead"
+            f"hint: start at version {self.latest} or before"
+            f"{setting if has_session_settings() else ''}"
         )
 
 

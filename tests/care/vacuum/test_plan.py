@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -286,16 +287,26 @@ def test_a_consumer_that_cannot_be_found_stops_the_vacuum(table: Folder, tmp_pat
             plan(table, protect=(consumer,))
 
 
-def test_a_retention_below_the_tables_own_needs_the_switch(table: Folder) -> None:
+@pytest.mark.parametrize(
+    ("loaded", "hint"),
+    [
+        ("pyspark", "set spark.databricks.delta.retentionDurationCheck.enabled to false"),
+        ("nothing", "call truckee vacuum with --no-retention-check"),
+    ],
+)
+def test_a_retention_below_the_tables_own_needs_the_switch(
+    table: Folder, loaded: str, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "pyspark", raising=False)
+    monkeypatch.setitem(sys.modules, loaded, sys)
+
     with pytest.raises(RetentionTooShortError) as raised:
         plan(table, retention_hours=1)
 
     assert raised.value.sentence() == (
         "a retention of 1 hours is shorter than the 168 hours for which the table keeps deleted "
         "files; running readers and writers, and time travel, may need them\n"
-        "hint: retain at least 168 hours, or, if nobody uses the table, set "
-        "spark.databricks.delta.retentionDurationCheck.enabled to false "
-        "(on the command line: --no-retention-check)"
+        f"hint: retain at least 168 hours, or, if nobody uses the table, {hint}"
     )
     assert "kept.parquet" in taken(table, UNCHECKED, retention_hours=0.4)
     assert "kept.parquet" not in taken(table, retention_hours=168)

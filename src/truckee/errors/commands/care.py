@@ -35,7 +35,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from truckee.errors.base import DeltaError
+from truckee.errors.base import DeltaError, has_session_settings
 from truckee.errors.log import utc_text
 
 
@@ -160,6 +160,7 @@ class FullOptimizeNotSupportedError(DeltaError):
 
 
 RETENTION_CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
+_NO_CHECK = "call truckee vacuum with --no-retention-check"
 
 
 @dataclass(eq=False, kw_only=True)
@@ -171,12 +172,12 @@ class RetentionTooShortError(DeltaError):
     least_hours: int
 
     def __str__(self) -> str:
+        allow = f"set {RETENTION_CHECK} to false" if has_session_settings() else _NO_CHECK
         return (
             f"a retention of {self.hours} hours is shorter than the {self.least_hours} hours for "
             "which the table keeps deleted files; running readers and writers, and time travel, "
             "may need them\n"
-            f"hint: retain at least {self.least_hours} hours, or, if nobody uses the table, set "
-            f"{RETENTION_CHECK} to false (on the command line: --no-retention-check)"
+            f"hint: retain at least {self.least_hours} hours, or, if nobody uses the table, {allow}"
         )
 
 
@@ -299,9 +300,12 @@ class RestoreMissingFilesError(DeltaError):
 
     def __str__(self) -> str:
         shown = "".join(f"\n  {path}" for path in self.paths)
+        setting = (
+            "; spark.sql.files.ignoreMissingFiles restores what is left, without the rows of these "
+            "files"
+        )
         return (
             f"files that version {self.version} of the table {self.table} needs are gone, most "
             f"likely deleted by a vacuum ({self.count} in all):{shown}\n"
-            "hint: restore a later version; spark.sql.files.ignoreMissingFiles restores what is "
-            "left, without the rows of these files"
+            f"hint: restore a later version{setting if has_session_settings() else ''}"
         )
