@@ -15,6 +15,7 @@ from truckee.errors.commands.write import (
     StreamingFrameError,
     TableExistsError,
 )
+from truckee.errors.commands.write_rows import ReplaceWhereViolationError
 from truckee.errors.commit import AppendOnlyTableError, ReservedChangeColumnsError
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.protocol import DuplicateColumnsError
@@ -282,6 +283,28 @@ def test_replace_where_needs_an_overwrite(rows: DataFrame, tmp_path: Path) -> No
         "option replaceWhere is set, but the mode is append, which replaces nothing\n"
         'hint: write with mode("overwrite"), or leave the option out'
     )
+
+
+@pytest.mark.parametrize("mode", ["error", "ignore"])
+def test_replace_where_makes_a_new_table_in_the_modes_that_keep_one(
+    rows: DataFrame, tmp_path: Path, mode: str
+) -> None:
+    few = rows.where("p = 10")
+    write(few).mode(mode).option("replaceWhere", "p = 10").save(str(tmp_path / "t"))
+    with pytest.raises(ReplaceWhereViolationError):
+        write(rows).mode(mode).option("replaceWhere", "p = 10").save(str(tmp_path / "other"))
+
+    assert ids(tmp_path / "t") == [1]
+    assert not (tmp_path / "other" / "_delta_log").exists()
+
+
+def test_replace_where_on_a_table_that_is_there_is_refused_by_the_default_mode(
+    rows: DataFrame, tmp_path: Path
+) -> None:
+    write(rows).save(str(tmp_path))
+
+    with pytest.raises(TableExistsError):
+        write(rows).option("replaceWhere", "p = 1").save(str(tmp_path))
 
 
 def test_a_bad_option_leaves_nothing_behind(rows: DataFrame, tmp_path: Path) -> None:

@@ -128,7 +128,9 @@ def _check_request(df: DataFrame, write: Write, snapshot: Snapshot | None) -> No
     option = matching if condition is None else "replaceWhere"
     if option is None:
         return
-    if not write.is_overwrite:
+    # A write that makes a new table has nothing to replace, in whatever mode. An append never has.
+    makes_table = condition is not None and write.mode != "Append"
+    if not write.is_overwrite and not makes_table:
         raise OverwriteOptionError(option=option, mode=write.mode.lower())
     if matching is not None and write.replaces:
         raise ReplaceWhileCreatingError(option=matching)
