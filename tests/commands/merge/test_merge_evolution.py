@@ -60,6 +60,33 @@ def test_stars_bring_every_column_of_the_source(
         ]
 
 
+@pytest.mark.parametrize("clause", ["update", "delete"])
+def test_a_new_column_comes_also_where_no_row_of_the_table_gets_a_value(
+    spark: SparkSession, tmp_path: Path, clause: str
+) -> None:
+    table = table_of(spark, tmp_path / "t", VECTORS)
+    matched = 9 if clause == "update" else 1
+    source = spark.createDataFrame([(matched, -2, "b")], "id long, v int, extra string")
+
+    merge(table, source).whenMatchedDelete("t.v = 10").whenMatchedUpdateAll().execute()
+
+    assert table.snapshot.schema.names == ("id", "v", "extra")
+    assert table.version == 1
+    rows = [(1, 10, None), (2, 20, None), (3, 30, None)]
+    assert table.rows() == (rows if clause == "update" else rows[1:])
+
+
+def test_a_merge_that_changes_neither_rows_nor_columns_makes_no_commit(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = table_of(spark, tmp_path / "t", {})
+    source = spark.createDataFrame([(1, 10), (2, 20), (3, 30)], "id long, v int")
+
+    merge(table, source).whenNotMatchedBySourceDelete().execute()
+
+    assert table.version == 0
+
+
 @EVERY_TABLE
 def test_a_column_that_is_assigned_comes_alone(
     spark: SparkSession, tmp_path: Path, properties: dict[str, str]

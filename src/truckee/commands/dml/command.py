@@ -166,7 +166,7 @@ def _committed(run: CommandRun, plan: DmlPlan) -> int:
     changes, settings = plan.changes, run.settings
     snapshot = changes.snapshot
     actions = changes.actions
-    if not actions:
+    if not actions and plan.metadata is None:
         return snapshot.version
     transaction = Transaction(snapshot.storage, snapshot)
     transaction.read_partitions(changes.reading.predicate)

@@ -67,7 +67,7 @@ def write_merge(merge: ResolvedMerge, source: Source, rows: MergeRows, fate: Fat
     with merge.target.only([*files, *merge.target.add_files(sorted(rows.matched))]):
         frames = parts.frames()
         if not frames:
-            return MergeOutput()
+            return MergeOutput(metadata=_changed(merge, merge.table.metadata))
         written = _write(merge, reduce(DataFrame.unionAll, frames), parts.identities)
     copied = _num_copied(merge.table.storage, fate.rewritten)
     known = copied + rows.count(Does.UPDATE)
@@ -75,13 +75,17 @@ def write_merge(merge: ResolvedMerge, source: Source, rows: MergeRows, fate: Fat
     if inserted < 0 or not merge.of_kind(ClauseKind.NOT_MATCHED):
         check_num_written(written, known, merge.target, operation="MERGE")
     metadata = with_identity_marks(merge.table.metadata, written.identity_marks)
-    has_changed = metadata != merge.target.snapshot.metadata
     return MergeOutput(
         written=(written,),
         num_inserted=inserted,
         num_copied=copied,
-        metadata=metadata if has_changed else None,
+        metadata=_changed(merge, metadata),
     )
+
+
+def _changed(merge: ResolvedMerge, metadata: Metadata) -> Metadata | None:
+    """Return the metadata if the merge changes it: by a new column, or by identity numbers."""
+    return None if metadata == merge.target.snapshot.metadata else metadata
 
 
 class _Parts:
