@@ -170,7 +170,7 @@ def test_what_a_stream_cannot_do_is_refused(tmp_path: Path) -> None:
     table = DataTable(tmp_path / "t", "id long", properties={})
     table.commit(table.file("a.parquet", {"id": [1]}))
 
-    with pytest.raises(ChangeDataNotRecordedError, match="set the option changeFeed to auto"):
+    with pytest.raises(ChangeDataNotRecordedError, match="the option changeFeed set to auto"):
         batches(feed_stream(table.storage, startingVersion=0, deduplicationMode="netChanges"))
     with pytest.raises(IllegalOptionError, match="follow or superset in a stream"):
         feed_stream(table.storage, schemaMode="latest")

@@ -21,7 +21,11 @@ from truckee.errors.stream_schema import (
     SchemaLocationError,
     StreamSchemaChangedError,
 )
-from truckee.errors.streaming import DifferentTableError, SourceRowsDeletedError
+from truckee.errors.streaming import (
+    DifferentTableError,
+    SourceRowsDeletedError,
+    StreamedFeedOffError,
+)
 from truckee.options.text import UnknownOptionWarning
 from truckee.streaming.fast_lane import stream_frame
 
@@ -202,9 +206,32 @@ def test_spark_shows_the_words_of_the_error_too(spark: SparkSession, tmp_path: P
     assert isinstance(raised.value, StreamingQueryException)
     assert raised.value.getCondition() == "DELTA_VERSION_NOT_FOUND"
     assert isinstance(pickle.loads(pickle.dumps(raised.value)), VersionNotFoundError)
-    assert f"[DELTA_VERSION_NOT_FOUND] version 7 of {tmp_path / 't'} is not available" in str(
-        query.exception()
-    )
+    ended = query.exception()
+    assert isinstance(ended, StreamingQueryException)
+    assert str(ended) == str(raised.value)
+
+
+def test_a_query_delivers_the_feed_up_to_where_it_was_switched_off(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "t")
+    append(spark, tmp_path / "t", 0, **{"delta.enableChangeDataFeed": "true"})
+    append(spark, tmp_path / "t", 3)
+    off = "SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'false')"
+    spark.sql(f"ALTER TABLE delta.`{path}` {off}")
+    append(spark, tmp_path / "t", 6)
+    options = {"readChangeFeed": True, "startingVersion": 0}
+    found = Collected()
+
+    query = start(stream_frame(spark, path, options), tmp_path / "c", found, availableNow=True)
+    with pytest.raises(StreamingQueryException) as raised:
+        query.awaitTermination()
+    rest = run(stream_frame(spark, path, {**options, "changeFeed": "auto"}), tmp_path / "c")
+
+    assert isinstance(raised.value, StreamedFeedOffError)
+    assert raised.value.version == 2
+    assert sorted(row.id for row in found.rows) == list(range(6))
+    assert sorted(row.id for row in rest.rows) == [6, 7, 8]
 
 
 @pytest.mark.parametrize("lane", ["fast", pytest.param("slow", marks=pytest.mark.slow)])

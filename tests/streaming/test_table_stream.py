@@ -24,6 +24,7 @@ from truckee.errors.streaming import (
     MissingCommitsError,
     SourceRowsChangedError,
     SourceRowsDeletedError,
+    StreamedFeedOffError,
     StreamLogFileNotFoundError,
     TrailingCommitMissingError,
 )
@@ -334,13 +335,53 @@ def test_the_feed_was_off_where_the_stream_starts() -> None:
     assert cut(feed(made.storage, startingVersion=1)) == [[]]
 
 
-def test_the_feed_is_switched_off_in_mid_stream() -> None:
-    made = table((add("a"),), (metadata(feed="false"),))
+def test_what_was_recorded_before_the_feed_was_switched_off_is_delivered() -> None:
+    made = table((add("a"),), (add("b"),), (metadata(feed="false"),), (add("c"),))
+    of = feed(made.storage, startingVersion=0)
 
-    with pytest.raises(ChangeDataNotRecordedError) as raised:
+    reached = of.latest_offset(None)
+    assert reached is not None
+    delivered = [file.path for file in of.plan(None, reached)]
+    with pytest.raises(StreamedFeedOffError) as raised:
+        of.latest_offset(reached)
+    with pytest.raises(StreamedFeedOffError):
+        feed(made.storage, startingVersion=0).latest_offset(reached)
+
+    assert (delivered, reached.version) == (["a", "b"], 2)
+    assert message(raised) == (
+        "no change data was recorded at version 2: the change feed was off; the stream ends before "
+        "this version\n"
+        "hint: start it again with the option changeFeed set to auto, which derives these changes "
+        "from the table's files; or leave them out, by a stream that starts after "
+        "delta.enableChangeDataFeed is true again, and a new checkpoint"
+    )
+
+
+def test_the_error_of_a_feed_that_was_off_says_where_a_stream_can_go_on() -> None:
+    off, on = (metadata(feed="false"),), (metadata(),)
+    made = table((add("a"),), off, on, off, (add("b"),), on, (add("c"),))
+
+    with pytest.raises(StreamedFeedOffError) as raised:
         paths(feed(made.storage, startingVersion=0))
+    later = paths(feed(made.storage, startingVersion=5))
 
-    assert raised.value.version == 1
+    assert (raised.value.version, raised.value.resumes) == (1, 5)
+    assert "by a stream with startingVersion 5, from where on the feed is on" in message(raised)
+    assert later == ["c"]
+
+
+def test_a_stream_goes_on_from_its_checkpoint_where_the_feed_was_off() -> None:
+    made = table((add("a"),), (metadata(feed="false"),), (add("c"),))
+    reached = feed(made.storage, startingVersion=0).latest_offset(None)
+    assert reached is not None
+
+    again = feed(made.storage, startingVersion=0, changeFeed="auto")
+    end = again.latest_offset(reached)
+    assert end is not None
+    planned = again.changelog_batch(reached, end)
+
+    assert (reached.version, end.version) == (1, 3)
+    assert planned is not None
 
 
 def test_an_initial_snapshot_of_the_feed_needs_it_to_be_on() -> None:

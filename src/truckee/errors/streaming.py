@@ -8,6 +8,7 @@ DeltaError
   MissingCommitsError              commits that the stream has not read yet are gone
   TrailingCommitMissingError       the last commit of a planned batch is gone
   StreamLogFileNotFoundError       a file of the log is gone
+  StreamedFeedOffError             a commit for which no change data was recorded
   UnsupportedOutputModeError       a sink that cannot update rows
   NullTypeInStreamError            a column without a type
   ValueDoesNotFitError             a value that its column cannot hold
@@ -31,6 +32,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from truckee.errors.base import DeltaError
+from truckee.errors.changes import ChangeDataNotRecordedError
 
 _WHERE_NAMES_WORK = (
     "in a session of truckee.session() or truckee.enable(spark); over Spark Connect, on a server "
@@ -151,6 +153,30 @@ class StreamLogFileNotFoundError(DeltaError):
             f"version {self.version} of {self.table}, which the stream starts from, cannot be "
             f"rebuilt: {self.reason}\n"
             "hint: the log was cleaned up meanwhile; start the query with a new checkpoint"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class StreamedFeedOffError(ChangeDataNotRecordedError):
+    """A stream of a feed has reached a version at which the feed was off.
+
+    The versions before it were delivered. `resumes` is the first later version from which the feed
+    is on up to the latest version, None if it is off there.
+    """
+
+    resumes: int | None = None
+
+    def __str__(self) -> str:
+        again = (
+            f"a stream with startingVersion {self.resumes}, from where on the feed is on"
+            if self.resumes is not None
+            else "a stream that starts after delta.enableChangeDataFeed is true again"
+        )
+        return (
+            f"no change data was recorded at version {self.version}: the change feed was off; the "
+            "stream ends before this version\n"
+            "hint: start it again with the option changeFeed set to auto, which derives these "
+            f"changes from the table's files; or leave them out, by {again}, and a new checkpoint"
         )
 
 

@@ -15,14 +15,15 @@
 from __future__ import annotations
 
 from truckee.changes.read_schema import ReadSchema, mapped_schema
-from truckee.errors.changes import ChangeDataNotRecordedError
 from truckee.errors.stream_schema import (
     NonAdditiveSchemaChangeError,
     StreamSchemaChangedError,
     StreamSchemaChangedSinceStartError,
 )
-from truckee.errors.streaming import DifferentTableError
+from truckee.errors.streaming import DifferentTableError, StreamedFeedOffError
+from truckee.log.files.commits import read_commits
 from truckee.protocol.column_metadata import TYPE_CHANGES_KEY
+from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import (
     FieldChain,
     StructType,
@@ -35,6 +36,7 @@ from truckee.protocol.schema_compatibility import (
     can_read,
     column_mapping_change,
 )
+from truckee.storage.base import Storage
 
 _CHANGES = {
     ColumnMappingChange.RENAMED: "column {} was renamed",
@@ -51,10 +53,25 @@ def check_table(read: ReadSchema, data: ReadSchema, *, table: str) -> None:
         raise DifferentTableError(table=table, expected=expected, found=found)
 
 
-def check_feed_is_on(data: ReadSchema, *, start: int, end: int) -> None:
-    """Raise `ChangeDataNotRecordedError` if the feed was off at a version of `start..end`."""
+def check_feed_is_on(storage: Storage, data: ReadSchema, *, start: int) -> None:
+    """Raise `StreamedFeedOffError` if the feed was off at a version of the stream."""
     if not data.configuration.properties.enable_change_data_feed:
-        raise ChangeDataNotRecordedError(version=data.version, start=start, end=end)
+        version = data.version
+        resumes = _feed_is_on_from(storage, version + 1)
+        raise StreamedFeedOffError(version=version, start=start, end=version, resumes=resumes)
+
+
+def _feed_is_on_from(storage: Storage, version: int) -> int | None:
+    """Return the first version from which the feed is on up to the latest, None if it is off."""
+    found: int | None = None
+    for commit in read_commits(storage, version):
+        if commit.metadata is None:
+            continue
+        is_on = TableProperties.from_configuration(
+            commit.metadata.configuration
+        ).enable_change_data_feed
+        found = (commit.version if found is None else found) if is_on else None
+    return found
 
 
 def check_schema(

@@ -7,7 +7,6 @@ not change; the second always does.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,7 +21,11 @@ from truckee.errors.log import (
     VersionsNotContiguousError,
 )
 from truckee.errors.stream_schema import SchemaNotSetError
-from truckee.errors.streaming import StreamLogFileNotFoundError, TrailingCommitMissingError
+from truckee.errors.streaming import (
+    StreamedFeedOffError,
+    StreamLogFileNotFoundError,
+    TrailingCommitMissingError,
+)
 from truckee.log.files.commits import Commit
 from truckee.log.files.history import latest_version
 from truckee.log.files.segment import list_commits
@@ -45,6 +48,7 @@ from truckee.streaming.batches import (
 from truckee.streaming.changelog_batches import changelog_batch, stream_columns
 from truckee.streaming.commits import StreamCommits
 from truckee.streaming.entries import (
+    Entry,
     VersionEntries,
     appended_entries,
     change_entries,
@@ -141,7 +145,8 @@ class TableStream:
         """Return where the next batch ends: at `previous` if there is nothing new.
 
         `previous` is None for a stream that has read nothing yet; then the answer is None too if
-        there is nothing to read.
+        there is nothing to read. A batch of a feed ends before a version at which the feed was off,
+        and the next one raises `StreamedFeedOffError`.
         """
         start = self.initial_offset() if previous is None else previous
         if self._starts_at_latest and not self._has_moved and start == self.initial_offset():
@@ -154,7 +159,13 @@ class TableStream:
         self._check_start(start)
         limits = budget(self.options) if is_limited else None
         entries = admitted_entries(self._versions(start, self._until), start.position, limits)
-        last = next(iter(deque(entries, maxlen=1)), None)
+        last: Entry | None = None
+        try:
+            for entry in entries:
+                last = entry
+        except StreamedFeedOffError:
+            if last is None:
+                raise
         return previous if last is None else offset_at(last, start)
 
     def plan(self, start: StreamOffset | None, end: StreamOffset) -> list[ScanFile]:
@@ -321,7 +332,7 @@ class TableStream:
         table = self.storage.root
         check_table(self.read, data, table=table)
         if self.options.is_feed and self.options.shape.source is FeedSource.RECORDED:
-            check_feed_is_on(data, start=start, end=max(start, data.version))
+            check_feed_is_on(self.storage, data, start=start)
         if self._followed is None and self.options.shape.following is None:
             has_start = self.options.start is not None
             check_schema(self.read, data, table=table, has_start=has_start)

@@ -7,6 +7,7 @@ a Spark Connect server are in other processes; for them the JVM also gets what t
 
 from __future__ import annotations
 
+import functools
 import logging
 import re
 from collections.abc import Callable, Iterator
@@ -21,10 +22,12 @@ from pyspark.errors import (
     IllegalArgumentException,
     ParseException,
     PySparkException,
+    StreamingQueryException,
     UnsupportedOperationException,
 )
 from pyspark.errors.exceptions import captured
 from pyspark.logger import PySparkLogger
+from pyspark.sql.streaming.query import StreamingQuery
 
 from truckee.errors.base import DeltaError
 from truckee.errors.spark import (
@@ -131,7 +134,7 @@ def install_translation() -> None:
     def convert(error: Any) -> Any:
         texts = _messages(error)
         ours = _ours(texts)
-        if ours is None or not texts[0].startswith(_STREAM_FAILED):
+        if not texts[0].startswith(_STREAM_FAILED):
             return ours or original(error)
         if isinstance(ours, DeltaError):
             return of_a_stream(ours)
@@ -142,9 +145,24 @@ def install_translation() -> None:
 
     convert.knows_truckee = True  # type: ignore[attr-defined]
     captured.convert_exception = convert  # type: ignore[assignment]
+    _translate_ended_streams(convert)
     for name in _CONTEXT_LOGGERS:
         PySparkLogger.getLogger(name).addFilter(_is_logged)
     logging.getLogger(_PROXY_LOGGER).addFilter(_is_logged)
+
+
+def _translate_ended_streams(convert: Callable[[Any], Any]) -> None:
+    """Let `StreamingQuery.exception` return what `awaitTermination` raises: PySpark makes both."""
+    original = StreamingQuery.exception
+
+    def exception(self: StreamingQuery) -> StreamingQueryException | None:
+        found = original(self)
+        if found is None or _MARK not in str(found):
+            return found
+        ours: StreamingQueryException = convert(self._jsq.exception().get())
+        return ours
+
+    StreamingQuery.exception = functools.wraps(original)(exception)  # type: ignore[method-assign]
 
 
 def _is_logged(record: logging.LogRecord) -> bool:
