@@ -132,10 +132,15 @@ def _choices(parameter: Any) -> str:
 
 
 def errors_markdown() -> str:
-    lines = ["| error class | raised as | meaning |", "|---|---|---|"]
+    lines = [
+        "| error class | SQLSTATE | raised as | below | with Spark also | meaning |",
+        "|---|---|---|---|---|---|",
+    ]
     for error in sorted(error_classes(), key=lambda kind: (kind.code, kind.__name__)):
         first = (error.__doc__ or "").strip().splitlines()[0]
-        lines.append(f"| `{error.code}` | `{error.__name__}` | {first} |")
+        above, also = error.__bases__[0].__name__, error.spark.replace("PySparkException", "")
+        cells = (f"`{error.code}`", error.state, f"`{error.__name__}`", f"`{above}`", also, first)
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

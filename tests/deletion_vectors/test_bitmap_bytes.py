@@ -78,7 +78,7 @@ def test_decoding_gives_back_what_was_encoded(rows: set[int]) -> None:
 
 
 def corrupt(reason: str) -> str:
-    return f"the deletion vector in 'x.bin' is corrupt: {reason}{RESTORE_HINT}"
+    return f"the deletion vector in 'x.bin' is corrupt: {reason}\nhint: {RESTORE_HINT}"
 
 
 @pytest.mark.parametrize(
@@ -150,5 +150,6 @@ def test_a_wrong_size_wins_over_a_short_file() -> None:
         frame_data(vector_frame(b"abcdef"), 7, path="'x.bin'")
 
     assert raised.value.sentence() == (
-        f"the deletion vector in 'x.bin' is 6 bytes long, but its descriptor says 7{RESTORE_HINT}"
+        f"the deletion vector in 'x.bin' is 6 bytes long, but its descriptor says 7"
+        f"\nhint: {RESTORE_HINT}"
     )

@@ -158,7 +158,7 @@ def test_the_inline_vector_printed_in_the_protocol_is_refused() -> None:
 
     assert raised.value.sentence() == (
         "the deletion vector of data file 'a' at version 1 in the log is corrupt: its magic number "
-        f"is -791463580, expected 1681511377 or 1681511376{RESTORE_HINT}"
+        f"is -791463580, expected 1681511377 or 1681511376\nhint: {RESTORE_HINT}"
     )
 
 
@@ -283,7 +283,7 @@ def test_a_flipped_byte_is_found_by_the_checksum() -> None:
         read_v1(storage_with_v1(flipped(38)))
 
     assert raised.value.sentence() == (
-        f"{WHERE} has the CRC-32 3641bb36, but 2a671846 was written with it{RESTORE_HINT}"
+        f"{WHERE} has the CRC-32 3641bb36, but 2a671846 was written with it\nhint: {RESTORE_HINT}"
     )
 
 
@@ -311,7 +311,7 @@ def test_a_size_that_disagrees_is_refused() -> None:
         read_v1(storage_with_v1(), on_disk(V1_TEXT, 1, 35, 2))
 
     assert raised.value.sentence() == (
-        f"{WHERE} is 36 bytes long, but its descriptor says 35{RESTORE_HINT}"
+        f"{WHERE} is 36 bytes long, but its descriptor says 35\nhint: {RESTORE_HINT}"
     )
 
 
@@ -320,7 +320,8 @@ def test_a_cardinality_that_disagrees_is_refused() -> None:
         read_v1(storage_with_v1(), on_disk(V1_TEXT, 1, 36, 3))
 
     assert (
-        raised.value.sentence() == f"{WHERE} marks 2 rows, but its descriptor says 3{RESTORE_HINT}"
+        raised.value.sentence()
+        == f"{WHERE} marks 2 rows, but its descriptor says 3\nhint: {RESTORE_HINT}"
     )
 
 
@@ -332,7 +333,7 @@ def test_a_cardinality_that_disagrees_is_refused_inline_too() -> None:
 
     assert raised.value.sentence() == (
         "the deletion vector of data file 'a.parquet' at version 7 in the log marks 6 rows, "
-        f"but its descriptor says 5{RESTORE_HINT}"
+        f"but its descriptor says 5\nhint: {RESTORE_HINT}"
     )
 
 
@@ -348,7 +349,7 @@ def test_another_file_version_is_refused() -> None:
         read_v1(storage_with_v1(b"\x02" + V1_BYTES[1:]))
 
     assert raised.value.sentence() == (
-        f"{WHERE} is corrupt: the file has format version 2, expected 1{RESTORE_HINT}"
+        f"{WHERE} is corrupt: the file has format version 2, expected 1\nhint: {RESTORE_HINT}"
     )
 
 
@@ -358,7 +359,7 @@ def test_a_missing_file_is_no_empty_vector() -> None:
 
     assert raised.value.sentence() == (
         "the deletion vector of data file 'a.parquet' at version 7 is gone: "
-        f"there is no file '{V1_FILE}'{RESTORE_HINT}"
+        f"there is no file '{V1_FILE}'\nhint: {RESTORE_HINT}"
     )
     assert isinstance(raised.value.__cause__, FileNotFoundError)
 

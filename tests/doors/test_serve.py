@@ -14,9 +14,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 import truckee
+from scripts.generated_docs import error_classes
 from step_scripts import script_environment
 from truckee.errors.spark import ConnectServerError
-from truckee.errors.states.sql_states import sql_state
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -143,7 +143,8 @@ def test_clients_get_the_errors_of_a_classic_session(found: dict[str, Any], fold
         ("AnalysisException", "DELTA_METADATA_MISMATCH"),
         ("AnalysisException", "DELTA_CANNOT_RESTORE_TABLE_VERSION"),
     ]
-    assert told == [[*each, sql_state(each[1])] for each in kinds_and_conditions]
+    states = {kind.code: kind.state for kind in error_classes()}
+    assert told == [[*each, states[each[1]]] for each in kinds_and_conditions]
     assert str(folder / "nothing") in texts[2]
     assert not [text for text in texts if "truckee-error" in text or "Traceback" in text]
 

@@ -10,11 +10,10 @@ from zipfile import ZipFile
 import pytest
 
 from benchmarks.delta_session import IVY
+from errors.own_codes import OWN_CODES
 from interop.delta_spark import DeltaSpark
 from refusals import AFTER, BEFORE, REFUSALS, WORDS
 from scripts.generated_docs import error_classes
-from truckee.errors.states.own_codes import OWN_CODES
-from truckee.errors.states.sql_states import sql_state
 
 pytestmark = pytest.mark.interop
 
@@ -54,10 +53,10 @@ def test_delta_spark_refuses_the_same(delta_spark: DeltaSpark, tmp_path: Path) -
 def test_an_error_class_of_delta_has_deltas_state(delta_spark: DeltaSpark) -> None:
     assert delta_spark.spark_version  # its JARs are here
     known = _classes_of_delta()
-    raised = {kind.code for kind in error_classes()}
-    of_delta = {code for code in raised if code.partition(".")[0] in known}
+    states = {kind.code: kind.state for kind in error_classes()}
+    of_delta = {code for code in states if code.partition(".")[0] in known}
 
-    assert {code: sql_state(code) for code in of_delta} == {
+    assert {code: states[code] for code in of_delta} == {
         code: known[code.partition(".")[0]]["sqlState"] for code in of_delta
     }
     assert not OWN_CODES & known.keys()

@@ -6,7 +6,7 @@ import re
 
 from builders import history
 from truckee.changes.diff.snapshot_diff import SnapshotDiff
-from truckee.errors.log import utc_text
+from truckee.errors.base import utc_text
 from truckee.report.diff_page import DiffView, diff_fragment, diff_html
 
 MANY = tuple(f"c{number}" for number in range(20))

@@ -26,8 +26,7 @@ from truckee.cli.table_layout import (
     padded,
     table_layout,
 )
-from truckee.errors.base import printable, printable_json
-from truckee.errors.log import utc_text
+from truckee.errors.base import printable, printable_json, utc_text
 
 _MARKED = "bold reverse"
 _MOST_NAMES = 8

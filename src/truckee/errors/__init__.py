@@ -1,29 +1,15 @@
-"""Every error of truckee, in one tree under `DeltaError`.
+"""Every error of truckee, one class each, all below `DeltaError`.
 
-One module holds the errors of one part of the path, and opens with its branch of the tree:
-
-    requests             options  conditions  sql
-    storage              storage
-    protocol             protocol  columns
-    log                  log  commit  transaction
-    deletion vectors     deletion_vectors
-    changes              changes  diff
-    spark                spark
-    commands
-      ddl                commands/create  commands/alter  commands/drop_feature
-      write              commands/write  commands/write_rows
-      dml, merge         commands/dml  commands/expressions
-      care               commands/care  commands/clone
-    streaming            streaming  stream_schema
-
-`base` has the root, and makes any text safe for a terminal; `caller_lines` what a notebook shows of
-an error; `states` the SQLSTATE of each error class, and which of them only truckee has. Import a
+A module holds the errors of one part of the path; `base` says how an error is declared, and
+`caller_lines` has what a notebook shows of one. docs/reference/errors.md lists them all. Import a
 new module below, so that its classes are exported.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Any
 
 from truckee.errors.base import DeltaError as DeltaError
@@ -54,39 +40,15 @@ if TYPE_CHECKING:
     from truckee.errors.streaming import *
     from truckee.errors.transaction import *
 
-_MODULES = (
-    "changes",
-    "columns",
-    "commands.alter",
-    "commands.care",
-    "commands.clone",
-    "commands.create",
-    "commands.dml",
-    "commands.drop_feature",
-    "commands.expressions",
-    "commands.write",
-    "commands.write_rows",
-    "commit",
-    "conditions",
-    "deletion_vectors",
-    "diff",
-    "log",
-    "options",
-    "protocol",
-    "spark",
-    "sql",
-    "storage",
-    "stream_schema",
-    "streaming",
-    "transaction",
-)
+
+_FOLDERS = [str(Path(__file__).parent)]
 
 
 def _exported() -> dict[str, type[DeltaError]]:
     """Return every error class by its name."""
     found = {"DeltaError": DeltaError}
-    for module in _MODULES:
-        for name, value in vars(import_module(f"truckee.errors.{module}")).items():
+    for module in walk_packages(_FOLDERS, "truckee.errors."):
+        for name, value in vars(import_module(module.name)).items():
             is_error = isinstance(value, type) and issubclass(value, DeltaError)
             if is_error and not name.startswith("_"):
                 found[name] = value

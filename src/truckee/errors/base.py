@@ -1,14 +1,32 @@
-"""The root of every error that truckee raises on purpose.
+"""The root of every error that truckee raises on purpose, and how an error is declared.
 
-An error is a value: typed fields, one sentence made from them, and where it helps a second line
-that starts with `hint:`. `code` is Delta's own error class where Delta has one, since that is
-what people search for; the text of an error starts with it. Text that may come from a table is made
-safe for a terminal.
+An error is declared once, as a class: its error class and SQLSTATE, the exception of PySpark that
+its users catch, its fields, its text, and where something can be done, a hint:
 
-An engine may have exceptions of its own that its users catch. The engine registers a function that
-maps a class of ours to a subclass that also inherits from the engine's exception. From then on,
-errors are instances of these subclasses. So layers that know nothing of the engine still raise what
-its users expect.
+    class NullBoundaryError(
+        DeltaError,
+        code="DELTA_CDC_READ_NULL_RANGE_BOUNDARY",
+        state="22004",
+        spark="IllegalArgumentException",
+    ):
+        \"\"\"An end of the range is NULL.\"\"\"
+
+        argument: str
+        text = "{argument} of the change feed is NULL"
+        hint = "give a version as an integer, or a timestamp as text"
+
+What a class leaves out it has from the class above it, but a class with a text of its own has no
+hint from above. A hint may also be a field; then it is shown as it is. In text and hint, `{name}`
+is a field, a property or the result of a method, a sequence of texts with commas between them;
+`{name!t}` is a time in UTC, given in milliseconds, and `{name!p}` an `s` unless the number is one.
+A text that needs more is a method `sentence`. `code` is Delta's own error class where Delta has
+one, since that is what people search for. Whatever a text shows of a table is made safe for a
+terminal.
+
+An engine may have exceptions of its own that its users catch. It registers a function that maps a
+class of ours to a subclass that also inherits from the engine's exception. From then on, errors are
+instances of these subclasses. So rooms that know nothing of the engine still raise what its users
+expect.
 """
 
 from __future__ import annotations
@@ -16,10 +34,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timezone
+from string import Formatter
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from truckee.errors.caller_lines import caller_lines
+
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+    # In the standard library from Python 3.11 on, and of interest to type checkers alone.
+    dataclass_transform = lambda **_: lambda kind: kind  # noqa: E731
 
 
 def _rebuild(kind: type[DeltaError], values: dict[str, Any]) -> DeltaError:
@@ -27,23 +53,40 @@ def _rebuild(kind: type[DeltaError], values: dict[str, Any]) -> DeltaError:
 
 
 @dataclass(eq=False, kw_only=True)
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
 class DeltaError(Exception):
     """A problem with a table, an option or an argument, rather than a bug in truckee."""
 
-    code: ClassVar[str] = "DELTA_ERROR"
+    # Not annotated, so that they are no fields; a few classes have fields of these names.
+    code = "DELTA_ERROR"
+    state = "HY000"
+    text = ""
+    hint = ""
+    hint_template: ClassVar[str | None] = ""
+    spark: ClassVar[str] = "PySparkException"
     plain: ClassVar[type[DeltaError] | None] = None
     """The original class, if this class was made from it for an engine."""
 
-    def __init_subclass__(cls) -> None:
-        """Use the `__str__` of a subclass as its sentence, and put the error class before it.
-
-        So no subclass can forget the error class in its text.
-        """
+    def __init_subclass__(
+        cls, *, code: str | None = None, state: str | None = None, spark: str | None = None
+    ) -> None:
+        """Take over what the declaration says, and make the fields of the class its arguments."""
         super().__init_subclass__()
-        own = vars(cls).get("__str__")
-        if own is not None:
-            cls.sentence = own  # type: ignore[method-assign]
-            cls.__str__ = DeltaError.__str__  # type: ignore[method-assign]
+        for name, value in (("code", code), ("state", state), ("spark", spark)):
+            if value is not None:
+                setattr(cls, name, value)
+        own = vars(cls)
+        if "text" in own:
+            if cls.hint_template is not None:
+                cls.hint_template = ""
+            if "sentence" not in own:
+                cls.sentence = DeltaError.sentence  # type: ignore[method-assign]
+        if "hint" in own.get("__annotations__", ()):
+            cls.hint_template = None
+        elif "hint" in own:
+            cls.hint_template = cls.hint
+        if "plain" not in own:
+            dataclass(eq=False, kw_only=True)(cls)
 
     def __new__(cls, **_: Any) -> DeltaError:
         """Return an error of this class, or of the subclass registered by the engine."""
@@ -52,7 +95,11 @@ class DeltaError(Exception):
 
     def sentence(self) -> str:
         """Return what is wrong, and on a second line what can be done."""
-        return ""
+        text = _filled(self.text, self)
+        # A hint that is a field is no template: it may hold the braces of a path or of an SQL text.
+        template = self.hint_template
+        hint = self.hint if template is None else _filled(template, self)
+        return f"{text}\nhint: {hint}" if hint else text
 
     def heading(self) -> str:
         """Return what stands between the error class and the sentence in the text of the error."""
@@ -72,6 +119,42 @@ class DeltaError(Exception):
         # subclasses are made at run time, so the pickle refers to the original class.
         kind = self.plain or type(self)
         return _rebuild, (kind, {f.name: getattr(self, f.name) for f in fields(self)})
+
+
+class _Template(Formatter):
+    """Texts of errors, filled from the fields, properties and methods of an error."""
+
+    def get_value(self, key: int | str, args: Any, _kwargs: Any) -> Any:
+        value = getattr(args[0], str(key))
+        return value() if callable(value) else value
+
+    def convert_field(self, value: Any, conversion: str | None) -> Any:
+        if conversion == "t":
+            return utc_text(value)
+        if conversion == "p":
+            return "" if value == 1 else "s"
+        if conversion is None and isinstance(value, (tuple, list)):
+            return ", ".join(map(str, value))
+        return super().convert_field(value, conversion)
+
+
+_TEMPLATE = _Template()
+
+
+def _filled(template: str, error: DeltaError) -> str:
+    return _TEMPLATE.vformat(template, (error,), {})
+
+
+def utc_text(timestamp_ms: int) -> str:
+    """Return a timestamp as ISO 8601 text: `2024-01-02T03:04:05.678Z`.
+
+    A timestamp outside of the years 1 to 9999 is shown in milliseconds.
+    """
+    try:
+        moment = datetime.fromtimestamp(timestamp_ms // 1000, tz=timezone.utc)
+    except (ValueError, OverflowError, OSError):
+        return f"{timestamp_ms} ms"
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{timestamp_ms % 1000:03d}Z"
 
 
 _engine_class: Callable[[type[DeltaError]], type[DeltaError]] = lambda kind: kind  # noqa: E731

@@ -15,8 +15,8 @@ RowIndexOutOfRangeError             a row index outside the format's limits
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import fields
+from typing import TYPE_CHECKING
 
 from truckee.errors.base import DeltaError
 
@@ -24,19 +24,17 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 RESTORE_HINT = (
-    "\nhint: without its vector, it is not known which rows of this data file are deleted; "
+    "without its vector, it is not known which rows of this data file are deleted; "
     "restore the vector's file from a backup, or RESTORE the table to an earlier version"
 )
 
 
-@dataclass(eq=False, kw_only=True)
-class DeletionVectorError(DeltaError):
+class DeletionVectorError(DeltaError, code="DELTA_CANNOT_READ_DELETION_VECTOR", state="XXKDS"):
     """A deletion vector that cannot be used.
 
     The code that finds the problem rarely knows the data file: `at` adds it further up the stack.
     """
 
-    code: ClassVar[str] = "DELTA_CANNOT_READ_DELETION_VECTOR"
     data_file: str = ""
     version: int | None = None
 
@@ -53,135 +51,100 @@ class DeletionVectorError(DeltaError):
         return f"the deletion vector{of}{at}"
 
 
-@dataclass(eq=False, kw_only=True)
 class InvalidZ85Error(DeletionVectorError):
     """A descriptor has text that is not valid Z85, a form of base85."""
 
-    text: str
+    value: str
     reason: str
-
-    def __str__(self) -> str:
-        return f"{self.where} has text that is not valid Z85: {self.text!r}: {self.reason}"
+    text = "{where} has text that is not valid Z85: {value!r}: {reason}"
 
 
-@dataclass(eq=False, kw_only=True)
 class UnknownStorageTypeError(DeletionVectorError):
     """A descriptor has an unknown storage type, so its bytes cannot be found."""
 
     storage_type: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.where} has the unknown storage type {self.storage_type!r}; "
-            "expected 'u', 'i', 'p' or 'r'\n"
-            "hint: the table was written by a newer engine; upgrade truckee"
-        )
+    text = "{where} has the unknown storage type {storage_type!r}; expected 'u', 'i', 'p' or 'r'"
+    hint = "the table was written by a newer engine; upgrade truckee"
 
 
-@dataclass(eq=False, kw_only=True)
 class InvalidDescriptorError(DeletionVectorError):
     """A descriptor contradicts itself or the protocol."""
 
     unique_id: str
     reason: str
-
-    def __str__(self) -> str:
-        return f"{self.where} has an invalid descriptor {self.unique_id!r}: {self.reason}"
+    text = "{where} has an invalid descriptor {unique_id!r}: {reason}"
 
 
-@dataclass(eq=False, kw_only=True)
 class MissingDeletionVectorError(DeletionVectorError):
     """The file that a descriptor points at does not exist."""
 
     path: str
+    text = "{where} is gone: there is no file '{path}'"
+    hint = RESTORE_HINT
 
-    def __str__(self) -> str:
-        return f"{self.where} is gone: there is no file '{self.path}'{RESTORE_HINT}"
 
-
-@dataclass(eq=False, kw_only=True)
 class CorruptDeletionVectorError(DeletionVectorError):
     """The bytes are not a deletion vector: wrong version, wrong magic, or truncated."""
 
     path: str
     reason: str
+    text = "{where} in {path} is corrupt: {reason}"
+    hint = RESTORE_HINT
 
-    def __str__(self) -> str:
-        return f"{self.where} in {self.path} is corrupt: {self.reason}{RESTORE_HINT}"
 
-
-@dataclass(eq=False, kw_only=True)
-class DeletionVectorSizeMismatchError(DeletionVectorError):
+class DeletionVectorSizeMismatchError(
+    DeletionVectorError, code="DELTA_DELETION_VECTOR_SIZE_MISMATCH"
+):
     """The length in the file differs from the length in the descriptor."""
 
-    code: ClassVar[str] = "DELTA_DELETION_VECTOR_SIZE_MISMATCH"
     path: str
     expected: int
     found: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.where} in {self.path} is {self.found} bytes long, "
-            f"but its descriptor says {self.expected}{RESTORE_HINT}"
-        )
+    text = "{where} in {path} is {found} bytes long, but its descriptor says {expected}"
+    hint = RESTORE_HINT
 
 
-@dataclass(eq=False, kw_only=True)
-class DeletionVectorChecksumMismatchError(DeletionVectorError):
+class DeletionVectorChecksumMismatchError(
+    DeletionVectorError, code="DELTA_DELETION_VECTOR_CHECKSUM_MISMATCH"
+):
     """The checksum of the bytes is not the one that was written with them."""
 
-    code: ClassVar[str] = "DELTA_DELETION_VECTOR_CHECKSUM_MISMATCH"
     path: str
     expected: int
     found: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.where} in {self.path} has the CRC-32 {self.found:08x}, "
-            f"but {self.expected:08x} was written with it{RESTORE_HINT}"
-        )
+    text = "{where} in {path} has the CRC-32 {found:08x}, but {expected:08x} was written with it"
+    hint = RESTORE_HINT
 
 
-@dataclass(eq=False, kw_only=True)
-class DeletionVectorCardinalityMismatchError(DeletionVectorError):
+class DeletionVectorCardinalityMismatchError(
+    DeletionVectorError, code="DELTA_DELETION_VECTOR_CARDINALITY_MISMATCH"
+):
     """The number of marked rows differs from the descriptor's cardinality."""
 
-    code: ClassVar[str] = "DELTA_DELETION_VECTOR_CARDINALITY_MISMATCH"
     path: str
     expected: int
     found: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.where} in {self.path} marks {self.found} rows, "
-            f"but its descriptor says {self.expected}{RESTORE_HINT}"
-        )
+    text = "{where} in {path} marks {found} rows, but its descriptor says {expected}"
+    hint = RESTORE_HINT
 
 
-@dataclass(eq=False, kw_only=True)
-class InvalidRowIndexError(DeletionVectorError):
+class InvalidRowIndexError(DeletionVectorError, code="DELTA_DELETION_VECTOR_INVALID_ROW_INDEX"):
     """A vector marks rows beyond the end of its data file."""
 
-    code: ClassVar[str] = "DELTA_DELETION_VECTOR_INVALID_ROW_INDEX"
     row_index: int
     num_records: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.where} marks row {self.row_index}, "
-            f"but the file has {self.num_records} rows, counted from 0\n"
-            "hint: the vector belongs to another file, or the file was replaced; "
-            "restore the file that the vector was written for"
-        )
+    text = "{where} marks row {row_index}, but the file has {num_records} rows, counted from 0"
+    hint = (
+        "the vector belongs to another file, or the file was replaced; restore the file that the "
+        "vector was written for"
+    )
 
 
-@dataclass(eq=False, kw_only=True)
-class RowIndexOutOfRangeError(DeltaError):
+class RowIndexOutOfRangeError(
+    DeltaError, code="DELTA_DELETION_VECTOR_INVALID_ROW_INDEX", state="XXKDS"
+):
     """A row index is negative, or larger than the format allows."""
 
-    code: ClassVar[str] = "DELTA_DELETION_VECTOR_INVALID_ROW_INDEX"
     row_index: int
     largest: int
-
-    def __str__(self) -> str:
-        return f"row index {self.row_index} is not between 0 and {self.largest}"
+    text = "row index {row_index} is not between 0 and {largest}"

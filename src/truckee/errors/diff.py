@@ -1,38 +1,24 @@
-"""Errors of a diff of two versions, and of a row's history.
-
-DeltaError
-  KeysNotUniqueError        several rows of one version have the same keys
-    RowIdsNotUniqueError    several rows of one version have the same row id
-  NoKeysError               the list of keys is empty
-  UnrelatedTablesError      two tables that share no file
-  DiffSchemaError           the types of a column have no common type
-  DiffFileNotFoundError     a file that the diff needs was deleted
-  HistoryFileNotFoundError  a file that a row's history needs was deleted
-  TooManyRowsError          too many rows for a row history
-"""
+"""Errors of a diff of two versions, and of a row's history."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import ClassVar
 
 from truckee.errors.base import DeltaError
 
 
-@dataclass(eq=False, kw_only=True)
-class KeysNotUniqueError(DeltaError):
+class KeysNotUniqueError(
+    DeltaError, code="DELTA_KEYS_NOT_UNIQUE", state="21506", spark="IllegalArgumentException"
+):
     """Several rows have the same keys where one was expected.
 
     `where` says which rows were compared: those of a version, or those that a version changed.
     """
 
-    code: ClassVar[str] = "DELTA_KEYS_NOT_UNIQUE"
     keys: tuple[str, ...]
     where: str
     example: str
     count: int
 
-    def __str__(self) -> str:
+    def sentence(self) -> str:
         do = "does" if len(self.keys) == 1 else "do"
         return (
             f"{', '.join(self.keys)} {do} not identify a row: {self.count} rows {self.where} have "
@@ -42,76 +28,65 @@ class KeysNotUniqueError(DeltaError):
         )
 
 
-@dataclass(eq=False, kw_only=True)
-class RowIdsNotUniqueError(KeysNotUniqueError):
+class RowIdsNotUniqueError(KeysNotUniqueError, code="DELTA_ROW_IDS_NOT_UNIQUE", state="XXKDS"):
     """Several rows have the same row id, which row tracking rules out: the table is broken."""
 
-    code: ClassVar[str] = "DELTA_ROW_IDS_NOT_UNIQUE"
-
-    def __str__(self) -> str:
-        return (
-            f"row ids do not identify a row, although row tracking is on: {self.count} rows "
-            f"{self.where} have {self.example}\n"
-            "hint: name the columns that identify a row as keys, so that row ids are not used"
-        )
+    text = (
+        "row ids do not identify a row, although row tracking is on: {count} rows {where} have "
+        "{example}"
+    )
+    hint = "name the columns that identify a row as keys, so that row ids are not used"
 
 
-@dataclass(eq=False, kw_only=True)
-class NoKeysError(DeltaError):
+class NoKeysError(
+    DeltaError, code="DELTA_NO_KEYS", state="22023", spark="IllegalArgumentException"
+):
     """An empty list of keys."""
 
-    code: ClassVar[str] = "DELTA_NO_KEYS"
-
-    def __str__(self) -> str:
-        return "keys has no column\nhint: name at least one column, or leave keys out"
+    text = "keys has no column"
+    hint = "name at least one column, or leave keys out"
 
 
-@dataclass(eq=False, kw_only=True)
-class UnrelatedTablesError(DeltaError):
+class UnrelatedTablesError(
+    DeltaError, code="DELTA_TABLES_NOT_RELATED", state="42000", spark="AnalysisException"
+):
     """Two tables share no data file, so neither is a clone of the other."""
 
-    code: ClassVar[str] = "DELTA_TABLES_NOT_RELATED"
     table: str
     table_id: str
     other: str
     other_id: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.table} (id {self.table_id}) and {self.other} (id {self.other_id}) share no "
-            "data file, so neither is a clone of the other\n"
-            "hint: to compare all their rows anyway, give the keys that identify a row"
-        )
+    text = (
+        "{table} (id {table_id}) and {other} (id {other_id}) share no data file, so neither is a "
+        "clone of the other"
+    )
+    hint = "to compare all their rows anyway, give the keys that identify a row"
 
 
-@dataclass(eq=False, kw_only=True)
-class DiffSchemaError(DeltaError):
+class DiffSchemaError(
+    DeltaError, code="DELTA_DIFF_INCOMPATIBLE_SCHEMA", state="42KD7", spark="AnalysisException"
+):
     """A column whose type at one version cannot be read as its type at the other."""
 
-    code: ClassVar[str] = "DELTA_DIFF_INCOMPATIBLE_SCHEMA"
     column: str
     type: str
     version: int
     wanted: str
     wanted_version: int
-
-    def __str__(self) -> str:
-        return (
-            f"column {self.column} is {self.type} at version {self.version} and {self.wanted} at "
-            f"version {self.wanted_version}, so their rows cannot be compared\n"
-            "hint: compare versions on the same side of the change"
-        )
+    text = (
+        "column {column} is {type} at version {version} and {wanted} at version {wanted_version}, "
+        "so their rows cannot be compared"
+    )
+    hint = "compare versions on the same side of the change"
 
 
-@dataclass(eq=False, kw_only=True)
-class DiffFileNotFoundError(DeltaError):
+class DiffFileNotFoundError(DeltaError, code="DELTA_DIFF_FILE_NOT_FOUND", state="42K03"):
     """Files that a diff needs are gone; most likely VACUUM deleted them.
 
     `readable_from` is the first version that no longer needs them, None if the latest
     version needs them.
     """
 
-    code: ClassVar[str] = "DELTA_DIFF_FILE_NOT_FOUND"
     table: str
     start: int
     end: int
@@ -119,7 +94,7 @@ class DiffFileNotFoundError(DeltaError):
     count: int
     readable_from: int | None
 
-    def __str__(self) -> str:
+    def sentence(self) -> str:
         files = "file that is" if self.count == 1 else "files that are"
         gone = (
             f"the diff of versions {self.start} and {self.end} of {self.table} needs "
@@ -130,22 +105,20 @@ class DiffFileNotFoundError(DeltaError):
         return f"{gone}\nhint: versions from {self.readable_from} on can still be compared"
 
 
-@dataclass(eq=False, kw_only=True)
-class HistoryFileNotFoundError(DeltaError):
+class HistoryFileNotFoundError(DeltaError, code="DELTA_ROW_HISTORY_FILE_NOT_FOUND", state="42K03"):
     """Files that may have held the rows are gone; most likely VACUUM deleted them.
 
     `readable_from` is the first version that no longer needs them, None if the latest
     version needs them.
     """
 
-    code: ClassVar[str] = "DELTA_ROW_HISTORY_FILE_NOT_FOUND"
     table: str
     first: int
     path: str
     count: int
     readable_from: int | None
 
-    def __str__(self) -> str:
+    def sentence(self) -> str:
         files = "file is" if self.count == 1 else "files are"
         gone = (
             f"{self.count} {files} gone that may have contained such rows of {self.table} since "
@@ -156,18 +129,19 @@ class HistoryFileNotFoundError(DeltaError):
         return f"{gone}\nhint: ask for the history since version {self.readable_from}"
 
 
-@dataclass(eq=False, kw_only=True)
-class TooManyRowsError(DeltaError):
+class TooManyRowsError(
+    DeltaError,
+    code="DELTA_ROW_HISTORY_TOO_MANY_ROWS",
+    state="42000",
+    spark="IllegalArgumentException",
+):
     """A condition matches too many rows to show the history of each."""
 
-    code: ClassVar[str] = "DELTA_ROW_HISTORY_TOO_MANY_ROWS"
     condition: str
     count: int
     most: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.condition} matches {self.count:,} rows or copies of rows in the files of the "
-            f"table, but a row history takes at most {self.most:,}\n"
-            "hint: ask for fewer rows, or read the changes of a range of versions"
-        )
+    text = (
+        "{condition} matches {count:,} rows or copies of rows in the files of the table, but a row "
+        "history takes at most {most:,}"
+    )
+    hint = "ask for fewer rows, or read the changes of a range of versions"

@@ -5,21 +5,16 @@ Errors of `truckee.install()`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from truckee.errors.base import DeltaError
 
 
-@dataclass(eq=False, kw_only=True)
-class UntestedSparkError(DeltaError):
+class UntestedSparkError(DeltaError, code="TRUCKEE_UNTESTED_SPARK", state="56038"):
     """truckee was not tested on the version of the running Spark."""
 
-    code: ClassVar[str] = "TRUCKEE_UNTESTED_SPARK"
     found: str
     tested: tuple[str, ...]
 
-    def __str__(self) -> str:
+    def sentence(self) -> str:
         return (
             f"this is Spark {self.found}, but truckee was tested on {' and '.join(self.tested)}\n"
             "hint: install one of these, or set spark.truckee.allowUntestedSpark to true to try "
@@ -27,61 +22,49 @@ class UntestedSparkError(DeltaError):
         )
 
 
-@dataclass(eq=False, kw_only=True)
-class RemoteSessionError(DeltaError):
+class RemoteSessionError(DeltaError, code="TRUCKEE_REMOTE_SESSION", state="56038"):
     """A session of Spark Connect was given where only a classic one will do."""
 
-    code: ClassVar[str] = "TRUCKEE_REMOTE_SESSION"
+    text = (
+        "the session is one of Spark Connect, which has no JVM here; DeltaTable, truckee.read, "
+        "truckee.write and truckee.enable need a classic session"
+    )
+    hint = (
+        'connect to a server started by truckee serve, and use SQL and format("delta"); on other '
+        'servers, format("truckee") reads and appends by path'
+    )
 
-    def __str__(self) -> str:
-        return (
-            "the session is one of Spark Connect, which has no JVM here; DeltaTable, truckee.read, "
-            "truckee.write and truckee.enable need a classic session\n"
-            'hint: connect to a server started by truckee serve, and use SQL and format("delta"); '
-            'on other servers, format("truckee") reads and appends by path'
-        )
 
-
-@dataclass(eq=False, kw_only=True)
-class ConnectServerError(DeltaError):
+class ConnectServerError(DeltaError, code="TRUCKEE_CONNECT_SERVER_NOT_STARTED", state="56038"):
     """A Spark Connect server cannot be started in this process."""
 
-    code: ClassVar[str] = "TRUCKEE_CONNECT_SERVER_NOT_STARTED"
     reason: str
-
-    def __str__(self) -> str:
-        return (
-            f"the Spark Connect server was not started: {self.reason}\n"
-            "hint: name a host of this machine and a port that is free, such as port 0, in a "
-            "process that runs no server"
-        )
+    text = "the Spark Connect server was not started: {reason}"
+    hint = (
+        "name a host of this machine and a port that is free, such as port 0, in a process that "
+        "runs no server"
+    )
 
 
-@dataclass(eq=False, kw_only=True)
-class JavaNotFoundError(DeltaError):
+class JavaNotFoundError(DeltaError, code="TRUCKEE_JAVA_NOT_FOUND", state="56038"):
     """No suitable Java was found for Spark."""
 
-    code: ClassVar[str] = "TRUCKEE_JAVA_NOT_FOUND"
     found: str
-
-    def __str__(self) -> str:
-        return (
-            f"Spark needs Java 17 or later, but {self.found}\n"
-            "hint: install one (Debian and Ubuntu: apt-get install openjdk-17-jre-headless) "
-            "or set JAVA_HOME to it"
-        )
+    text = "Spark needs Java 17 or later, but {found}"
+    hint = (
+        "install one (Debian and Ubuntu: apt-get install openjdk-17-jre-headless) or set JAVA_HOME "
+        "to it"
+    )
 
 
-@dataclass(eq=False, kw_only=True)
-class DataFileNotFoundError(DeltaError):
+class DataFileNotFoundError(DeltaError, code="DELTA_FILE_NOT_FOUND", state="42K03"):
     """A file that the table's log names is gone."""
 
-    code: ClassVar[str] = "DELTA_FILE_NOT_FOUND"
     path: str
     version: int
     detail: str = ""
 
-    def __str__(self) -> str:
+    def sentence(self) -> str:
         more = f": {self.detail}" if self.detail else ""
         return (
             f"the data file {self.path}, which version {self.version} of the table names, "
@@ -90,104 +73,83 @@ class DataFileNotFoundError(DeltaError):
         )
 
 
-@dataclass(eq=False, kw_only=True)
-class DataFileUnreadableError(DeltaError):
+class DataFileUnreadableError(DeltaError, code="DELTA_CANNOT_READ_DATA_FILE", state="KD001"):
     """A file that the table's log names is not the file that the log describes."""
 
-    code: ClassVar[str] = "DELTA_CANNOT_READ_DATA_FILE"
     path: str
     version: int
     reason: str
+    text = (
+        "the data file {path}, which version {version} of the table names, cannot be read: {reason}"
+    )
+    hint = (
+        "the file is damaged, or not what the log says it is; restore it from a backup, or RESTORE "
+        "the table to a version before this file"
+    )
 
-    def __str__(self) -> str:
-        return (
-            f"the data file {self.path}, which version {self.version} of the table names, "
-            f"cannot be read: {self.reason}\n"
-            "hint: the file is damaged, or not what the log says it is; restore it from a backup, "
-            "or RESTORE the table to a version before this file"
-        )
 
-
-@dataclass(eq=False, kw_only=True)
-class SessionStoppedError(DeltaError):
+class SessionStoppedError(DeltaError, code="TRUCKEE_SESSION_STOPPED", state="08003"):
     """The Spark session was stopped before or while it was used."""
 
-    code: ClassVar[str] = "TRUCKEE_SESSION_STOPPED"
-
-    def __str__(self) -> str:
-        return (
-            "the Spark session was stopped\n"
-            "hint: start another one with truckee.session(), and open the tables again"
-        )
+    text = "the Spark session was stopped"
+    hint = "start another one with truckee.session(), and open the tables again"
 
 
-@dataclass(eq=False, kw_only=True)
-class ClassesNotAddedError(DeltaError):
+class ClassesNotAddedError(DeltaError, code="TRUCKEE_CLASSES_NOT_ADDED", state="56038"):
     """truckee's Java classes cannot be added to Spark."""
 
-    code: ClassVar[str] = "TRUCKEE_CLASSES_NOT_ADDED"
     reason: str
-
-    def __str__(self) -> str:
-        return (
-            f"truckee's Java classes cannot be added to Spark: {self.reason}\n"
-            "hint: set spark.truckee.classes.folder to a writable folder, or put "
-            "the JAR on the class path and set spark.truckee.classes.onClassPath"
-        )
+    text = "truckee's Java classes cannot be added to Spark: {reason}"
+    hint = (
+        "set spark.truckee.classes.folder to a writable folder, or put the JAR on the class path "
+        "and set spark.truckee.classes.onClassPath"
+    )
 
 
-@dataclass(eq=False, kw_only=True)
-class WorkersWithoutTruckeeError(DeltaError):
+class WorkersWithoutTruckeeError(DeltaError, code="TRUCKEE_NOT_IN_WORKERS", state="56038"):
     """`format("truckee")` needs truckee in Spark's Python workers, which do not have it."""
 
-    code: ClassVar[str] = "TRUCKEE_NOT_IN_WORKERS"
+    text = (
+        'format("truckee") runs in the Python workers of Spark, and their Python has no module '
+        "truckee"
+    )
+    hint = (
+        "ship it with --py-files or --archives, or use truckee.read, truckee.write and "
+        "truckee.readStream, which need it on the driver alone"
+    )
 
-    def __str__(self) -> str:
-        return (
-            'format("truckee") runs in the Python workers of Spark, and their Python has no module '
-            "truckee\n"
-            "hint: ship it with --py-files or --archives, or use truckee.read, truckee.write and "
-            "truckee.readStream, which need it on the driver alone"
-        )
 
-
-@dataclass(eq=False, kw_only=True)
-class NoCallbackConnectionError(DeltaError):
+class NoCallbackConnectionError(DeltaError, code="TRUCKEE_NO_CALLBACK_CONNECTION", state="56038"):
     """Spark cannot reach Python to ask which files to read."""
 
-    code: ClassVar[str] = "TRUCKEE_NO_CALLBACK_CONNECTION"
-
-    def __str__(self) -> str:
-        return (
-            "Spark cannot reach Python to ask which files to read\n"
-            "hint: the process may have used up its file descriptors; close files, or raise the "
-            "limit with ulimit -n"
-        )
+    text = "Spark cannot reach Python to ask which files to read"
+    hint = (
+        "the process may have used up its file descriptors; close files, or raise the limit with "
+        "ulimit -n"
+    )
 
 
-@dataclass(eq=False, kw_only=True)
-class DeltaJarPresentError(DeltaError):
+class DeltaJarPresentError(DeltaError, code="TRUCKEE_DELTA_JAR_PRESENT", state="56038"):
     """A Delta JAR is on the class path, and it owns the name `delta`."""
 
-    code: ClassVar[str] = "TRUCKEE_DELTA_JAR_PRESENT"
     jar: str
+    text = (
+        'format("delta") cannot be taken over, because Delta\'s own JAR is on the class path: {jar}'
+    )
+    hint = (
+        "take delta-spark out of spark.jars, spark.jars.packages and spark.sql.extensions, or call "
+        "truckee.read and truckee.write by name"
+    )
 
-    def __str__(self) -> str:
-        return (
-            f'format("delta") cannot be taken over, because Delta\'s own JAR is on the class path: '
-            f"{self.jar}\n"
-            "hint: take delta-spark out of spark.jars, spark.jars.packages and "
-            "spark.sql.extensions, or call truckee.read and truckee.write by name"
-        )
 
-
-@dataclass(eq=False, kw_only=True)
-class NotSupportedByInstallError(DeltaError):
+class NotSupportedByInstallError(
+    DeltaError,
+    code="TRUCKEE_NOT_SUPPORTED_BY_INSTALL",
+    state="0A000",
+    spark="UnsupportedOperationException",
+):
     """A feature of delta-spark that `truckee.install()` does not support."""
 
-    code: ClassVar[str] = "TRUCKEE_NOT_SUPPORTED_BY_INSTALL"
     what: str
     hint: str
-
-    def __str__(self) -> str:
-        return f"{self.what} is not supported with truckee.install()\nhint: {self.hint}"
+    text = "{what} is not supported with truckee.install()"

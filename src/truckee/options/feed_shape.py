@@ -171,7 +171,7 @@ def parsed_keys(text: str) -> tuple[str, ...]:
         name, rest = _first_key(rest)
         names.append(name)
     if not names or not all(names):
-        raise EmptyKeysError(text=text)
+        raise EmptyKeysError(value=text)
     return tuple(names)
 
 

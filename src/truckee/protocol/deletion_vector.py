@@ -173,7 +173,7 @@ def _path_of_uuid(text: str) -> str:
     prefix, digits = text[:-_UUID_DIGITS], text[-_UUID_DIGITS:]
     data = z85_decode(digits)
     if len(data) != 16:
-        raise InvalidZ85Error(text=digits, reason="a UUID has 16 bytes")
+        raise InvalidZ85Error(value=digits, reason="a UUID has 16 bytes")
     return relative_path(UUID(bytes=data), prefix)
 
 
@@ -197,13 +197,13 @@ def z85_decode(text: str) -> bytes:
     Raises `InvalidZ85Error` for any other character, length or group.
     """
     if len(text) % _DIGITS:
-        raise InvalidZ85Error(text=text, reason=f"its length {len(text)} is not a multiple of 5")
+        raise InvalidZ85Error(value=text, reason=f"its length {len(text)} is not a multiple of 5")
     tail = _rust_tail(text)
     whole = text if tail is None else text[:-_DIGITS]
     try:
         data = base64.b85decode(whole.encode("ascii").translate(_FROM_Z85))
     except ValueError as cause:
-        raise InvalidZ85Error(text=text, reason=_reason(whole)) from cause
+        raise InvalidZ85Error(value=text, reason=_reason(whole)) from cause
     return data if tail is None else data + tail
 
 

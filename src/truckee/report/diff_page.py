@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from truckee.changes.diff.snapshot_diff import SnapshotDiff
 from truckee.changes.diff.table_differences import table_differences
-from truckee.errors.log import utc_text
+from truckee.errors.base import utc_text
 from truckee.log.snapshot import Snapshot
 from truckee.report.elements import html_section, html_table
 

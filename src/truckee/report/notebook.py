@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from truckee.errors.log import utc_text
+from truckee.errors.base import utc_text
 from truckee.log.files.commit_summary import commit_summary
 from truckee.log.files.history import HistoryEntry, history
 from truckee.log.snapshot import Snapshot

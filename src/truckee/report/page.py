@@ -12,7 +12,7 @@ from importlib import resources
 from itertools import groupby
 
 from truckee.care.health.doctor import diagnosis
-from truckee.errors.log import utc_text
+from truckee.errors.base import utc_text
 from truckee.log.detail import TableDetail, table_detail
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.schema import parse_schema, type_text

@@ -23,24 +23,13 @@ the stream.
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import cache
 from threading import Lock
 from typing import Any
 
-from pyspark.errors import (
-    AnalysisException,
-    ArithmeticException,
-    IllegalArgumentException,
-    ParseException,
-    PySparkException,
-    StreamingQueryException,
-    UnsupportedOperationException,
-)
+import pyspark.errors
+from pyspark.errors import StreamingQueryException
 
-from truckee import errors
 from truckee.errors.base import DeltaError, raise_as
-from truckee.errors.spark import NotSupportedByInstallError
-from truckee.errors.states.sql_states import sql_state
 
 _made: dict[type[DeltaError], type[DeltaError]] = {}
 _of_streams: dict[type[DeltaError], type[DeltaError]] = {}
@@ -60,7 +49,7 @@ class _AsSparkTells(DeltaError):
 
     def getSqlState(self) -> str | None:
         """Return the SQLSTATE of the error class."""
-        return self.state if isinstance(self, errors.RefusedBySparkError) else sql_state(self.code)
+        return self.state
 
     def getMessageParameters(self) -> dict[str, str]:
         """Return the fields of the error as texts."""
@@ -107,8 +96,7 @@ def of_a_stream(error: DeltaError) -> DeltaError:
 
 
 def _new_class(kind: type[DeltaError]) -> type[DeltaError]:
-    known = _spark_classes()
-    theirs = next((known[k] for k in kind.__mro__ if k in known), PySparkException)
+    theirs = getattr(pyspark.errors, kind.spark)
     return type(kind.__name__, (kind, _AsSparkTells, theirs), _body(kind))
 
 
@@ -119,184 +107,6 @@ def _body(kind: type[DeltaError]) -> dict[str, Any]:
         "__doc__": kind.__doc__,
         "plain": kind,
     }
-
-
-@cache
-def _spark_classes() -> dict[type[DeltaError], type[PySparkException]]:
-    # An entry also covers the subclasses of its class that have no entry of their own. Naming the
-    # classes loads every module of errors, so this waits for the first error: Spark starts Python
-    # processes for streams and tasks of `format("truckee")`, and most of them never raise one.
-    listed: dict[type[PySparkException], tuple[type[DeltaError], ...]] = {
-        ParseException: (
-            errors.ConvertedTypeError,
-            errors.IllegalTableNameError,
-            errors.InvalidTableNameError,
-            errors.StatementSyntaxError,
-            errors.TypeTextError,
-            errors.UnparsedExpressionError,
-        ),
-        AnalysisException: (
-            errors.AllColumnsPartitionedError,
-            errors.AmbiguousTablePathError,
-            errors.AssignmentError,
-            errors.AllVoidColumnsError,
-            errors.AllVoidFieldsError,
-            errors.BeyondRetentionError,
-            errors.ChangeDataNotRecordedError,
-            errors.ClauseOrderError,
-            errors.CloneSourceError,
-            errors.CloneTargetError,
-            errors.ClusteringColumnError,
-            errors.ClusteringFeatureError,
-            errors.ClusteringOfPartitionedTableError,
-            errors.ColumnChangeError,
-            errors.ColumnCountError,
-            errors.FieldCountError,
-            errors.ColumnDefaultsNotEnabledError,
-            errors.ColumnExistsError,
-            errors.ColumnMappingRequiredError,
-            errors.DropNeedsColumnMappingError,
-            errors.ColumnNotFoundError,
-            errors.ColumnsNotReplaceableError,
-            errors.ConditionColumnError,
-            errors.ConditionTypeError,
-            errors.ConstraintAlreadyViolatedError,
-            errors.ConstraintExistsError,
-            errors.ConstraintFunctionError,
-            errors.ConstraintNotBooleanError,
-            errors.ConstraintNotFoundError,
-            errors.ConstraintPropertyError,
-            errors.ConversionError,
-            errors.DataChangeWithMetadataError,
-            errors.DeduplicationModeError,
-            errors.DefaultNotConstantError,
-            errors.DependentColumnError,
-            errors.DiffSchemaError,
-            errors.DuplicateColumnsError,
-            errors.GeneratedColumnFunctionError,
-            errors.FunctionArgumentError,
-            errors.GivenSchemaError,
-            errors.IdentityPartitionError,
-            errors.IdentityValueGivenError,
-            errors.InvalidColumnNamesError,
-            errors.InvalidExpressionError,
-            errors.InvalidGeneratedColumnError,
-            errors.InvalidTimestampError,
-            errors.InvalidVersionError,
-            errors.InventoryError,
-            errors.MergeWithoutClauseError,
-            errors.MergedVoidColumnError,
-            errors.MultipleBoundariesError,
-            errors.NoColumnsError,
-            errors.NoCommitsFoundError,
-            errors.NoPathToReadError,
-            errors.NoPathToWriteError,
-            errors.NoStartError,
-            errors.NoTableLocationError,
-            errors.NonEmptyFolderError,
-            errors.NonPartitionColumnError,
-            errors.NotADeltaTableError,
-            errors.NotATruckeeTableError,
-            errors.NotAnIdentityColumnError,
-            errors.NullTypeInStreamError,
-            errors.PartitionColumnNotFoundError,
-            errors.PartitionColumnTypeError,
-            errors.PartitionSubqueryError,
-            errors.PartitionedAndClusteredError,
-            errors.PartitioningMismatchError,
-            errors.PartitionsForClusteredTableError,
-            errors.PropertyNotFoundError,
-            errors.ReplaceWhereViolationError,
-            errors.RestoreTimestampEarlierError,
-            errors.RestoreTimestampGreaterError,
-            errors.RestoreVersionError,
-            errors.SchemaLocationError,
-            errors.SchemaLogConflictError,
-            errors.SchemaMismatchError,
-            errors.SchemaChangedSinceAnalysisError,
-            errors.SchemaNotSetError,
-            errors.StatementNotAllowedError,
-            errors.StreamingFrameError,
-            errors.StreamingSourceError,
-            errors.StructPlacedError,
-            errors.TableAlreadyExistsError,
-            errors.TableWithoutColumnsError,
-            errors.TableExistsError,
-            errors.TableLocationMismatchError,
-            errors.TableNotFoundError,
-            errors.TableSchemaMismatchError,
-            errors.TimeTravelOfStreamError,
-            errors.TimeTravelWithFeedError,
-            errors.TimestampTooEarlyError,
-            errors.TimestampTooLateError,
-            errors.TwoTimeTravelsError,
-            errors.UnknownSaveModeError,
-            errors.UnknownTablePropertyError,
-            errors.UnrelatedTablesError,
-            errors.UnsupportedOptionError,
-            errors.UnsupportedOutputModeError,
-            errors.UpCastRefusedError,
-            errors.UpdatesNeedCarryoversDroppedError,
-            errors.UpdatesNeedIdentityError,
-            errors.VersionNotFoundError,
-            errors.ZOrderOnClusteredTableError,
-            errors.ZOrderWithoutStatisticsError,
-        ),
-        IllegalArgumentException: (
-            errors.BothTimeTravelOptionsError,
-            errors.ClonePathError,
-            errors.DuplicateStatsColumnsError,
-            errors.EmptyKeysError,
-            errors.IllegalOptionError,
-            errors.InvalidIntervalError,
-            errors.InvalidIsolationLevelError,
-            errors.InvalidRangeError,
-            errors.InvalidTablePropertyError,
-            errors.KeysNotUniqueError,
-            errors.ManifestModeError,
-            errors.NegativeRetentionError,
-            errors.NoKeysError,
-            errors.NoPathGivenError,
-            errors.NullBoundaryError,
-            errors.RetentionMismatchError,
-            errors.RetentionTooShortError,
-            errors.RowIdsNotUniqueError,
-            errors.SchemaLogNeedsDataLossCheckError,
-            errors.SchemaLogOfBatchReadError,
-            errors.StartAfterLatestError,
-            errors.StatsOfPartitionColumnError,
-            errors.StatsTypeError,
-            errors.TimeTravelVersionError,
-            errors.TooManyRowsError,
-            errors.TwoStartsError,
-            errors.WriteOptionsError,
-            errors.ZOrderColumnNotFoundError,
-            errors.ZOrderOnPartitionColumnError,
-        ),
-        UnsupportedOperationException: (
-            NotSupportedByInstallError,
-            errors.AppendOnlyTableError,
-            errors.CloneColumnMappingError,
-            errors.ColumnMappingModeChangeError,
-            errors.ConditionOnClusteredTableError,
-            errors.FullOptimizeNotSupportedError,
-            errors.IncompatibleDataSchemaError,
-            errors.IncompatibleSchemaChangeError,
-            errors.InvalidIdentityColumnError,
-            errors.ManifestColumnMappingError,
-            errors.ManifestVectorsError,
-            errors.MultipleMatchesError,
-            errors.NativeWriterNeededError,
-            errors.NonAdditiveSchemaChangeError,
-            errors.RowIdsNotKeptError,
-            errors.SourceRowsChangedError,
-            errors.SourceRowsDeletedError,
-            errors.UnsettableTablePropertyError,
-            errors.UnsupportedTypesError,
-        ),
-        ArithmeticException: (errors.IdentityExhaustedError, errors.ValueDoesNotFitError),
-    }
-    return {ours: theirs for theirs, classes in listed.items() for ours in classes}
 
 
 raise_as(spark_class)

@@ -147,7 +147,7 @@ def spark_type_of(given: str | SparkType | None) -> SparkType:
         with quiet_errors():
             return SparkType.fromDDL(given)
     except ParseException:
-        raise TypeTextError(argument="dataType", text=given) from None
+        raise TypeTextError(argument="dataType", value=given) from None
 
 
 def _field(given: SparkField, metadata: dict[str, Any]) -> StructField:

@@ -2,53 +2,29 @@
 
 Refused OPTIMIZE and REORG; nothing was written.
 
-DeltaError
-├── NonPartitionColumnError          a condition on a column that is not a partition column
-├── PartitionSubqueryError           a condition with a subquery
-├── ZOrderColumnNotFoundError        Z-order by an unknown column
-├── ZOrderOnPartitionColumnError     Z-order by a partition column
-├── ZOrderWithoutStatisticsError     Z-order by columns without statistics
-├── ZOrderOnClusteredTableError      Z-order of a table with clustering columns
-├── ConditionOnClusteredTableError   a condition on partitions of a clustered table
-└── FullOptimizeNotSupportedError    OPTIMIZE FULL of a table without clustering columns
-
 Refused vacuums; no file was deleted.
 
-DeltaError
-├── RetentionTooShortError     files would be deleted that the table promises to keep
-├── NegativeRetentionError     a negative retention
-├── VacuumLiteError            the log does not reach back far enough for LITE
-├── InventoryError             an inventory without the columns it needs
-└── ConsumerNotFoundError      a consumer to protect that cannot be found
-
 Refused restores; nothing was written.
-
-DeltaError
-├── RestoreVersionError              a version that does not exist, or not any more
-├── RestoreTimestampEarlierError     a time before the first restorable version
-├── RestoreTimestampGreaterError     a time after the latest version
-└── RestoreMissingFilesError         files of the version were deleted by a vacuum
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from truckee.errors.base import DeltaError, has_session_settings
-from truckee.errors.log import utc_text
 
 
-@dataclass(eq=False, kw_only=True)
-class NonPartitionColumnError(DeltaError):
+class NonPartitionColumnError(
+    DeltaError,
+    code="DELTA_NON_PARTITION_COLUMN_REFERENCE",
+    state="42P10",
+    spark="AnalysisException",
+):
     """A condition on partitions uses other columns too."""
 
-    code: ClassVar[str] = "DELTA_NON_PARTITION_COLUMN_REFERENCE"
     condition: str
     columns: tuple[str, ...]
     partition_columns: tuple[str, ...]
 
-    def __str__(self) -> str:
+    def sentence(self) -> str:
         names = ", ".join(f"'{name}'" for name in self.columns)
         hint = "hint: leave the condition out" if not self.partition_columns else ""
         return (
@@ -57,248 +33,237 @@ class NonPartitionColumnError(DeltaError):
         ).rstrip()
 
 
-@dataclass(eq=False, kw_only=True)
-class PartitionSubqueryError(DeltaError):
+class PartitionSubqueryError(
+    DeltaError,
+    code="DELTA_UNSUPPORTED_SUBQUERY_IN_PARTITION_PREDICATES",
+    state="0AKDC",
+    spark="AnalysisException",
+):
     """A condition on partitions has a subquery."""
 
-    code: ClassVar[str] = "DELTA_UNSUPPORTED_SUBQUERY_IN_PARTITION_PREDICATES"
     condition: str
-
-    def __str__(self) -> str:
-        return (
-            f"the condition ({self.condition}) has a subquery, which is not supported here\n"
-            "hint: run the query first, and compare with its result"
-        )
+    text = "the condition ({condition}) has a subquery, which is not supported here"
+    hint = "run the query first, and compare with its result"
 
 
-@dataclass(eq=False, kw_only=True)
-class ZOrderColumnNotFoundError(DeltaError):
+class ZOrderColumnNotFoundError(
+    DeltaError,
+    code="DELTA_ZORDERING_COLUMN_DOES_NOT_EXIST",
+    state="42703",
+    spark="IllegalArgumentException",
+):
     """Z-order by a column that the table does not have."""
 
-    code: ClassVar[str] = "DELTA_ZORDERING_COLUMN_DOES_NOT_EXIST"
     column: str
     columns: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return (
-            f"cannot Z-order by {self.column}, which is not a column of the table\n"
-            f"hint: use one of [{', '.join(self.columns)}]"
-        )
+    text = "cannot Z-order by {column}, which is not a column of the table"
+    hint = "use one of [{columns}]"
 
 
-@dataclass(eq=False, kw_only=True)
-class ZOrderOnPartitionColumnError(DeltaError):
+class ZOrderOnPartitionColumnError(
+    DeltaError,
+    code="DELTA_ZORDERING_ON_PARTITION_COLUMN",
+    state="42P10",
+    spark="IllegalArgumentException",
+):
     """Z-order by a partition column, whose value is the same in all rows of a file."""
 
-    code: ClassVar[str] = "DELTA_ZORDERING_ON_PARTITION_COLUMN"
     column: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.column} is a partition column. Z-Ordering can only be performed on data "
-            "columns\nhint: Z-order by other columns; files are already split by this one"
-        )
+    text = "{column} is a partition column. Z-Ordering can only be performed on data columns"
+    hint = "Z-order by other columns; files are already split by this one"
 
 
-@dataclass(eq=False, kw_only=True)
-class ZOrderWithoutStatisticsError(DeltaError):
+class ZOrderWithoutStatisticsError(
+    DeltaError,
+    code="DELTA_ZORDERING_ON_COLUMN_WITHOUT_STATS",
+    state="KD00D",
+    spark="AnalysisException",
+):
     """Z-order by columns without statistics, which would not skip any file."""
 
-    code: ClassVar[str] = "DELTA_ZORDERING_ON_COLUMN_WITHOUT_STATS"
     columns: tuple[str, ...]
+    text = (
+        "Z-order by [{columns}] skips no files, since no minimum and maximum of these columns is "
+        "collected"
+    )
+    hint = (
+        "name them in the table property delta.dataSkippingStatsColumns, or set "
+        "spark.databricks.delta.optimize.zorder.checkStatsCollection.enabled to false"
+    )
 
-    def __str__(self) -> str:
-        return (
-            f"Z-order by [{', '.join(self.columns)}] skips no files, since no minimum and maximum "
-            "of these columns is collected\n"
-            "hint: name them in the table property delta.dataSkippingStatsColumns, or set "
-            "spark.databricks.delta.optimize.zorder.checkStatsCollection.enabled to false"
-        )
 
-
-@dataclass(eq=False, kw_only=True)
-class ZOrderOnClusteredTableError(DeltaError):
+class ZOrderOnClusteredTableError(
+    DeltaError, code="DELTA_CLUSTERING_WITH_ZORDER_BY", state="42613", spark="AnalysisException"
+):
     """Z-order of a table that has clustering columns."""
 
-    code: ClassVar[str] = "DELTA_CLUSTERING_WITH_ZORDER_BY"
     table: str
-
-    def __str__(self) -> str:
-        return (
-            f"the table {self.table} is a clustered table, which cannot be Z-ordered\n"
-            "hint: use executeCompaction(), which clusters it by its clustering columns"
-        )
+    text = "the table {table} is a clustered table, which cannot be Z-ordered"
+    hint = "use executeCompaction(), which clusters it by its clustering columns"
 
 
-@dataclass(eq=False, kw_only=True)
-class ConditionOnClusteredTableError(DeltaError):
+class ConditionOnClusteredTableError(
+    DeltaError,
+    code="DELTA_CLUSTERING_WITH_PARTITION_PREDICATE",
+    state="0A000",
+    spark="UnsupportedOperationException",
+):
     """OPTIMIZE with a condition on a clustered table, which has no partitions."""
 
-    code: ClassVar[str] = "DELTA_CLUSTERING_WITH_PARTITION_PREDICATE"
     table: str
     condition: str
+    text = (
+        "the table {table} is a clustered table, so it has no partitions that the condition "
+        "({condition}) could select"
+    )
+    hint = "leave the condition out"
 
-    def __str__(self) -> str:
-        return (
-            f"the table {self.table} is a clustered table, so it has no partitions that the "
-            f"condition ({self.condition}) could select\nhint: leave the condition out"
-        )
 
-
-@dataclass(eq=False, kw_only=True)
-class FullOptimizeNotSupportedError(DeltaError):
+class FullOptimizeNotSupportedError(
+    DeltaError,
+    code="DELTA_OPTIMIZE_FULL_NOT_SUPPORTED",
+    state="42601",
+    spark="UnsupportedOperationException",
+):
     """OPTIMIZE FULL of a table without clustering columns."""
 
-    code: ClassVar[str] = "DELTA_OPTIMIZE_FULL_NOT_SUPPORTED"
     table: str
-
-    def __str__(self) -> str:
-        return (
-            f"OPTIMIZE FULL reclusters a table, but {self.table} has no clustering columns\n"
-            "hint: use executeCompaction() or executeZOrderBy(...)"
-        )
+    text = "OPTIMIZE FULL reclusters a table, but {table} has no clustering columns"
+    hint = "use executeCompaction() or executeZOrderBy(...)"
 
 
 RETENTION_CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
 _NO_CHECK = "call truckee vacuum with --no-retention-check"
 
 
-@dataclass(eq=False, kw_only=True)
-class RetentionTooShortError(DeltaError):
+class RetentionTooShortError(
+    DeltaError,
+    code="DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT",
+    state="22003",
+    spark="IllegalArgumentException",
+):
     """A vacuum was asked to delete files that the table promises to keep."""
 
-    code: ClassVar[str] = "DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT"
     hours: int
     least_hours: int
+    text = (
+        "a retention of {hours} hours is shorter than the {least_hours} hours for which the table "
+        "keeps deleted files; running readers and writers, and time travel, may need them"
+    )
+    hint = "retain at least {least_hours} hours, or, if nobody uses the table, {allow}"
 
-    def __str__(self) -> str:
-        allow = f"set {RETENTION_CHECK} to false" if has_session_settings() else _NO_CHECK
-        return (
-            f"a retention of {self.hours} hours is shorter than the {self.least_hours} hours for "
-            "which the table keeps deleted files; running readers and writers, and time travel, "
-            "may need them\n"
-            f"hint: retain at least {self.least_hours} hours, or, if nobody uses the table, {allow}"
-        )
+    @property
+    def allow(self) -> str:
+        """What lets a vacuum delete such files."""
+        return f"set {RETENTION_CHECK} to false" if has_session_settings() else _NO_CHECK
 
 
-@dataclass(eq=False, kw_only=True)
-class NegativeRetentionError(DeltaError):
+class NegativeRetentionError(
+    DeltaError,
+    code="DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE",
+    state="22003",
+    spark="IllegalArgumentException",
+):
     """A retention below zero."""
 
-    code: ClassVar[str] = "DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE"
     hours: int
+    text = "a retention of {hours} hours is negative"
+    hint = "pass 0 hours or more"
 
-    def __str__(self) -> str:
-        return f"a retention of {self.hours} hours is negative\nhint: pass 0 hours or more"
 
-
-@dataclass(eq=False, kw_only=True)
-class VacuumLiteError(DeltaError):
+class VacuumLiteError(DeltaError, code="DELTA_CANNOT_VACUUM_LITE", state="55000"):
     """VACUUM LITE needs commits that are gone."""
 
-    code: ClassVar[str] = "DELTA_CANNOT_VACUUM_LITE"
     table: str
     first: int
+    text = (
+        "VACUUM LITE of the table {table} needs the commits before version {first}, which the log "
+        "no longer has"
+    )
+    hint = "run a full vacuum once"
 
-    def __str__(self) -> str:
-        return (
-            f"VACUUM LITE of the table {self.table} needs the commits before version {self.first}, "
-            "which the log no longer has\nhint: run a full vacuum once"
-        )
 
-
-@dataclass(eq=False, kw_only=True)
-class InventoryError(DeltaError):
+class InventoryError(
+    DeltaError, code="DELTA_INVALID_INVENTORY_SCHEMA", state="42000", spark="AnalysisException"
+):
     """An inventory of files without the columns that a vacuum needs."""
 
-    code: ClassVar[str] = "DELTA_INVALID_INVENTORY_SCHEMA"
     found: str
     expected: str
-
-    def __str__(self) -> str:
-        return (
-            f"the inventory has the columns {self.found}\n"
-            f"hint: it needs the columns {self.expected}, in this order"
-        )
+    text = "the inventory has the columns {found}"
+    hint = "it needs the columns {expected}, in this order"
 
 
-@dataclass(eq=False, kw_only=True)
-class ConsumerNotFoundError(DeltaError):
+class ConsumerNotFoundError(DeltaError, code="DELTA_VACUUM_CONSUMER_NOT_FOUND", state="22023"):
     """A consumer whose files a vacuum should keep cannot be found."""
 
-    code: ClassVar[str] = "DELTA_VACUUM_CONSUMER_NOT_FOUND"
     consumer: str
     reason: str
-
-    def __str__(self) -> str:
-        return (
-            f"the files that {self.consumer} needs cannot be kept: {self.reason}\n"
-            "hint: name the checkpoint folder of a stream that reads this table, or a version"
-        )
+    text = "the files that {consumer} needs cannot be kept: {reason}"
+    hint = "name the checkpoint folder of a stream that reads this table, or a version"
 
 
-@dataclass(eq=False, kw_only=True)
-class RestoreVersionError(DeltaError):
+class RestoreVersionError(
+    DeltaError, code="DELTA_CANNOT_RESTORE_TABLE_VERSION", state="22003", spark="AnalysisException"
+):
     """The version does not exist, or not any more."""
 
-    code: ClassVar[str] = "DELTA_CANNOT_RESTORE_TABLE_VERSION"
     table: str
     version: int
     earliest: int
     latest: int
+    text = (
+        "the table {table} cannot be restored to version {version}: it has the versions {earliest} "
+        "to {latest}"
+    )
+    hint = "choose one of these"
 
-    def __str__(self) -> str:
-        return (
-            f"the table {self.table} cannot be restored to version {self.version}: it has the "
-            f"versions {self.earliest} to {self.latest}\nhint: choose one of these"
-        )
 
-
-@dataclass(eq=False, kw_only=True)
-class RestoreTimestampEarlierError(DeltaError):
+class RestoreTimestampEarlierError(
+    DeltaError,
+    code="DELTA_CANNOT_RESTORE_TIMESTAMP_EARLIER",
+    state="22003",
+    spark="AnalysisException",
+):
     """The time is before the first version that can be restored."""
 
-    code: ClassVar[str] = "DELTA_CANNOT_RESTORE_TIMESTAMP_EARLIER"
     table: str
     timestamp_ms: int
     earliest_ms: int
-
-    def __str__(self) -> str:
-        return (
-            f"the table {self.table} cannot be restored to {utc_text(self.timestamp_ms)}: its "
-            f"earliest version is from {utc_text(self.earliest_ms)}\n"
-            "hint: choose that time or a later one"
-        )
+    text = (
+        "the table {table} cannot be restored to {timestamp_ms!t}: its earliest version is from "
+        "{earliest_ms!t}"
+    )
+    hint = "choose that time or a later one"
 
 
-@dataclass(eq=False, kw_only=True)
-class RestoreTimestampGreaterError(DeltaError):
+class RestoreTimestampGreaterError(
+    DeltaError,
+    code="DELTA_CANNOT_RESTORE_TIMESTAMP_GREATER",
+    state="22003",
+    spark="AnalysisException",
+):
     """The time is after the latest version."""
 
-    code: ClassVar[str] = "DELTA_CANNOT_RESTORE_TIMESTAMP_GREATER"
     table: str
     timestamp_ms: int
     latest_ms: int
-
-    def __str__(self) -> str:
-        return (
-            f"the table {self.table} cannot be restored to {utc_text(self.timestamp_ms)}: its "
-            f"latest version is from {utc_text(self.latest_ms)}\n"
-            "hint: choose that time or an earlier one"
-        )
+    text = (
+        "the table {table} cannot be restored to {timestamp_ms!t}: its latest version is from "
+        "{latest_ms!t}"
+    )
+    hint = "choose that time or an earlier one"
 
 
-@dataclass(eq=False, kw_only=True)
-class RestoreMissingFilesError(DeltaError):
+class RestoreMissingFilesError(DeltaError, code="DELTA_RESTORE_MISSING_FILES", state="42K03"):
     """Files of the version to be restored are gone."""
 
-    code: ClassVar[str] = "DELTA_RESTORE_MISSING_FILES"
     table: str
     version: int
     count: int
     paths: tuple[str, ...]
 
-    def __str__(self) -> str:
+    def sentence(self) -> str:
         shown = "".join(f"\n  {path}" for path in self.paths)
         setting = (
             "; spark.sql.files.ignoreMissingFiles restores what is left, without the rows of these "

@@ -1,148 +1,114 @@
-"""Refused clones and manifests; nothing was written.
-
-DeltaError
-├── NonEmptyCloneError               the target is a table with files
-├── ClonePathError                   a target that is not an absolute path
-├── CloneSourceError                 a source that is not a Delta table
-├── CloneTargetError                 a target with two different paths
-├── CloneColumnMappingError          a column mapping mode other than that of the source
-├── ManifestModeError                an unknown kind of manifest
-├── ManifestVectorsError             a manifest of files with deletion vectors
-├── ManifestColumnMappingError       a manifest of files with column mapping
-└── ManifestPropertyError            a property that deletion vectors forbid
-"""
+"""Refused clones and manifests; nothing was written."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import ClassVar
 
 from truckee.errors.base import DeltaError
 
 
-@dataclass(eq=False, kw_only=True)
-class NonEmptyCloneError(DeltaError):
+class NonEmptyCloneError(DeltaError, code="DELTA_UNSUPPORTED_NON_EMPTY_CLONE", state="0AKDC"):
     """The target of a clone is a table that already has files."""
 
-    code: ClassVar[str] = "DELTA_UNSUPPORTED_NON_EMPTY_CLONE"
     table: str
     files: int
-
-    def __str__(self) -> str:
-        return (
-            f"the target {self.table} is a table with {self.files} file{'s' * (self.files != 1)}\n"
-            "hint: delete its rows first, or choose another target"
-        )
+    text = "the target {table} is a table with {files} file{files!p}"
+    hint = "delete its rows first, or choose another target"
 
 
-@dataclass(eq=False, kw_only=True)
-class ClonePathError(DeltaError):
+class ClonePathError(
+    DeltaError, code="DELTA_INVALID_CLONE_PATH", state="22KD1", spark="IllegalArgumentException"
+):
     """The target of a clone is not an absolute path."""
 
-    code: ClassVar[str] = "DELTA_INVALID_CLONE_PATH"
     path: str
+    text = "the target {path!r} is not an absolute path"
+    hint = "pass /data/copy or a URL"
 
-    def __str__(self) -> str:
-        return f"the target {self.path!r} is not an absolute path\nhint: pass /data/copy or a URL"
 
-
-@dataclass(eq=False, kw_only=True)
-class CloneSourceError(DeltaError):
+class CloneSourceError(
+    DeltaError, code="DELTA_CLONE_UNSUPPORTED_SOURCE", state="0AKDC", spark="AnalysisException"
+):
     """The source of a clone is a table of another format."""
 
-    code: ClassVar[str] = "DELTA_CLONE_UNSUPPORTED_SOURCE"
     source: str
     provider: str
-
-    def __str__(self) -> str:
-        return (
-            f"the source {self.source} is not a Delta table, but a {self.provider} table\n"
-            "hint: convert it with CONVERT TO DELTA first, or create the table AS SELECT"
-        )
+    text = "the source {source} is not a Delta table, but a {provider} table"
+    hint = "convert it with CONVERT TO DELTA first, or create the table AS SELECT"
 
 
-@dataclass(eq=False, kw_only=True)
-class CloneTargetError(DeltaError):
+class CloneTargetError(
+    DeltaError, code="DELTA_CLONE_AMBIGUOUS_TARGET", state="42613", spark="AnalysisException"
+):
     """The target of a clone is a path, and another path is given as its location."""
 
-    code: ClassVar[str] = "DELTA_CLONE_AMBIGUOUS_TARGET"
     location: str
     path: str
-
-    def __str__(self) -> str:
-        return (
-            f"the target is {self.path}, but the location is {self.location}\n"
-            "hint: leave LOCATION out"
-        )
+    text = "the target is {path}, but the location is {location}"
+    hint = "leave LOCATION out"
 
 
-@dataclass(eq=False, kw_only=True)
-class CloneColumnMappingError(DeltaError):
+class CloneColumnMappingError(
+    DeltaError,
+    code="DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE",
+    state="0AKDC",
+    spark="UnsupportedOperationException",
+):
     """A clone must have the same column mapping mode as its source."""
 
-    code: ClassVar[str] = "DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE"
     source: str
     target: str
-
-    def __str__(self) -> str:
-        return (
-            f"the source has the column mapping mode {self.source}, the clone would have "
-            f"{self.target}\nhint: leave delta.columnMapping.mode as it is in the source"
-        )
+    text = "the source has the column mapping mode {source}, the clone would have {target}"
+    hint = "leave delta.columnMapping.mode as it is in the source"
 
 
-@dataclass(eq=False, kw_only=True)
-class ManifestModeError(DeltaError):
+class ManifestModeError(
+    DeltaError, code="DELTA_MODE_NOT_SUPPORTED", state="0AKDC", spark="IllegalArgumentException"
+):
     """An unknown kind of manifest."""
 
-    code: ClassVar[str] = "DELTA_MODE_NOT_SUPPORTED"
     mode: str
+    text = "there is no manifest of the kind {mode!r}"
+    hint = "pass symlink_format_manifest"
 
-    def __str__(self) -> str:
-        return f"there is no manifest of the kind {self.mode!r}\nhint: pass symlink_format_manifest"
 
-
-@dataclass(eq=False, kw_only=True)
-class ManifestVectorsError(DeltaError):
+class ManifestVectorsError(
+    DeltaError,
+    code="DELTA_UNSUPPORTED_GENERATE_WITH_DELETION_VECTORS",
+    state="0A000",
+    spark="UnsupportedOperationException",
+):
     """Readers of a manifest would show rows that deletion vectors delete."""
 
-    code: ClassVar[str] = "DELTA_UNSUPPORTED_GENERATE_WITH_DELETION_VECTORS"
     table: str
     files: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.files} files of the table {self.table} have deletion vectors, which readers of "
-            "a manifest cannot apply\n"
-            "hint: rewrite these files first: table.optimize().purge()"
-        )
+    text = (
+        "{files} files of the table {table} have deletion vectors, which readers of a manifest "
+        "cannot apply"
+    )
+    hint = "rewrite these files first: table.optimize().purge()"
 
 
-@dataclass(eq=False, kw_only=True)
-class ManifestColumnMappingError(DeltaError):
+class ManifestColumnMappingError(
+    DeltaError,
+    code="DELTA_UNSUPPORTED_MANIFEST_GENERATION_WITH_COLUMN_MAPPING",
+    state="0AKDC",
+    spark="UnsupportedOperationException",
+):
     """Readers of a manifest would not find the columns of the files."""
 
-    code: ClassVar[str] = "DELTA_UNSUPPORTED_MANIFEST_GENERATION_WITH_COLUMN_MAPPING"
     table: str
-
-    def __str__(self) -> str:
-        return (
-            f"the table {self.table} has column mapping, which readers of a manifest cannot apply\n"
-            "hint: read the table itself instead"
-        )
+    text = "the table {table} has column mapping, which readers of a manifest cannot apply"
+    hint = "read the table itself instead"
 
 
-@dataclass(eq=False, kw_only=True)
-class ManifestPropertyError(DeltaError):
+class ManifestPropertyError(
+    DeltaError, code="DELTA_VIOLATE_TABLE_PROPERTY_VALIDATION_FAILED", state="0A000"
+):
     """A table with deletion vectors cannot have a manifest."""
 
-    code: ClassVar[str] = "DELTA_VIOLATE_TABLE_PROPERTY_VALIDATION_FAILED"
     table: str
     reason: str
-
-    def __str__(self) -> str:
-        return (
-            "delta.compatibility.symlinkFormatManifest.enabled cannot be true for the table "
-            f"{self.table}: {self.reason}\n"
-            "hint: unset delta.enableDeletionVectors and run table.optimize().purge() first"
-        )
+    text = (
+        "delta.compatibility.symlinkFormatManifest.enabled cannot be true for the table {table}: "
+        "{reason}"
+    )
+    hint = "unset delta.enableDeletionVectors and run table.optimize().purge() first"

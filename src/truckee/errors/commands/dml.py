@@ -1,43 +1,9 @@
 """Refused DELETE, UPDATE and MERGE; nothing was written.
 
-DeltaError
-├── AppendOnlyTargetError            rows of an append-only table would change
-├── InvalidExpressionError           a condition or value that cannot be used
-│   ├── UnresolvedColumnError          it names an unknown column
-│   │   └── MissingColumnError           in a command that is no MERGE
-│   ├── AmbiguousColumnError           it names a column that exists twice
-│   ├── ForeignColumnError             it has a column of another DataFrame
-│   ├── SubqueryNotSupportedError      it has a subquery
-│   ├── NonDeterministicError          it may give another result each time
-│   └── AggregateNotSupportedError     it is about many rows at once
-├── AssignmentError                  a value that cannot be assigned to a column
-│   ├── UnknownTargetColumnError       there is no such column
-│   │   └── MissingTargetColumnError     in a command that is no MERGE
-│   ├── ConflictingAssignmentsError    two values for one column
-│   │   └── DuplicateInsertColumnError   in an INSERT of MERGE
-│   ├── AssignmentTypeError            a value of another type
-│   └── IdentityUpdateError            an identity column
-├── GeneratedColumnViewError         through a view of a table with generated columns
-├── RowIdsNotKeptError               rows have ids, but no column to store them
-└── RowCountMismatchError            a wrong number of rows was written
-
 Refused MERGE commands, and target rows that match several source rows.
-
-DeltaError
-├── MergeWithoutClauseError                   no WHEN at all
-├── ClauseOrderError                          a clause that is never reached
-│   ├── NonLastMatchedClauseError
-│   ├── NonLastNotMatchedClauseError
-│   └── NonLastNotMatchedBySourceClauseError
-├── StreamingSourceError                      the source is a stream
-├── NestedInsertError                         a value for a field of a struct in an INSERT
-└── MultipleMatchesError                      several source rows match one target row
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import ClassVar
 
 from truckee.errors.base import DeltaError
 from truckee.errors.commit import AppendOnlyTableError
@@ -48,45 +14,34 @@ def is_of_merge(what: str) -> bool:
     return "MERGE" in what or "WHEN " in what
 
 
-@dataclass(eq=False, kw_only=True)
 class AppendOnlyTargetError(AppendOnlyTableError):
     """A command would change rows of an append-only table."""
 
     path: str = ""
-
-    def __str__(self) -> str:
-        return (
-            f"{self.operation} changes rows, but the table {self.table} is append-only\n"
-            "hint: set the table property 'delta.appendOnly' to 'false' to allow it"
-        )
+    text = "{operation} changes rows, but the table {table} is append-only"
+    hint = "set the table property 'delta.appendOnly' to 'false' to allow it"
 
 
-@dataclass(eq=False, kw_only=True)
-class InvalidExpressionError(DeltaError):
+class InvalidExpressionError(
+    DeltaError, code="DELTA_INVALID_EXPRESSION", state="42000", spark="AnalysisException"
+):
     """An expression cannot be used; `what` says which part of the command it is."""
 
-    code: ClassVar[str] = "DELTA_INVALID_EXPRESSION"
     what: str
     expression: str
     reason: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.what} ({self.expression}) cannot be used: {self.reason}"
+    text = "{what} ({expression}) cannot be used: {reason}"
 
 
-@dataclass(eq=False, kw_only=True)
-class UnresolvedColumnError(InvalidExpressionError):
+class UnresolvedColumnError(
+    InvalidExpressionError, code="DELTA_MERGE_UNRESOLVED_EXPRESSION", state="42601"
+):
     """An expression names an unknown column."""
 
-    code: ClassVar[str] = "DELTA_MERGE_UNRESOLVED_EXPRESSION"
     column: str
     columns: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return (
-            f"{self.what} ({self.expression}) names {self.column}, which is not a column here\n"
-            f"hint: use one of [{', '.join(self.columns)}]{self._also()}"
-        )
+    text = "{what} ({expression}) names {column}, which is not a column here"
+    hint = "use one of [{columns}]{_also}"
 
     def _also(self) -> str:
         alias = self.column.rpartition("`.`")[0].strip("`")
@@ -96,302 +51,234 @@ class UnresolvedColumnError(InvalidExpressionError):
         return "; put strings in single quotes" if takes_text else ""
 
 
-@dataclass(eq=False, kw_only=True)
-class MissingColumnError(UnresolvedColumnError):
+class MissingColumnError(
+    UnresolvedColumnError, code="UNRESOLVED_COLUMN.WITH_SUGGESTION", state="42703"
+):
     """The same in DELETE, UPDATE and INSERT, for which Delta has Spark's own error class."""
 
-    code: ClassVar[str] = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
 
-
-@dataclass(eq=False, kw_only=True)
-class AmbiguousColumnError(InvalidExpressionError):
+class AmbiguousColumnError(InvalidExpressionError, code="AMBIGUOUS_REFERENCE", state="42704"):
     """An expression names a column that exists more than once."""
 
-    code: ClassVar[str] = "AMBIGUOUS_REFERENCE"
     column: str
     candidates: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.what} ({self.expression}) names {self.column}, which can be any of "
-            f"{self.candidates}\nhint: put the alias of the table before the name"
-        )
+    text = "{what} ({expression}) names {column}, which can be any of {candidates}"
+    hint = "put the alias of the table before the name"
 
 
-@dataclass(eq=False, kw_only=True)
-class ForeignColumnError(InvalidExpressionError):
+class ForeignColumnError(InvalidExpressionError, code="MISSING_ATTRIBUTES", state="XX000"):
     """An expression has a Column that belongs to another DataFrame."""
 
-    code: ClassVar[str] = "MISSING_ATTRIBUTES"
     column: str
     columns: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return (
-            f"{self.what} ({self.expression}) has {self.column} of a DataFrame that is not part of "
-            "the command\n"
-            f"hint: name one of [{', '.join(self.columns)}] by text or with functions.col, or take "
-            "it from toDF() of this table"
-        )
+    text = "{what} ({expression}) has {column} of a DataFrame that is not part of the command"
+    hint = (
+        "name one of [{columns}] by text or with functions.col, or take it from toDF() of this "
+        "table"
+    )
 
 
-@dataclass(eq=False, kw_only=True)
-class SubqueryNotSupportedError(InvalidExpressionError):
+class SubqueryNotSupportedError(
+    InvalidExpressionError, code="DELTA_UNSUPPORTED_SUBQUERY", state="0AKDC"
+):
     """A condition has a subquery."""
 
-    code: ClassVar[str] = "DELTA_UNSUPPORTED_SUBQUERY"
-
-    def __str__(self) -> str:
-        return (
-            f"{self.what} ({self.expression}) has a subquery, which is not supported\n"
-            "hint: use merge with the subquery as its source"
-        )
+    text = "{what} ({expression}) has a subquery, which is not supported"
+    hint = "use merge with the subquery as its source"
 
 
-@dataclass(eq=False, kw_only=True)
-class NonDeterministicError(InvalidExpressionError):
+class NonDeterministicError(
+    InvalidExpressionError, code="DELTA_NON_DETERMINISTIC_FUNCTION_NOT_SUPPORTED", state="0AKDC"
+):
     """A condition is not deterministic, but is evaluated more than once."""
 
-    code: ClassVar[str] = "DELTA_NON_DETERMINISTIC_FUNCTION_NOT_SUPPORTED"
-
-    def __str__(self) -> str:
-        return (
-            f"{self.what} ({self.expression}) is not deterministic\n"
-            "hint: write the values to a table first, and compare with those"
-        )
+    text = "{what} ({expression}) is not deterministic"
+    hint = "write the values to a table first, and compare with those"
 
 
-@dataclass(eq=False, kw_only=True)
-class AggregateNotSupportedError(InvalidExpressionError):
+class AggregateNotSupportedError(
+    InvalidExpressionError, code="DELTA_AGGREGATION_NOT_SUPPORTED", state="42903"
+):
     """A condition on one row has an aggregate or window function."""
 
-    code: ClassVar[str] = "DELTA_AGGREGATION_NOT_SUPPORTED"
-
-    def __str__(self) -> str:
-        return (
-            f"{self.what} ({self.expression}) has an aggregate or window function, but it is about "
-            "one row at a time\n"
-            "hint: compute the value first, and compare with that"
-        )
+    text = (
+        "{what} ({expression}) has an aggregate or window function, but it is about one row at a "
+        "time"
+    )
+    hint = "compute the value first, and compare with that"
 
 
-@dataclass(eq=False, kw_only=True)
-class AssignmentError(DeltaError):
+class AssignmentError(
+    DeltaError, code="DELTA_INVALID_ASSIGNMENT", state="42846", spark="AnalysisException"
+):
     """A value cannot be assigned to a column; `what` says which clause assigns it."""
 
-    code: ClassVar[str] = "DELTA_INVALID_ASSIGNMENT"
     what: str
     column: str
 
 
-@dataclass(eq=False, kw_only=True)
-class UnknownTargetColumnError(AssignmentError):
+class UnknownTargetColumnError(
+    AssignmentError, code="DELTA_MERGE_UNRESOLVED_EXPRESSION", state="42601"
+):
     """An assignment to a column that the table does not have."""
 
-    code: ClassVar[str] = "DELTA_MERGE_UNRESOLVED_EXPRESSION"
     columns: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return (
-            f"{self.what} assigns to {self.column}, which is not a column of the table\n"
-            f"hint: use one of [{', '.join(self.columns)}]"
-        )
+    text = "{what} assigns to {column}, which is not a column of the table"
+    hint = "use one of [{columns}]"
 
 
-@dataclass(eq=False, kw_only=True)
-class MissingTargetColumnError(UnknownTargetColumnError):
+class MissingTargetColumnError(
+    UnknownTargetColumnError, code="UNRESOLVED_COLUMN.WITH_SUGGESTION", state="42703"
+):
     """The same in UPDATE, for which Delta has Spark's own error class."""
 
-    code: ClassVar[str] = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
 
-
-@dataclass(eq=False, kw_only=True)
-class ConflictingAssignmentsError(AssignmentError):
+class ConflictingAssignmentsError(AssignmentError, code="DELTA_CONFLICT_SET_COLUMN", state="42701"):
     """Two assignments to one column, or to a struct and one of its fields."""
 
-    code: ClassVar[str] = "DELTA_CONFLICT_SET_COLUMN"
     other: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.what} assigns to both {self.other} and {self.column}\n"
-            "hint: assign to each column once; a struct is set as a whole or field by field"
-        )
+    text = "{what} assigns to both {other} and {column}"
+    hint = "assign to each column once; a struct is set as a whole or field by field"
 
 
-@dataclass(eq=False, kw_only=True)
-class DuplicateInsertColumnError(ConflictingAssignmentsError):
+class DuplicateInsertColumnError(
+    ConflictingAssignmentsError, code="DELTA_DUPLICATE_COLUMNS_ON_INSERT"
+):
     """The same in an INSERT of MERGE, for which Delta has another error class."""
 
-    code: ClassVar[str] = "DELTA_DUPLICATE_COLUMNS_ON_INSERT"
 
-
-@dataclass(eq=False, kw_only=True)
-class AssignmentTypeError(AssignmentError):
+class AssignmentTypeError(AssignmentError, code="DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION"):
     """The type of a value cannot be stored in its column."""
 
-    code: ClassVar[str] = "DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION"
     found: str
     expected: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.what} assigns a value of type {self.found} to {self.column}, but the column is "
-            f"{self.expected}\nhint: cast the value"
-        )
+    text = "{what} assigns a value of type {found} to {column}, but the column is {expected}"
+    hint = "cast the value"
 
 
-@dataclass(eq=False, kw_only=True)
-class IdentityUpdateError(AssignmentError):
+class IdentityUpdateError(
+    AssignmentError, code="DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED", state="42808"
+):
     """An assignment to an identity column."""
 
-    code: ClassVar[str] = "DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED"
-
-    def __str__(self) -> str:
-        return (
-            f"{self.what} assigns to {self.column}, which is GENERATED AS IDENTITY\n"
-            f"hint: leave {self.column} out"
-        )
+    text = "{what} assigns to {column}, which is GENERATED AS IDENTITY"
+    hint = "leave {column} out"
 
 
-@dataclass(eq=False, kw_only=True)
-class RowIdsNotKeptError(DeltaError):
+class RowIdsNotKeptError(
+    DeltaError,
+    code="DELTA_ROW_TRACKING_ILLEGAL_OPERATION",
+    state="0A000",
+    spark="UnsupportedOperationException",
+):
     """Rows would move to another file, and the table has no columns to store their ids in."""
 
-    code: ClassVar[str] = "DELTA_ROW_TRACKING_ILLEGAL_OPERATION"
     table: str
     operation: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.operation} rewrites rows, but row tracking is on for the table {self.table} "
-            "and it has no columns to store their ids in\n"
-            "hint: switch row tracking off and on again, which gives the table such columns"
-        )
+    text = (
+        "{operation} rewrites rows, but row tracking is on for the table {table} and it has no "
+        "columns to store their ids in"
+    )
+    hint = "switch row tracking off and on again, which gives the table such columns"
 
 
-@dataclass(eq=False, kw_only=True)
-class RowCountMismatchError(DeltaError):
+class RowCountMismatchError(DeltaError, code="DELTA_NUM_RECORDS_MISMATCH", state="XXKDS"):
     """The number of written rows is not the expected one."""
 
-    code: ClassVar[str] = "DELTA_NUM_RECORDS_MISMATCH"
     table: str
     operation: str
     expected: int
     written: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.operation} of the table {self.table} wrote {self.written} rows, but "
-            f"{self.expected} were expected; nothing was changed\n"
-            "hint: make sure that the conditions give the same result each time they are evaluated"
-        )
+    text = (
+        "{operation} of the table {table} wrote {written} rows, but {expected} were expected; "
+        "nothing was changed"
+    )
+    hint = "make sure that the conditions give the same result each time they are evaluated"
 
 
-@dataclass(eq=False, kw_only=True)
-class GeneratedColumnViewError(DeltaError):
+class GeneratedColumnViewError(
+    DeltaError, code="DELTA_OPERATION_ON_TEMP_VIEW_WITH_GENERATED_COLS_NOT_SUPPORTED", state="0A000"
+):
     """Rows of a table with generated columns were to be changed through a view."""
 
-    code: ClassVar[str] = "DELTA_OPERATION_ON_TEMP_VIEW_WITH_GENERATED_COLS_NOT_SUPPORTED"
     operation: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.operation} through a view of a table that has generated columns is not "
-            f"supported\nhint: name the table itself in {self.operation}"
-        )
+    text = "{operation} through a view of a table that has generated columns is not supported"
+    hint = "name the table itself in {operation}"
 
 
-@dataclass(eq=False, kw_only=True)
-class MergeWithoutClauseError(DeltaError):
+class MergeWithoutClauseError(
+    DeltaError, code="DELTA_MERGE_MISSING_WHEN", state="42601", spark="AnalysisException"
+):
     """A merge without any WHEN clause."""
 
-    code: ClassVar[str] = "DELTA_MERGE_MISSING_WHEN"
-
-    def __str__(self) -> str:
-        return (
-            "the merge has no WHEN clause\n"
-            "hint: add a clause, for example whenMatchedUpdateAll() or "
-            "whenNotMatchedInsertAll()"
-        )
+    text = "the merge has no WHEN clause"
+    hint = "add a clause, for example whenMatchedUpdateAll() or whenNotMatchedInsertAll()"
 
 
-@dataclass(eq=False, kw_only=True)
-class ClauseOrderError(DeltaError):
+class ClauseOrderError(
+    DeltaError,
+    code="DELTA_NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION",
+    state="42601",
+    spark="AnalysisException",
+):
     """A clause without a condition makes later clauses of its kind unreachable."""
 
-    code: ClassVar[str] = "DELTA_NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION"
     clause: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.clause} has no condition, so the clauses of its kind that follow are never "
-            "reached\nhint: give it a condition, or make it the last one"
-        )
+    text = "{clause} has no condition, so the clauses of its kind that follow are never reached"
+    hint = "give it a condition, or make it the last one"
 
 
-@dataclass(eq=False, kw_only=True)
 class NonLastMatchedClauseError(ClauseOrderError):
     """A WHEN MATCHED clause without a condition that is not the last one."""
 
 
-@dataclass(eq=False, kw_only=True)
-class NonLastNotMatchedClauseError(ClauseOrderError):
+class NonLastNotMatchedClauseError(
+    ClauseOrderError, code="DELTA_NON_LAST_NOT_MATCHED_CLAUSE_OMIT_CONDITION"
+):
     """A WHEN NOT MATCHED clause without a condition that is not the last one."""
 
-    code: ClassVar[str] = "DELTA_NON_LAST_NOT_MATCHED_CLAUSE_OMIT_CONDITION"
 
-
-@dataclass(eq=False, kw_only=True)
-class NonLastNotMatchedBySourceClauseError(ClauseOrderError):
+class NonLastNotMatchedBySourceClauseError(
+    ClauseOrderError, code="DELTA_NON_LAST_NOT_MATCHED_BY_SOURCE_CLAUSE_OMIT_CONDITION"
+):
     """A WHEN NOT MATCHED BY SOURCE clause without a condition that is not the last one."""
 
-    code: ClassVar[str] = "DELTA_NON_LAST_NOT_MATCHED_BY_SOURCE_CLAUSE_OMIT_CONDITION"
 
-
-@dataclass(eq=False, kw_only=True)
-class StreamingSourceError(DeltaError):
+class StreamingSourceError(
+    DeltaError, code="DELTA_MERGE_STREAMING_SOURCE", state="0A000", spark="AnalysisException"
+):
     """The source of a merge is a stream."""
 
-    code: ClassVar[str] = "DELTA_MERGE_STREAMING_SOURCE"
-
-    def __str__(self) -> str:
-        return (
-            "the source of the merge is a streaming DataFrame\n"
-            "hint: merge each batch of it with writeStream.foreachBatch"
-        )
+    text = "the source of the merge is a streaming DataFrame"
+    hint = "merge each batch of it with writeStream.foreachBatch"
 
 
-@dataclass(eq=False, kw_only=True)
-class NestedInsertError(AssignmentError):
+class NestedInsertError(
+    AssignmentError, code="DELTA_UNSUPPORTED_NESTED_FIELD_IN_OPERATION", state="0AKDC"
+):
     """An INSERT assigns to a field of a struct."""
 
-    code: ClassVar[str] = "DELTA_UNSUPPORTED_NESTED_FIELD_IN_OPERATION"
-
-    def __str__(self) -> str:
-        return (
-            f"{self.what} assigns to {self.column}, which is a field of a struct\n"
-            "hint: assign to the whole column, with struct or named_struct"
-        )
+    text = "{what} assigns to {column}, which is a field of a struct"
+    hint = "assign to the whole column, with struct or named_struct"
 
 
-@dataclass(eq=False, kw_only=True)
-class MultipleMatchesError(DeltaError):
+class MultipleMatchesError(
+    DeltaError,
+    code="DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",
+    state="21506",
+    spark="UnsupportedOperationException",
+):
     """One row of the target matches several rows of the source.
 
     `row` shows the target row's values in the columns that the condition reads.
     """
 
-    code: ClassVar[str] = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
     table: str
     condition: str
     row: str
     matches: int
-
-    def __str__(self) -> str:
-        return (
-            "Cannot perform Merge as multiple source rows matched: "
-            f"{self.matches} rows of the source match the row ({self.row}) of the table "
-            f"{self.table} by {self.condition}; nothing was changed\n"
-            "hint: keep only one source row per key, regardless of the clause conditions"
-        )
+    text = (
+        "Cannot perform Merge as multiple source rows matched: {matches} rows of the source match "
+        "the row ({row}) of the table {table} by {condition}; nothing was changed"
+    )
+    hint = "keep only one source row per key, regardless of the clause conditions"

@@ -1,1 +1,0 @@
-"""SQLSTATEs of error classes."""
