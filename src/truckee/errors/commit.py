@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from truckee.errors.base import DeltaError
 
+_SHOWN = 80
+
 
 class InvalidCommitError(DeltaError, code="DELTA_INVALID_COMMIT", state="2D521"):
     """Something in the staged actions breaks a rule of the protocol; nothing was written."""
@@ -204,3 +206,33 @@ class NoVersionLeftError(InvalidCommitError):
     version: int
     text = "the table {table} is at version {version}, after which there is no other"
     hint = "a file of its log has a wrong version in its name; remove it"
+
+
+class UnreadableCommitError(InvalidCommitError):
+    """The commit would have values that no reader of the log accepts."""
+
+    reason: str
+    text = (
+        "the next version of the table {table} could not be read: {reason}; nothing was committed"
+    )
+    hint = "a value in the table's log or in the request is out of range"
+
+
+class InvalidStateError(DeltaError, code="DELTA_INVALID_COMMIT", state="2D521"):
+    """The log has a value from which the next commit cannot be computed; nothing was committed."""
+
+    key: str
+    found: str
+    needs: str
+    text = (
+        "the next commit depends on {key} of the table, which is {found_start} and must be "
+        "{needs}; nothing was committed"
+    )
+    hint = (
+        "the log is damaged, or another program wrote a wrong value; restore the table to a "
+        "version before it, or repair the log"
+    )
+
+    def found_start(self) -> str:
+        """Return the value, or as much of it as a message shows."""
+        return self.found if len(self.found) <= _SHOWN else f"{self.found[:_SHOWN]}..."

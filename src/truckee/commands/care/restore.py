@@ -45,7 +45,11 @@ from truckee.options.arguments import checked_version, class_text
 from truckee.options.text import Options
 from truckee.options.timestamps import timestamp_ms
 from truckee.protocol.actions import Metadata
-from truckee.protocol.column_metadata import IDENTITY_HIGH_WATER_MARK_KEY, IDENTITY_STEP_KEY
+from truckee.protocol.column_metadata import (
+    IDENTITY_HIGH_WATER_MARK_KEY,
+    IDENTITY_STEP_KEY,
+    identity_number,
+)
 from truckee.protocol.features import check_writable, supported_features, upgraded_protocol
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import parse_schema
@@ -227,7 +231,9 @@ def _metadata(plan: RestorePlan) -> Metadata:
         if IDENTITY_STEP_KEY in field.metadata
     }
     marks = {
-        field.physical_name: int(field.metadata[IDENTITY_HIGH_WATER_MARK_KEY])
+        field.physical_name: identity_number(
+            field.name, field.metadata, IDENTITY_HIGH_WATER_MARK_KEY
+        )
         for field in parse_schema(now.schema_string).fields
         if field.physical_name in identity and IDENTITY_HIGH_WATER_MARK_KEY in field.metadata
     }

@@ -11,13 +11,14 @@ from pyspark.sql import functions as sf
 from truckee.commands.ddl.alter_columns import commit_info_field
 from truckee.commands.schema.edits import changed_column
 from truckee.commands.table_plan import table_plan
-from truckee.errors.columns import NotAnIdentityColumnError
+from truckee.errors.columns import IdentityExhaustedError, NotAnIdentityColumnError
 from truckee.errors.commands.dml import MissingColumnError
 from truckee.log.snapshot import load_snapshot
 from truckee.protocol.column_metadata import (
     IDENTITY_HIGH_WATER_MARK_KEY,
     IDENTITY_START_KEY,
     IDENTITY_STEP_KEY,
+    identity_number,
 )
 from truckee.protocol.schema import StructField, find_column
 from truckee.spark.jvm.projection import column as column_of
@@ -43,7 +44,11 @@ def sync_identity(spark: SparkSession, storage: Storage, column: Sequence[str]) 
         )
     if len(path) != 1 or IDENTITY_STEP_KEY not in chain.field.metadata:
         raise NotAnIdentityColumnError(column=".".join(path))
-    farthest = sf.max if int(chain.field.metadata[IDENTITY_STEP_KEY]) > 0 else sf.min
+    farthest = (
+        sf.max
+        if identity_number(chain.field.name, chain.field.metadata, IDENTITY_STEP_KEY) > 0
+        else sf.min
+    )
     row = snapshot_frame(spark, snapshot).select(farthest(column_of(chain.field.name))).first()
     found = None if row is None else row[0]
     schema = changed_column(snapshot.schema, path, lambda field: synced_field(field, found))
@@ -60,12 +65,18 @@ def sync_identity(spark: SparkSession, storage: Storage, column: Sequence[str]) 
 
 def synced_field(field: StructField, farthest: int | None) -> StructField:
     """Return an identity column whose mark is not behind any number in the table."""
-    start, step = (int(field.metadata[key]) for key in (IDENTITY_START_KEY, IDENTITY_STEP_KEY))
+    start, step = (
+        identity_number(field.name, field.metadata, key)
+        for key in (IDENTITY_START_KEY, IDENTITY_STEP_KEY)
+    )
     if farthest is None or (farthest - start) * step < 0:
         return field
     steps = -(-(farthest - start) // step)  # round up to the next valid number
     mark = start + steps * step
-    old = field.metadata.get(IDENTITY_HIGH_WATER_MARK_KEY)
-    if old is not None and (int(old) - mark) * step >= 0:
-        return field
+    if field.metadata.get(IDENTITY_HIGH_WATER_MARK_KEY) is not None:
+        old = identity_number(field.name, field.metadata, IDENTITY_HIGH_WATER_MARK_KEY)
+        if (old - mark) * step >= 0:
+            return field
+    if not -(1 << 63) <= mark < 1 << 63:
+        raise IdentityExhaustedError(column=field.name, last=farthest)
     return replace(field, metadata={**field.metadata, IDENTITY_HIGH_WATER_MARK_KEY: mark})

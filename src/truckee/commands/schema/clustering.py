@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
 from truckee.commands.schema.column_rules import checked_clustering_columns
 from truckee.errors.columns import ClusteringFeatureError, PartitionsForClusteredTableError
+from truckee.errors.commit import InvalidStateError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import DomainMetadata, Metadata
+from truckee.protocol.json_text import json_object, shown
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import StructType, nested_fields
 from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
+
+_COLUMNS = "clusteringColumns"
 
 
 def clustering_features() -> tuple[str, ...]:
@@ -66,11 +69,19 @@ def clustering_paths(snapshot: Snapshot) -> list[list[str]] | None:
 
 
 def clustered_columns(domain: DomainMetadata) -> tuple[tuple[str, ...], ...]:
-    """Return the physical paths of the columns that a domain of clustering records."""
-    found: dict[str, Any] = msgspec.json.decode(domain.configuration)
-    columns = found.get("clusteringColumns", ())
-    # The protocol's example has one name for each column; Delta writes the names of its path.
-    return tuple((path,) if isinstance(path, str) else tuple(path) for path in columns)
+    """Return the physical paths of the columns that a domain of clustering records.
+
+    Raises InvalidStateError if it does not list columns.
+    """
+    found = json_object(f"the domain {CLUSTERING_DOMAIN}", domain.configuration)
+    columns = found.get(_COLUMNS, [])
+    try:
+        # The protocol's example has one name for each column; Delta writes the names of its path.
+        paths = msgspec.convert(columns, list[str | tuple[str, ...]])
+    except msgspec.ValidationError as error:
+        needs = "a list of column names"
+        raise InvalidStateError(key=_COLUMNS, found=shown(columns), needs=needs) from error
+    return tuple((path,) if isinstance(path, str) else path for path in paths)
 
 
 def kept_clustering(snapshot: Snapshot | None, schema: StructType) -> DomainMetadata | None:
@@ -90,7 +101,7 @@ def no_clustering() -> DomainMetadata:
 def recorded_clustering(paths: Iterable[tuple[str, ...]]) -> DomainMetadata:
     """Return the domain that records columns by these physical paths."""
     configuration = {
-        "clusteringColumns": [list(path) for path in paths],
+        _COLUMNS: [list(path) for path in paths],
         "domainName": CLUSTERING_DOMAIN,
     }
     return DomainMetadata(

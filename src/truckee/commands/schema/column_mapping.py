@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from truckee.commands.schema.edits import with_edited_fields, without_metadata
 from truckee.protocol.actions import Metadata
 from truckee.protocol.column_metadata import COLUMN_ID_KEY, PHYSICAL_NAME_KEY
+from truckee.protocol.json_text import LARGEST_INT32, whole_number
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import (
     ArrayType,
@@ -57,11 +58,20 @@ def with_column_mapping(
         last = max(last, before.max_column_id)
         if before.column_mapping_mode == properties.column_mapping_mode:
             schema = _with_kept_ids(schema, parse_schema(replaced.schema_string))
-    used = [chain.field.column_id or 0 for chain in nested_fields(schema)]
-    ids = _Ids(max(last, *used), keep_names)
+    known = [chain.field.metadata for chain in nested_fields(schema)]
+    used = [_checked_id(each[COLUMN_ID_KEY]) for each in known if COLUMN_ID_KEY in each]
+    ids = _Ids(
+        max([whole_number(MAX_ID_KEY, last, least=0, most=LARGEST_INT32), *used]), keep_names
+    )
     mapped = ids.struct(schema)
+    whole_number(MAX_ID_KEY, ids.last, least=0, most=LARGEST_INT32)
     configuration = {**metadata.configuration, MAX_ID_KEY: str(ids.last)}
     return replace(metadata, schema_string=mapped.to_json(), configuration=configuration)
+
+
+def _checked_id(found: object) -> int:
+    # The ids of Parquet's columns have 32 bits.
+    return whole_number(COLUMN_ID_KEY, found, least=0, most=LARGEST_INT32)
 
 
 def _with_kept_ids(schema: StructType, before: StructType) -> StructType:

@@ -18,7 +18,9 @@ from truckee.errors.commands.alter import (
     OnlyColumnDropError,
     TypeChangeError,
 )
+from truckee.errors.commit import InvalidStateError
 from truckee.protocol.column_metadata import TYPE_CHANGES_KEY
+from truckee.protocol.json_text import shown
 from truckee.protocol.schema import (
     VOID,
     ArrayType,
@@ -303,7 +305,10 @@ def recorded(field: StructField, new: DataType) -> StructField:
     changes = list(_type_changes(field.type, new, ()))
     if not changes:
         return replace(field, type=new)
-    known = field.metadata.get(TYPE_CHANGES_KEY, ())
+    known = field.metadata.get(TYPE_CHANGES_KEY) or []
+    if not isinstance(known, list):
+        key = f"{TYPE_CHANGES_KEY} of the column {field.name}"
+        raise InvalidStateError(key=key, found=shown(known), needs="a list of type changes")
     return replace(
         field, type=new, metadata={**field.metadata, TYPE_CHANGES_KEY: [*known, *changes]}
     )

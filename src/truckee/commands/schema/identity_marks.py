@@ -7,7 +7,11 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from truckee.protocol.actions import Metadata
-from truckee.protocol.column_metadata import IDENTITY_HIGH_WATER_MARK_KEY, IDENTITY_STEP_KEY
+from truckee.protocol.column_metadata import (
+    IDENTITY_HIGH_WATER_MARK_KEY,
+    IDENTITY_STEP_KEY,
+    identity_number,
+)
 from truckee.protocol.schema import StructField, StructType, parse_schema
 
 
@@ -26,7 +30,11 @@ def with_identity_marks(metadata: Metadata, marks: Mapping[str, int]) -> Metadat
 
 
 def _marked(field: StructField, mark: int) -> StructField:
-    before = field.metadata.get(IDENTITY_HIGH_WATER_MARK_KEY, mark)
-    farthest = max if int(field.metadata[IDENTITY_STEP_KEY]) > 0 else min
-    noted = {**field.metadata, IDENTITY_HIGH_WATER_MARK_KEY: farthest(int(before), mark)}
-    return replace(field, metadata=noted)
+    if field.metadata.get(IDENTITY_HIGH_WATER_MARK_KEY) is not None:
+        farthest = (
+            max if identity_number(field.name, field.metadata, IDENTITY_STEP_KEY) > 0 else min
+        )
+        mark = farthest(
+            identity_number(field.name, field.metadata, IDENTITY_HIGH_WATER_MARK_KEY), mark
+        )
+    return replace(field, metadata={**field.metadata, IDENTITY_HIGH_WATER_MARK_KEY: mark})

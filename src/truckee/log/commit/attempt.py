@@ -11,7 +11,7 @@ values, but lists and objects among them are *strings that contain JSON*:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -20,10 +20,26 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from truckee.errors.commit import RowIdsWithoutStatisticsError
+from truckee.errors.commit import (
+    InvalidStateError,
+    RowIdsWithoutStatisticsError,
+    UnreadableCommitError,
+)
 from truckee.log.commit.conflicts import ROW_TRACKING_BACKFILL, IsolationLevel
 from truckee.log.files.commits import Commit
-from truckee.protocol.actions import Action, AddFile, CommitInfo, DomainMetadata, Metadata, Protocol
+from truckee.protocol.actions import (
+    Action,
+    AddCDCFile,
+    AddFile,
+    CommitInfo,
+    DomainMetadata,
+    Metadata,
+    Protocol,
+    RemoveFile,
+    decode_actions,
+    encode_actions,
+)
+from truckee.protocol.json_text import LARGEST_INT64, NOT_JSON, json_object, shown, whole_number
 from truckee.protocol.paths import decode_path
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.stats import parse_stats
@@ -100,7 +116,11 @@ class StagedCommit:
 
 
 def commit_actions(staged: StagedCommit, base: Base, now_ms: int) -> tuple[Action, ...]:
-    """Return the lines of the commit that follows `base`, commitInfo first."""
+    """Return the lines of the commit that follows `base`, commitInfo first.
+
+    Raises an InvalidStateError or UnreadableCommitError where the table's state, which any writer
+    may have written, leads to lines that nobody could read.
+    """
     table = staged.table_after(base.configuration)
     changed, actions = staged.metadata, staged.actions
     timestamp_ms = None
@@ -123,7 +143,18 @@ def commit_actions(staged: StagedCommit, base: Base, now_ms: int) -> tuple[Actio
         tags=_tags(base.configuration),
     )
     changes = (action for action in (changed, staged.protocol) if action is not None)
-    return (info, *changes, *actions)
+    lines = (info, *changes, *actions)
+    _check_readable(lines, staged.table)
+    return lines
+
+
+def _check_readable(lines: Iterable[Action], table: str) -> None:
+    """Raise if a line about the table as a whole is one that our own reader refuses."""
+    files = AddFile | RemoveFile | AddCDCFile
+    try:
+        decode_actions(encode_actions(line for line in lines if not isinstance(line, files)))
+    except (*NOT_JSON, OverflowError) as error:
+        raise UnreadableCommitError(table=table, reason=str(error)) from error
 
 
 def _tags(before: TableConfiguration | None) -> dict[str, Any] | None:
@@ -181,7 +212,7 @@ def _with_row_ids(staged: StagedCommit, base: Base) -> Iterator[Action]:
             stats = parse_stats(action.stats)
             if stats is None or stats.num_records is None:
                 raise RowIdsWithoutStatisticsError(table=staged.table, path=action.path)
-            first, mark = mark + 1, mark + stats.num_records
+            first, mark = mark + 1, _advanced(mark, stats.num_records, action.path)
             yield replace(action, base_row_id=first, default_row_commit_version=base.version + 1)
         elif not isinstance(action, DomainMetadata) or action.domain != ROW_TRACKING_DOMAIN:
             yield action
@@ -190,12 +221,30 @@ def _with_row_ids(staged: StagedCommit, base: Base) -> Iterator[Action]:
         yield DomainMetadata(domain=ROW_TRACKING_DOMAIN, configuration=text)
 
 
+_MARK = "rowIdHighWaterMark"
+
+
 def row_id_high_water_mark(action: DomainMetadata) -> int:
-    """Return the largest row id that was assigned, -1 if this domain does not record one."""
+    """Return the largest row id that was assigned, -1 if this domain does not record one.
+
+    Raises InvalidStateError for a mark that is not a number, or that no writer can have reached:
+    ids that continue from a wrong one would not be unique.
+    """
     if action.domain != ROW_TRACKING_DOMAIN or action.removed:
         return -1
-    mark = msgspec.json.decode(action.configuration, type=dict[str, Any]).get("rowIdHighWaterMark")
-    return mark if isinstance(mark, int) else -1
+    found = json_object(f"the domain {ROW_TRACKING_DOMAIN}", action.configuration)
+    return whole_number(_MARK, found.get(_MARK), least=-1)
+
+
+def _advanced(mark: int, num_records: int, path: str) -> int:
+    """Return the mark after the ids of a file's rows."""
+    if num_records < 0:
+        key = f"numRecords of the file '{path}'"
+        raise InvalidStateError(key=key, found=shown(num_records), needs="a number from 0 on")
+    if num_records > LARGEST_INT64 - mark:
+        needs = f"at most {LARGEST_INT64 - num_records}, to leave ids for {num_records} rows"
+        raise InvalidStateError(key=_MARK, found=shown(mark), needs=needs)
+    return mark + num_records
 
 
 _NULL = msgspec.Raw(b"null")

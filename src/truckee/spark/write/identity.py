@@ -19,6 +19,7 @@ from truckee.protocol.column_metadata import (
     IDENTITY_HIGH_WATER_MARK_KEY,
     IDENTITY_START_KEY,
     IDENTITY_STEP_KEY,
+    identity_number,
 )
 from truckee.protocol.schema import StructField
 from truckee.spark.jvm.bridge import gateway, scala_seq, to_column
@@ -44,9 +45,11 @@ def identity_of(field: StructField) -> Identity | None:
     metadata = field.metadata
     if IDENTITY_STEP_KEY not in metadata:
         return None
-    step = int(metadata[IDENTITY_STEP_KEY])
-    last = metadata.get(IDENTITY_HIGH_WATER_MARK_KEY)
-    first = int(metadata[IDENTITY_START_KEY]) if last is None else int(last) + step
+    step = identity_number(field.name, field.metadata, IDENTITY_STEP_KEY)
+    if metadata.get(IDENTITY_HIGH_WATER_MARK_KEY) is None:
+        first = identity_number(field.name, field.metadata, IDENTITY_START_KEY)
+    else:
+        first = identity_number(field.name, field.metadata, IDENTITY_HIGH_WATER_MARK_KEY) + step
     return Identity(
         field.name, first, step, bool(metadata.get(IDENTITY_ALLOWS_EXPLICIT_KEY, False))
     )
