@@ -245,3 +245,30 @@ def test_net_changes_are_derived_from_data_files(
     code, _, err = run(capsys, table.storage.root, "--from", "1", "--feed", "none")
     assert code == 2
     assert "'none' is not one of recorded, derived, auto" in err
+
+
+def test_rows_that_a_restore_only_moved_can_be_left_out(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "t"
+    made = history(LocalStorage(str(root)))
+    made.stage(metadata("id long", "name string", properties=FEED_ON))
+    whole: dict[str, Any] = {"extended_file_metadata": True, "partition_values": {}}
+    size, stats = _write(root / "a", [1, 2, 3], ["a", "b", "c"]), '{"numRecords":3}'
+    made.add("a", size=size, stats=stats).then()
+    size = _write(root / "b", [1, 2, 3], ["a", "B", "c"])
+    made.remove("a", **whole).add("b", size=size, stats=stats).then()
+    made.info(operation="RESTORE").remove("b", size=size, stats=stats, **whole)
+    made.add("a", size=(root / "a").stat().st_size, stats=stats).then()
+    feed = (str(root), "--from", "2", "--summary")
+
+    every = run_json(capsys, *feed)
+    changed = run_json(capsys, *feed, "--drop-carryovers")
+    paired = run_json(capsys, *feed, "--drop-carryovers", "--keys", "id")
+
+    assert [(c["changeType"], c["rows"]) for c in every] == [("insert", 3), ("delete", 3)]
+    assert [(c["changeType"], c["rows"]) for c in changed] == [("insert", 1), ("delete", 1)]
+    assert [(c["changeType"], c["rows"]) for c in paired] == [
+        ("update_preimage", 1),
+        ("update_postimage", 1),
+    ]

@@ -79,6 +79,14 @@ _Feed = Annotated[
 _Net = Annotated[
     bool, typer.Option("--net", help="Show only the overall change of each row in the range.")
 ]
+_DropCarryovers = Annotated[
+    bool,
+    typer.Option(
+        "--drop-carryovers",
+        help="Leave out rows that a commit only moved to other files, as RESTORE does; --net too "
+        "leaves them out.",
+    ),
+]
 _Updates = Annotated[
     bool | None,
     typer.Option("--updates/--no-updates", help="Show updates, or deletes and inserts for them."),
@@ -116,6 +124,7 @@ def changes(
     summary: Summary = False,
     source: _Feed = None,
     net: _Net = False,
+    drop_carryovers: _DropCarryovers = False,
     updates: _Updates = None,
     keys: Keys = None,
     drop_unchanged: _DropUnchanged = False,
@@ -130,9 +139,10 @@ def changes(
 
     Example: truckee changes /data/orders --from 3 --to 5 --where "country = 'PT'"
     """
+    moved = "dropCarryovers" if drop_carryovers else None
     given = {
         "changeFeed": source,
-        "deduplicationMode": "netChanges" if net else None,
+        "deduplicationMode": "netChanges" if net else moved,
         "computeUpdates": updates,
         "keys": keys,
         "dropUnchanged": drop_unchanged or None,
@@ -252,7 +262,7 @@ def _counted_by_spark(
 
 def _check_spark(engine: RowEngine | None) -> None:
     if engine is RowEngine.ARROW:
-        needs = "spark, for a feed that is derived, netted, or follows its columns"
+        needs = "spark, for a feed whose rows are compared, or that follows its columns"
         raise IllegalOptionError(option="--engine", value="arrow", needs=needs)
 
 
