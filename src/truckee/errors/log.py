@@ -205,3 +205,18 @@ class ChecksumMismatchError(DeltaError, code="DELTA_TXN_LOG_FAILED_INTEGRITY", s
             f"{'; '.join(self.differences)}"
             "\nhint: the log or the checksum was changed after it was written; compare with a copy"
         )
+
+
+class FileLiveTwiceError(DeltaError, code="DELTA_DUPLICATE_ACTIONS_FOUND", state="2D521"):
+    """A version has one data file twice, with different deletion vectors."""
+
+    table: str
+    path: str
+    text = (
+        "the table {table} has the file '{path}' twice, with different deletion vectors, so that "
+        "its rows would be read twice"
+    )
+    hint = (
+        "a writer has added the file with a new vector without removing it with the old one; "
+        "read a version before that"
+    )

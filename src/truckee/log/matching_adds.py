@@ -24,7 +24,8 @@ from truckee.log.checkpoint.columns import typed_child
 from truckee.log.checkpoint.compact import compact
 from truckee.log.checkpoint.reader import Checkpoint, action_rows
 from truckee.log.checkpoint.schema import FILES, file_rows
-from truckee.log.replay import FileKey, paths_of, rows_without
+from truckee.log.replay import FileKey, live_paths, paths_of, rows_without
+from truckee.protocol.actions import FileAction
 
 _log = logging.getLogger(__name__)
 
@@ -66,10 +67,10 @@ class FileFilter(Protocol):
 
 
 def matching_adds(
-    checkpoint: Checkpoint, touched: Mapping[FileKey, object], wanted: FileFilter
+    checkpoint: Checkpoint, touched: Mapping[FileKey, FileAction], wanted: FileFilter
 ) -> Iterator[pa.RecordBatch]:
     """Yield the files of a checkpoint that were not touched since and may be wanted."""
-    read = _Reading(touched, wanted)
+    read = _Reading(touched, wanted, checkpoint.storage.root)
     if checkpoint.inline_adds:
         rows = file_rows(checkpoint.inline_adds)
         yield rows.filter(read.mask(rows))
@@ -82,9 +83,12 @@ def matching_adds(
 class _Reading:
     """How the rows of a row group are read: first what the filter looks at, then the others."""
 
-    def __init__(self, touched: Mapping[FileKey, object], wanted: FileFilter) -> None:
+    def __init__(
+        self, touched: Mapping[FileKey, FileAction], wanted: FileFilter, table: str
+    ) -> None:
         self._touched = touched
-        self._paths = paths_of(touched)
+        self._table = table
+        self._paths, self._newer = paths_of(touched), live_paths(touched, table)
         self._wanted = wanted
         first = {*_KEY_COLUMNS, *wanted.columns}
         self._first = pa.schema([field for field in FILES if field.name in first])
@@ -110,7 +114,9 @@ class _Reading:
     def mask(self, batch: pa.RecordBatch) -> pa.BooleanArray:
         columns = pa.Table.from_batches([batch]).select(list(self._wanted.columns))
         mask = self._wanted.may_want(columns)
-        untouched = rows_without(batch, self._touched, self._paths) if self._touched else None
+        if not self._touched:
+            return mask
+        untouched = rows_without(batch, self._touched, self._paths, self._newer, self._table)
         return mask if untouched is None else pc.and_(mask, untouched)
 
 

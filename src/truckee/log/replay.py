@@ -6,6 +6,10 @@ only if the path was found. The commits after the checkpoint are few, and are fo
 a `Tail`. The checkpoint may have millions of files and stays columns: rows whose key is in the tail
 are dropped, and the tail's files appended.
 
+A path may be live only once: with two deletion vectors, its rows would be read twice. That is
+checked where it costs almost nothing: paths of the tail among its own files, and among the rows
+that `rows_without` has found by path anyway; paths of a checkpoint where it has files with vectors.
+
 | checkpoint     | commits after it     | live files       |
 |----------------|----------------------|------------------|
 | `a`, `b`, `c`  | remove `a`           | `b`, `c`, `d`    |
@@ -25,6 +29,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from truckee.errors.log import FileLiveTwiceError
 from truckee.log.checkpoint.columns import flags, typed_child
 from truckee.log.checkpoint.compact import compact
 from truckee.log.checkpoint.schema import FILES, file_rows, tombstone_rows
@@ -116,6 +121,40 @@ def decode_state(data: bytes) -> list[Action]:
     return actions
 
 
+def live_paths(touched: Mapping[FileKey, FileAction], table: str) -> frozenset[str]:
+    """Return the paths of the files that newer actions have added.
+
+    Raises FileLiveTwiceError if one is there with two vectors.
+    """
+    found: set[str] = set()
+    for (path, _), action in touched.items():
+        if isinstance(action, AddFile):
+            if path in found:
+                raise FileLiveTwiceError(table=table, path=path)
+            found.add(path)
+    return frozenset(found)
+
+
+def check_live_once(files: pa.Table, table: str) -> pa.Table:
+    """Return the live files; FileLiveTwiceError if a file with a vector is also there otherwise."""
+    vectors = files.column("deletion_vector")
+    count = len(vectors) - vectors.null_count
+    if not count:
+        return files
+    keys = pa.chunked_array([path_keys(chunk) for chunk in files.column("path").chunks])
+    if count * _FEW_VECTORS < len(files):
+        # Looking up few paths is cheaper than comparing all of them.
+        marked = pc.unique(keys.filter(pc.is_valid(vectors)))
+        same = pc.sum(pc.is_in(keys, marked)).as_py() == len(marked) == count
+    else:
+        same = len(pc.unique(keys)) == len(keys)
+    if not same:
+        counted = pc.value_counts(keys)
+        [path, *_] = counted.field("values").filter(pc.greater(counted.field("counts"), 1))
+        raise FileLiveTwiceError(table=table, path=path.as_py())
+    return files
+
+
 def live_files(kept: Iterable[pa.RecordBatch], touched: Mapping[FileKey, FileAction]) -> pa.Table:
     """Return the files of the table: older ones that were kept, then those added since."""
     batches = list(kept)
@@ -136,12 +175,20 @@ def tombstones(
 
 
 def untouched_rows(
-    batches: Iterable[pa.RecordBatch], touched: Mapping[FileKey, object]
+    batches: Iterable[pa.RecordBatch],
+    touched: Mapping[FileKey, FileAction],
+    live_in: str | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the batches without the rows whose key is in `touched`."""
+    """Yield the batches without the rows whose key is in `touched`.
+
+    If they are live files, `live_in` is their table: FileLiveTwiceError if a path stays that
+    `touched` has added with another vector.
+    """
+    newer = None if live_in is None else live_paths(touched, live_in)
     paths = paths_of(touched)
     for batch in batches:
-        yield _filtered(batch, rows_without(batch, touched, paths) if touched else None)
+        mask = rows_without(batch, touched, paths, newer, live_in) if touched else None
+        yield _filtered(batch, mask)
 
 
 def few_batches(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
@@ -159,7 +206,9 @@ def few_batches(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
 
 
 def untouched_files(
-    read: Callable[[pa.Schema], Iterable[pa.RecordBatch]], touched: Mapping[FileKey, object]
+    read: Callable[[pa.Schema], Iterable[pa.RecordBatch]],
+    touched: Mapping[FileKey, FileAction],
+    table: str,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the files of a checkpoint that newer commits left alone, each batch in its own memory.
 
@@ -167,11 +216,11 @@ def untouched_files(
     of the bytes are statistics. They are read after everything else, because decoding all columns
     at once takes more memory than decoding some and then the others.
     """
-    paths = paths_of(touched)
+    paths, newer = paths_of(touched), live_paths(touched, table)
     masks: list[pa.BooleanArray | None] = []
     kept: list[pa.RecordBatch] = []
     for batch in read(_WITHOUT_STATS):
-        masks.append(rows_without(batch, touched, paths) if touched else None)
+        masks.append(rows_without(batch, touched, paths, newer, table) if touched else None)
         kept.append(compact(_filtered(batch, masks[-1])))
     for rows, mask, batch in zip(kept, masks, read(_ONLY_STATS), strict=True):
         stats = compact(_filtered(batch, mask))
@@ -213,24 +262,30 @@ def paths_of(keys: Iterable[FileKey]) -> pa.StringArray:
 
 
 def rows_without(
-    batch: pa.RecordBatch, keys: Container[FileKey], paths: pa.StringArray
+    batch: pa.RecordBatch,
+    keys: Container[FileKey],
+    paths: pa.StringArray,
+    newer: Container[str] | None = None,
+    table: str | None = None,
 ) -> pa.BooleanArray | None:
     """Return the rows that have none of the keys, None if that is all of them.
 
-    `paths` are those of the keys. The batch has the columns `path` and `deletion_vector`.
+    `paths` are those of the keys, and `newer` those that are live among them: FileLiveTwiceError if
+    a row that stays has one. The batch has the columns `path` and `deletion_vector`.
     """
     found = path_keys(batch.column("path"))
     suspects = pc.indices_nonzero(pc.is_in(found, paths))
-    gone = [
-        row
-        for row, path, vector in zip(
-            suspects.to_pylist(),
-            found.take(suspects).to_pylist(),
-            batch.column("deletion_vector").take(suspects).to_pylist(),
-            strict=True,
-        )
-        if (path, vector and DeletionVectorDescriptor(**vector).unique_id) in keys
-    ]
+    gone = []
+    for row, path, vector in zip(
+        suspects.to_pylist(),
+        found.take(suspects).to_pylist(),
+        batch.column("deletion_vector").take(suspects).to_pylist(),
+        strict=True,
+    ):
+        if (path, vector and DeletionVectorDescriptor(**vector).unique_id) in keys:
+            gone.append(row)
+        elif newer is not None and path in newer:
+            raise FileLiveTwiceError(table=table or "", path=path)
     if not gone:
         return None
     keep = [True] * len(batch)
@@ -248,12 +303,12 @@ def path_keys(paths: pa.StringArray) -> pa.StringArray:
     Whole columns are unescaped by one replacement for each escape that occurs. The order does not
     matter, except that `%25` comes last, because only it produces new percent signs.
     """
-    has_scheme = pc.any(pc.match_substring(paths, ":/")).as_py()
-    if has_scheme and pc.any(pc.starts_with(paths, "file:", ignore_case=True)).as_py():
+    data = _bytes_of(paths)
+    if b":/" in data and pc.any(pc.starts_with(paths, "file:", ignore_case=True)).as_py():
         return typed_child([path_key(path) for path in paths.to_pylist()], pa.string())
-    if not pc.any(pc.match_substring(paths, "%")).as_py():
+    if b"%" not in data:
         return paths
-    escapes = set(_ESCAPE.findall(paths.buffers()[2])) - {b"%25"}
+    escapes = set(_ESCAPE.findall(data)) - {b"%25"}
     if any(escape[1:2] >= b"8" for escape in escapes):
         return typed_child([unquote(path) for path in paths.to_pylist()], pa.string())
     for escape in (*escapes, b"%25"):
@@ -262,4 +317,15 @@ def path_keys(paths: pa.StringArray) -> pa.StringArray:
     return paths
 
 
+def _bytes_of(texts: pa.StringArray) -> bytes:
+    """Return the bytes of all texts; to search them is faster than to ask each text."""
+    _, offsets, data = texts.buffers()
+    if data is None or not len(texts):
+        return b""
+    ends = memoryview(offsets).cast("i")
+    start, end = ends[texts.offset], ends[texts.offset + len(texts)]
+    return bytes(data[start:end])
+
+
 _SMALL_BATCH, _MANY_BATCHES = 1024, 64
+_FEW_VECTORS = 8

@@ -29,9 +29,11 @@ from truckee.log.files.segment import LogSegment, list_log, log_segment
 from truckee.log.matching_adds import LARGE_CHECKPOINT, FileFilter, matching_adds
 from truckee.log.replay import (
     Tail,
+    check_live_once,
     decode_state,
     few_batches,
     live_files,
+    live_paths,
     tombstones,
     untouched_files,
     untouched_rows,
@@ -127,10 +129,12 @@ class Snapshot:
 
     @cached_property
     def _files(self) -> pa.Table:
-        touched = self._tail.files
+        touched, table = self._tail.files, self.storage.root
         if self._checkpoint is None:
+            live_paths(touched, table)
             return live_files((), touched)
-        return live_files(untouched_files(self._checkpoint.adds, touched), touched)
+        older = untouched_files(self._checkpoint.adds, touched, table)
+        return check_live_once(live_files(older, touched), table)
 
     def files_wanted(self, wanted: FileFilter) -> pa.Table:
         """Return the live files that a filter wants, like `files_table`.
@@ -143,7 +147,7 @@ class Snapshot:
         assert self._checkpoint is not None
         touched = self._tail.files
         files = live_files(matching_adds(self._checkpoint, touched, wanted), touched)
-        return files.filter(wanted.wants(files))
+        return check_live_once(files.filter(wanted.wants(files)), self.storage.root)
 
     @cached_property
     def totals(self) -> FileTotals:
@@ -152,7 +156,7 @@ class Snapshot:
             return FileTotals.of(self._files.to_batches())
         assert self._checkpoint is not None
         touched = self._tail.files
-        older = untouched_rows(self._checkpoint.adds(COUNTED), touched)
+        older = untouched_rows(self._checkpoint.adds(COUNTED), touched, self.storage.root)
         newer = live_files((), touched).to_batches()
         return FileTotals.of(chain(older, newer))
 
@@ -256,7 +260,7 @@ def update_snapshot(snapshot: Snapshot) -> Snapshot:
     updated = _checked(storage, segment, snapshot._checkpoint, snapshot._tail.followed_by(tail))
     if "_files" in snapshot.__dict__:
         # The files that are already loaded serve as the base, like a checkpoint.
-        kept = untouched_rows(snapshot._files.to_batches(), tail.files)
+        kept = untouched_rows(snapshot._files.to_batches(), tail.files, storage.root)
         updated.__dict__["_files"] = live_files(few_batches(kept), tail.files)
     return updated
 

@@ -60,8 +60,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
 
 
 def replaced(table: pa.Table, field: str, value: pa.Array) -> pa.Table:
-    """Return a checkpoint in which a field has one value throughout."""
+    """Return a checkpoint in which a field has one value throughout, or texts that differ."""
     values = pa.concat_arrays([value] * table.num_rows)
+    if values.type == pa.string() and not values.null_count:
+        # A path may be live only once.
+        values = pa.array([f"{value[0]}{row}" for row in range(len(values))])
     column, *path = field.split(".")
     found = table.column(column).combine_chunks()
     return table.set_column(
