@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -26,6 +27,22 @@ def test_every_test_that_the_makefile_names_exists() -> None:
 
     assert len(named) > 10
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+def test_the_site_is_built_without_the_environment_of_developers() -> None:
+    without = _steps("docs", "VENV=nowhere")
+    here = _steps("docs", f"VENV={Path(sys.prefix)}")
+
+    assert "mkdocs build --strict" in without
+    assert "requirements.lock" not in without
+    assert "scripts.generated_docs" not in without
+    assert "scripts.generated_docs" in here
+
+
+def _steps(*arguments: str) -> str:
+    """Return the commands that make would run."""
+    command = ["make", "--dry-run", "PYTHON=python3", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 def test_help_needs_nothing_but_a_shell_and_awk(tmp_path: Path) -> None:
