@@ -89,3 +89,21 @@ def test_a_late_start_knows_whether_the_feed_is_on() -> None:
     (last,) = activities(table.snapshot(), limit=1)
 
     assert (last.version, last.is_feed_on) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "condition"),
+    [
+        ('["(id = 1)"]', "(id = 1)"),
+        ("[]", ""),
+        (None, ""),
+        ("id = 1", "id = 1"),
+        ("[1]", "[1]"),
+    ],
+)
+def test_conditions_are_read_as_writers_record_them(recorded: str | None, condition: str) -> None:
+    made = history().info(operation="DELETE", operation_parameters={"predicate": recorded})
+
+    (found,) = activities(made.add("a").then().snapshot())
+
+    assert found.condition == condition

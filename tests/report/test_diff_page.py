@@ -45,11 +45,17 @@ def test_of_many_columns_those_that_differ_come_first() -> None:
     assert '<td><ins>y</ins></td><td><ins><span class="null">null</span></ins></td>' in page
 
 
-def test_few_columns_stay_in_order() -> None:
-    page = diff_html(plan(), updated(("a", "b", "c"), c="y"))
+def test_two_columns_stay_in_order() -> None:
+    page = diff_html(plan(), updated(("a", "b"), b="y"))
 
-    assert headings(page) == ["", "change", "a", "b", "c"]
+    assert headings(page) == ["", "change", "a", "b"]
     assert "those first" not in page
+
+
+def test_the_changed_column_is_beside_the_keys_where_a_phone_shows_it() -> None:
+    page = diff_html(plan("a"), updated(("a", "b", "c", "d"), d="y"))
+
+    assert headings(page) == ["", "change", "a", "d", "b", "c"]
 
 
 def test_many_names_are_shortened() -> None:

@@ -94,6 +94,43 @@ def test_many_commits_share_bars() -> None:
     assert len(re.findall('class="cell', page)) == 134
 
 
+def test_a_narrow_page_has_charts_of_fewer_bars_rather_than_ones_that_scroll() -> None:
+    page = report_html(history().stage(FEED_ON).add("a").then().empty(60).snapshot())
+
+    wide, narrow = re.findall(r'<div class="if-(?:wide|narrow)">(.*?)</div>', page)
+    assert wide.count('class="hover"') == 61
+    assert narrow.count('class="hover"') == 31
+    assert 'viewBox="0 0 460' in narrow
+    assert "Each bar holds 2 commits." in narrow
+    assert "v60, " in narrow
+    assert ".if-narrow { display: block; } .if-wide { display: none; }" in page
+
+
+def test_commits_have_their_user_their_mode_and_their_condition() -> None:
+    made = history().info(
+        operation="WRITE",
+        user_name="<me>",
+        operation_parameters={"mode": "Overwrite", "predicate": '["(day = 1)", "(a < 2)"]'},
+    )
+
+    page = report_html(made.add("a").then().snapshot())
+
+    (rows,) = re.findall("Latest commits.*", page)
+    assert "WRITE Overwrite<br><code>(day = 1) AND (a &lt; 2)</code>" in rows
+    assert '<div class="who">&lt;me&gt;</div>' in rows
+    assert ">+1 &minus;0</td>" in rows
+
+
+def test_what_scrolls_has_a_shadow_where_there_is_more() -> None:
+    page = report_html(table().snapshot())
+
+    rule, _ = re.findall(r"\.scroll \{(.*?)\}", page, re.DOTALL)  # the other is for paper
+    assert "overflow-x: auto" in rule
+    assert "background-attachment: local, local, scroll, scroll" in rule
+    assert rule.count("var(--shadow)") == 2
+    assert '<div class="scroll"><table>' in page
+
+
 def test_a_chart_that_would_be_empty_is_a_sentence() -> None:
     page = report_html(history().add("a").then().cdc("c").then().snapshot())
 

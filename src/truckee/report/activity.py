@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+import msgspec
 from msgspec import Struct
 
 from truckee.changes.file_index import version_files
@@ -14,7 +15,8 @@ from truckee.log.files.commit_summary import metric_count
 from truckee.log.files.commits import Commit, read_commits
 from truckee.log.files.history import earliest_version
 from truckee.log.snapshot import Snapshot, load_snapshot
-from truckee.protocol.actions import Metadata
+from truckee.protocol.actions import CommitInfo, Metadata
+from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.properties import TableProperties
 
 # The metrics of commands for inserted, updated and deleted rows. Counts from files would be too
@@ -38,11 +40,17 @@ _UNKNOWN = RowCounts(None, None, None)
 
 
 class Activity(Struct, frozen=True, kw_only=True):
-    """One commit: what it was, what it did, and whether the feed was on (None: unknown)."""
+    """One commit: what it was, what it did, and whether the feed was on (None: unknown).
+
+    `user`, `condition` and `mode` are empty if the commit does not record them.
+    """
 
     version: int
     timestamp_ms: int
     operation: str
+    user: str
+    condition: str
+    mode: str
     rows: RowCounts
     files_added: int
     files_removed: int
@@ -77,17 +85,30 @@ def _activities(
     for commit in commits:
         if commit.metadata is not None:
             is_feed_on = _is_feed_on(commit.metadata)
-        info = commit.commit_info
+        info = commit.commit_info or CommitInfo()
+        parameters = info.operation_parameters or {}
         yield Activity(
             version=commit.version,
             timestamp_ms=commit.timestamp_ms,
-            operation=(info.operation if info is not None else None) or "unknown",
+            operation=info.operation or "unknown",
+            user=info.user_name or "",
+            condition=_condition(parameters.get("predicate")),
+            mode=str(parameters.get("mode") or parameters.get("outputMode") or ""),
             rows=row_counts(snapshot, commit),
             files_added=len(commit.adds),
             files_removed=len(commit.removes),
             change_files=len(commit.cdc_files),
             is_feed_on=is_feed_on,
         )
+
+
+def _condition(predicate: object) -> str:
+    """Return the condition of a commit; writers record a list of conditions as JSON, or a text."""
+    try:
+        parts = msgspec.json.decode(str(predicate or "[]"), type=list[str])
+    except NOT_JSON:
+        return str(predicate)
+    return " AND ".join(parts)
 
 
 def _is_feed_on(metadata: Metadata) -> bool:

@@ -30,7 +30,8 @@ KINDS: Mapping[str, tuple[str, str]] = {
 MOST_ROWS_SHOWN = 1000
 _MOST_PARTITIONS = 200
 _SIGNS = {"insert": "+", "delete": "&minus;", "update_preimage": "&minus;", "update_postimage": "+"}
-_MOST_COLUMNS_IN_ORDER = 12
+# On a phone there is room for the type of change and about two columns.
+_MOST_COLUMNS_IN_ORDER = 2
 _MOST_NAMES = 10
 # JupyterLab, VS Code and Colab say so where they are dark; the system may prefer something else.
 _DARK_NOTEBOOK = ':is([data-jp-theme-light="false"], .vscode-dark, [theme="dark"]) & {'

@@ -19,9 +19,10 @@ from truckee.protocol.schema import parse_schema, type_text
 from truckee.report.activity import Activity, activities
 from truckee.report.distributions import SizeBucket, byte_text, file_sizes, num_live_rows, vectors
 from truckee.report.elements import html_section, html_table
-from truckee.report.svg import NARROW, Bar, Tick, bars, strip
+from truckee.report.svg import NARROW, WIDE, Bar, Tick, bars, strip
 
 _MOST_BARS = 160
+_MOST_NARROW_BARS = 40
 _MOST_COMMITS_LISTED = 50
 
 _Count = Callable[[Activity], "int | None"]
@@ -102,32 +103,55 @@ def _findings(snapshot: Snapshot) -> str:
 
 
 def _changes_over_time(found: Sequence[Activity]) -> str:
-    groups = _groups(found)
     drawn = [kind for kind in _KINDS if any(kind[2](activity) for activity in found)]
-    charts = []
-    for name, css_class, count in drawn:
-        values = [
-            Bar(_total(count, group), f"{_span(group)}: {_rows(_total(count, group))}", css_class)
-            for group in groups
-        ]
-        ticks = _version_ticks(groups) if name == drawn[-1][0] else ()
-        chart = bars(values, label=f"{name} by commit", ticks=ticks, is_logarithmic=True)
-        charts.append(f'<h3><i class="{css_class}"></i>{name}</h3>{chart}')
     say = "Oldest commit on the left, on a logarithmic scale." if drawn else ""
-    if drawn and len(groups) < len(found):
-        say += f" Each bar holds {len(groups[0])} commits."
     if any(count(activity) is None for activity in found for _, _, count in drawn):
         say += " A grey mark means that the log does not have the number of rows."
     for name, _, count in _KINDS:
         if name not in {kind[0] for kind in drawn}:
             is_known = all(count(activity) is not None for activity in found)
             say += f" No {name}." if is_known else f" The number of {name} is not in the log."
-    return html_section("Changes over time", say.strip(), "".join(charts))
+    # A narrow page shows fewer and thus wider bars, so that the newest commits need no scrolling.
+    body = "".join(
+        f'<div class="{css_class}">{_charts(found, drawn, most, width)}</div>'
+        for css_class, most, width in (
+            ("if-wide", _MOST_BARS, WIDE),
+            ("if-narrow", _MOST_NARROW_BARS, NARROW),
+        )
+        if drawn
+    )
+    return html_section("Changes over time", say.strip(), body)
 
 
-def _groups(found: Sequence[Activity]) -> list[Sequence[Activity]]:
-    """Return commits in groups of equal size, few enough for a bar each."""
-    size = max(1, -(-len(found) // _MOST_BARS))
+def _charts(
+    found: Sequence[Activity],
+    drawn: Sequence[tuple[str, str, _Count]],
+    most: int,
+    width: int,
+) -> str:
+    groups = _groups(found, most)
+    charts = []
+    if len(groups) < len(found):
+        charts.append(f'<p class="say">Each bar holds {len(groups[0])} commits.</p>')
+    for name, css_class, count in drawn:
+        values = [
+            Bar(_total(count, group), f"{_span(group)}: {_rows(_total(count, group))}", css_class)
+            for group in groups
+        ]
+        chart = bars(
+            values,
+            label=f"{name} by commit",
+            width=width,
+            ticks=_version_ticks(groups, width) if name == drawn[-1][0] else (),
+            is_logarithmic=True,
+        )
+        charts.append(f'<h3><i class="{css_class}"></i>{name}</h3>{chart}')
+    return "".join(charts)
+
+
+def _groups(found: Sequence[Activity], most: int = _MOST_BARS) -> list[Sequence[Activity]]:
+    """Return commits in at most so many groups of equal size, for a bar each."""
+    size = max(1, -(-len(found) // most))
     return [found[start : start + size] for start in range(0, len(found), size)]
 
 
@@ -152,8 +176,8 @@ def _span(group: Sequence[Activity]) -> str:
     return f"versions {first.version} to {last.version}, until {utc_text(last.timestamp_ms)}"
 
 
-def _version_ticks(groups: Sequence[Sequence[Activity]]) -> list[Tick]:
-    most = min(3, max(1, len(groups) // 3))
+def _version_ticks(groups: Sequence[Sequence[Activity]], width: int) -> list[Tick]:
+    most = min(3 if width == WIDE else 2, max(1, len(groups) // 3))
     places = sorted({round(part * (len(groups) - 1) / max(1, most - 1)) for part in range(most)})
     return [
         Tick(place, f"v{groups[place][0].version}, {utc_text(groups[place][0].timestamp_ms)[:10]}")
@@ -269,18 +293,29 @@ def _latest_commits(found: Sequence[Activity]) -> str:
     rows = [
         (
             str(activity.version),
-            utc_text(activity.timestamp_ms),
-            escape(activity.operation),
+            _time(activity.timestamp_ms),
+            _what(activity),
+            f'<div class="who">{escape(activity.user)}</div>',
             *(_number(count(activity)) for _, _, count in _KINDS),
-            _number(activity.files_added),
-            _number(activity.files_removed),
+            f"+{activity.files_added:,} &minus;{activity.files_removed:,}",
         )
         for activity in latest
     ]
-    head = ("#version", "time", "operation", "#inserted", "#updated", "#deleted")
-    return html_section(
-        "Latest commits", "", html_table((*head, "#files added", "#files removed"), rows)
-    )
+    head = ("#version", "time", "operation", "user", "#inserted", "#updated", "#deleted", "#files")
+    return html_section("Latest commits", "", html_table(head, rows))
+
+
+def _time(timestamp_ms: int) -> str:
+    """Return a time that breaks only after its date."""
+    day, _, time = utc_text(timestamp_ms).partition("T")
+    return f"<time><span>{day}</span> <span>{time}</span></time>"
+
+
+def _what(activity: Activity) -> str:
+    """Return the operation of a commit, and below it its mode and its condition."""
+    mode = f" {escape(activity.mode)}" if activity.mode else ""
+    condition = f"<br><code>{escape(activity.condition)}</code>" if activity.condition else ""
+    return f'<div class="what">{escape(activity.operation)}{mode}{condition}</div>'
 
 
 def _number(value: int | None) -> str:
