@@ -30,14 +30,14 @@ demo: $(DEMO_VENV)/.ready ## the main job end to end, on a small table
 
 test: test-fast ## all tests but the slow ones: first those without a JVM, then those with Spark
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
-		TRUCKEE_CLASS_ARCHIVE=$$($(BIN)/python -m scripts.class_archive --if-made) && export TRUCKEE_CLASS_ARCHIVE && \
+		TRUCKEE_TEST_ARCHIVE=$$($(BIN)/python -m scripts.class_archive --if-made) && export TRUCKEE_TEST_ARCHIVE && \
 		echo "== tests with Spark" && scripts/run_pytest.sh $(BIN)/python \
 		$(if $(filter-out 1,$(SESSIONS)),-n $(SESSIONS) --dist loadfile --no-loadscope-reorder) -m "spark and not slow and not interop"
 	@echo "== all tests passed; make test-slow has races, kills, clusters, servers, and more cases"
 
 test-slow: $(READY) ## the tests that take long: races, kills, models, clusters, servers; other cases
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
-		TRUCKEE_CLASS_ARCHIVE=$$($(BIN)/python -m scripts.class_archive) && export TRUCKEE_CLASS_ARCHIVE && \
+		TRUCKEE_TEST_ARCHIVE=$$($(BIN)/python -m scripts.class_archive) && export TRUCKEE_TEST_ARCHIVE && \
 		echo "== slow tests" && scripts/run_pytest.sh $(BIN)/python \
 		$(if $(filter-out 1,$(SESSIONS)),-n $(SESSIONS) --dist loadfile --no-loadscope-reorder) -m "slow and not interop"
 

@@ -34,8 +34,10 @@ _JAVA_OPTIONS = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
 # With one compiler, Java has room for 48 MB of compiled code. A thousand queries need more: Java
 # would throw code away and compile it again all the time. The same for the room for classes.
 _JAVA_OPTIONS += ["-XX:ReservedCodeCacheSize=256m", "-XX:MetaspaceSize=512m"]
-# See scripts/class_archive.py. A JVM that cannot use the archive need not say so.
-if archive := os.environ.get("TRUCKEE_CLASS_ARCHIVE"):
+# Users' archives are not for tests. See scripts/class_archive.py.
+os.environ.setdefault("TRUCKEE_CLASS_ARCHIVE", "off")
+# A JVM that cannot use the archive need not say so.
+if archive := os.environ.get("TRUCKEE_TEST_ARCHIVE"):
     _JAVA_OPTIONS += [f"-XX:SharedArchiveFile={archive}", "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
 os.environ.setdefault("JDK_JAVA_OPTIONS", " ".join(_JAVA_OPTIONS))
 

@@ -16,7 +16,18 @@ from typing import Annotated, Any, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from truckee.cli import care, changes, demo, diff, inspect, optimize, report, rows, serve, sql
+from truckee.cli import (
+    care,
+    changes,
+    demo,
+    diff,
+    inspect,
+    optimize,
+    report,
+    rows,
+    serve,
+    sql,
+)
 from truckee.cli.render import accept_any_text, in_lines, in_utc, words
 from truckee.errors.base import DeltaError, on_command_line
 
@@ -37,6 +48,8 @@ _COMMANDS: Mapping[str, Callable[..., None]] = {
     "clone": care.clone,
     "sql": sql.sql,
     "serve": serve.serve,
+    "warm": serve.warm,
+    "cache": serve.cache,
     "demo": demo.demo,
 }
 

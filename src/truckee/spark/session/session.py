@@ -15,6 +15,7 @@ from truckee.errors.caller_lines import warn_caller
 from truckee.errors.options import ArgumentTypeError
 from truckee.options.arguments import package_and_type
 from truckee.options.delta_settings import UnusedSettingWarning
+from truckee.spark.session.class_archive import JAVA_VARIABLES, archive_options
 from truckee.spark.session.explicit_settings import conf_folder, explicit_settings, jvm_is_there
 from truckee.spark.session.java import ensure_java
 
@@ -25,7 +26,6 @@ DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 
 _JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
 _ALL_JAVA_OPTIONS = (_JAVA_OPTIONS, "spark.driver.extraJavaOptions")
-_JAVA_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "SPARK_SUBMIT_OPTS")
 
 
 _OF_SESSION = ("spark.sql.", "spark.databricks.", "spark.truckee.")
@@ -45,7 +45,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     The session that it starts knows Delta's SQL and the format `delta`. The two settings by which
     delta-spark does this are removed, since they name classes of a JAR.
 
-    It finds Java (`JAVA_HOME`). Unless log4j is configured, Spark logs errors only
+    It finds Java (`JAVA_HOME`), which starts from an archive of Spark's classes if there is one
+    (`spark.truckee.classArchive`). Unless log4j is configured, Spark logs errors only
     (`-Dlog4j2.configurationFile=...` in `spark.driver.defaultJavaOptions`). With a local master,
     workers run on this interpreter (`PYSPARK_PYTHON`). Settings from the builder, spark-submit,
     `spark-defaults.conf` or the environment are kept, and so are those of a running session.
@@ -61,12 +62,16 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     given = {**explicit_settings(), **builder._options}
     if given.get("spark.master", "local").startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    if _has_logging(given):
-        return builder
-    quiet = resources.files("truckee.spark") / "log4j2-quiet.properties"
-    own = f"-Dlog4j2.configurationFile=file:{quiet}"
+    options = _java_options(given)
+    own = []
+    if not any("log4j" in each for each in options) and not any(conf_folder().glob("log4j2.*")):
+        quiet = resources.files("truckee.spark") / "log4j2-quiet.properties"
+        own.append(f"-Dlog4j2.configurationFile=file:{quiet}")
+    own += archive_options(given, options)
     # The default options come before the caller's own in the command.
-    return builder.config(_JAVA_OPTIONS, f"{own} {given.get(_JAVA_OPTIONS, '')}".strip())
+    own.append(str(given.get(_JAVA_OPTIONS, "")))
+    joined = " ".join(filter(None, own))
+    return builder.config(_JAVA_OPTIONS, joined) if joined else builder
 
 
 def _prepare_when_started(builder: SparkSession.Builder) -> None:
@@ -186,12 +191,10 @@ def _local_defaults() -> dict[str, str]:
     }
 
 
-def _has_logging(given: Mapping[str, str]) -> bool:
-    """Return whether log4j is configured already."""
+def _java_options(given: Mapping[str, str]) -> list[str]:
+    """Return the options that the JVM gets from settings and from the environment."""
     options = [str(given.get(name, "")) for name in _ALL_JAVA_OPTIONS]
-    options += [os.environ.get(name, "") for name in _JAVA_VARIABLES]
-    in_folder = any(conf_folder().glob("log4j2.*"))
-    return in_folder or any("log4j" in option for option in options)
+    return options + [os.environ.get(name, "") for name in JAVA_VARIABLES]
 
 
 def _is_running() -> bool:
