@@ -16,7 +16,9 @@ from truckee.log.files.history import latest_version
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import feed_options
 from truckee.protocol.actions import CommitInfo
-from truckee.spark.read.frames import feed_frame, snapshot_frame
+from truckee.rows.plan import Recorded
+from truckee.spark.read.engine import plan_frame
+from truckee.spark.read.frames import snapshot_frame
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 from truckee.writer import write
@@ -78,9 +80,8 @@ class Table:
         """The rows of the feed: the table's columns, the change type and the version."""
         given = {"startingVersion": start, **({} if end is None else {"endingVersion": end})}
         options = feed_options(given, conf={}, time_zone="UTC")
-        return ordered(
-            feed_frame(self.spark, open_feed(self.storage, options)).drop("_commit_timestamp")
-        )
+        feed = plan_frame(self.spark, Recorded(open_feed(self.storage, options)))
+        return ordered(feed.drop("_commit_timestamp"))
 
     def files_on_disk(self) -> set[str]:
         """Every file of the table except the log."""

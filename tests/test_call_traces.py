@@ -21,7 +21,7 @@ TITLES = {
 # Modules of steps that the page describes with an `if`, which the calls do not take here.
 OTHER_CASES = {
     "update": {"commands/dml/row_conflicts.py"},
-    "command": {"changes/summary.py", "cli/spark.py", "spark/read/frames.py"},
+    "command": {"changes/summary.py", "cli/spark.py", "spark/read/engine.py"},
 }
 # The most modules that a call may cross. A new ability belongs into a module that only it needs.
 MOST_MODULES = {"load": 42, "update": 78, "changes": 43, "command": 48, "micro-batch": 35}

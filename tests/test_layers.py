@@ -26,6 +26,7 @@ ROOMS = (
     {"changes"},
     {"changes.changelog"},
     {"changes.diff"},
+    {"rows"},
     {"care"},
     {"care.vacuum"},
     {"care.health"},

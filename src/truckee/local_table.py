@@ -7,23 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from functools import partial
 from threading import Lock
 from typing import Any
 
 import pyarrow as pa
 
 from truckee.arrow.columns import arrow_schema
-from truckee.arrow.compare.changelog_rows import changelog_rows
-from truckee.arrow.compare.diff_rows import ComputedRows, diff_rows
-from truckee.arrow.compare.row_history import history_rows
-from truckee.arrow.rows import ArrowRows
-from truckee.arrow.scans import feed_rows, snapshot_rows
+from truckee.arrow.compare.diff_view import diff_as_html
+from truckee.arrow.compare.rows import ArrowRows, arrow_rows, history_rows, snapshot_rows
 from truckee.care.health.doctor import diagnosis
 from truckee.care.health.findings import Diagnosis
-from truckee.changes.changelog.opening import open_changelog
 from truckee.changes.diff.history_request import requested_timelines
 from truckee.changes.diff.request import VersionOrTime, requested_diff
-from truckee.changes.plan import open_feed
 from truckee.log.detail import TableDetail, table_detail
 from truckee.log.files.history import HistoryEntry, history
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
@@ -37,6 +33,8 @@ from truckee.options.arguments import (
 from truckee.options.feed import feed_options
 from truckee.options.feed_shape import given_options
 from truckee.report.notebook import Commits, table_overview
+from truckee.rows.diff import diff_rows
+from truckee.rows.feed import feed_plan
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 
@@ -150,7 +148,7 @@ class LocalTable:
         columns: Sequence[str] | None = None,
         where: str | None = None,
         **options: object,
-    ) -> ArrowRows | ComputedRows:
+    ) -> ArrowRows:
         """Return the rows that were inserted, updated and deleted, both ends included.
 
         Without an end, the range ends at the latest version at the time of this call. `options` are
@@ -164,12 +162,8 @@ class LocalTable:
             startingTimestamp=startingTimestamp,
             endingTimestamp=endingTimestamp,
         )
-        asked = feed_options(given)
-        if not asked.shape.is_plain:
-            changelog = open_changelog(self._storage, asked, snapshot=self.snapshot())
-            return changelog_rows(changelog, columns=columns, where=where)
-        feed = open_feed(self._storage, asked, snapshot=self.snapshot())
-        return feed_rows(feed, columns=columns, where=where)
+        plan = feed_plan(self._storage, feed_options(given), snapshot=self.snapshot())
+        return arrow_rows(plan, columns=columns, where=where)
 
     def diff(
         self,
@@ -180,7 +174,7 @@ class LocalTable:
         other: LocalTable | None = None,
         columns: Sequence[str] | None = None,
         where: str | None = None,
-    ) -> ComputedRows:
+    ) -> ArrowRows:
         """Return the rows that differ between two versions, with the type of their change.
 
         `start` and `end` are versions or timestamps, in either order; None is the latest version.
@@ -189,7 +183,8 @@ class LocalTable:
         """
         theirs = None if other is None else other._storage
         plan = requested_diff(self._storage, start, end, keys, other=theirs)
-        return diff_rows(plan, columns=columns, where=where)
+        as_html = partial(diff_as_html, plan)
+        return arrow_rows(diff_rows(plan), columns=columns, where=where, as_html=as_html)
 
     def row_history(
         self,
@@ -197,7 +192,7 @@ class LocalTable:
         keys: Sequence[str] | None = None,
         *,
         start: VersionOrTime | None = None,
-    ) -> ComputedRows:
+    ) -> ArrowRows:
         """Return every image of the rows that match a condition, oldest first.
 
         Each image has its version, time, operation and user, and the columns an update changed.

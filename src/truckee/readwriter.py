@@ -24,7 +24,7 @@ from truckee.log.time_travel import path_and_time, root_and_partition, snapshot_
 from truckee.options.arguments import check_format, checked_argument
 from truckee.options.feed import BATCH_READ_OPTIONS, bound, feed_options, is_feed_read
 from truckee.options.text import Options, options_text, warn_of_unknown
-from truckee.spark.read.changelog_frames import changes_frame
+from truckee.spark.read.engine import changes_frame
 from truckee.spark.read.frames import partition_frame
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.settings import session_settings, session_storage, session_zone

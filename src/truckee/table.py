@@ -50,8 +50,8 @@ from truckee.options.feed import feed_options
 from truckee.options.feed_shape import given_options
 from truckee.report.notebook import table_overview
 from truckee.spark.dml.frame_columns import ShownColumns
-from truckee.spark.read.changelog_frames import changes_frame
 from truckee.spark.read.diff_frames import diff_frame
+from truckee.spark.read.engine import changes_frame
 from truckee.spark.read.frames import table_frame
 from truckee.spark.read.history_frames import row_history_frame
 from truckee.spark.read.table_description import detail_frame, history_frame

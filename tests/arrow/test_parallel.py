@@ -12,7 +12,7 @@ import pytest
 from staging import configuration
 from truckee.arrow.file_columns import TableRead
 from truckee.arrow.parallel import read_files
-from truckee.arrow.rows import ArrowRows
+from truckee.arrow.parquet_rows import ParquetRows
 from truckee.errors.spark import DataFileNotFoundError
 from truckee.scan.scan_file import ScanFile
 from truckee.storage.local import LocalStorage
@@ -60,7 +60,7 @@ def test_every_row_is_read_once_whatever_the_threads(tmp_path: Path, files: list
 def test_all_rows_together_are_in_the_order_of_the_files(
     tmp_path: Path, files: list[ScanFile]
 ) -> None:
-    found = ArrowRows(LocalStorage(str(tmp_path)), reading(tmp_path), files).to_arrow()
+    found = ParquetRows(LocalStorage(str(tmp_path)), reading(tmp_path), files).to_arrow()
 
     assert found["id"].to_pylist() == list(range(100 * MANY))
 
@@ -93,7 +93,7 @@ def test_an_error_of_a_thread_is_raised_and_ends_the_others(
 
 def test_a_stream_that_is_dropped_ends_its_threads(tmp_path: Path, files: list[ScanFile]) -> None:
     before = threading.active_count()
-    rows = ArrowRows(LocalStorage(str(tmp_path)), reading(tmp_path), files)
+    rows = ParquetRows(LocalStorage(str(tmp_path)), reading(tmp_path), files)
 
     reader = rows.to_batches()
     reader.read_next_batch()

@@ -13,7 +13,7 @@ import truckee
 from corpus import CorpusTable, corpus_tables
 from golden.test_log import READ_REFUSALS, REFUSED_TO_READ
 from golden_rows import _cast, _countable, _normalised, checker
-from truckee.arrow.rows import ArrowRows
+from truckee.arrow.compare.rows import ArrowRows
 from truckee.errors import DeltaError
 
 pytestmark = pytest.mark.golden

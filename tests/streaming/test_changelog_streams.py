@@ -15,7 +15,7 @@ from data_tables import DataTable, mapped, metadata, removed
 from keyed_histories import Change, KeyedHistory
 from streaming.streams import feed as feed_stream
 from streaming.streams import reread
-from truckee.arrow.compare.changelog_rows import changelog_rows
+from truckee.arrow.compare.rows import arrow_rows
 from truckee.datasource.read_request import read_request
 from truckee.errors import (
     ChangeDataNotRecordedError,
@@ -35,7 +35,7 @@ def batches(of: TableStream) -> list[list[dict[str, Any]]]:
     while (end := of.latest_offset(start)) != start:
         assert end is not None
         end = reread(of, end)
-        found.append(changelog_rows(of.changelog_batch(start, end)).to_arrow().to_pylist())
+        found.append(arrow_rows(of.changelog_batch(start, end)).to_arrow().to_pylist())
         start = end
     return found
 
@@ -117,9 +117,9 @@ def test_a_stream_begins_with_the_table_as_it_is(tmp_path: Path) -> None:
     start = stream.latest_offset(None)
     history._commit(Random(1))
 
-    first = as_changes(changelog_rows(stream.changelog_batch(None, start)).to_arrow().to_pylist())
+    first = as_changes(arrow_rows(stream.changelog_batch(None, start)).to_arrow().to_pylist())
     end = stream.latest_offset(start)
-    rest = as_changes(changelog_rows(stream.changelog_batch(start, end)).to_arrow().to_pylist())
+    rest = as_changes(arrow_rows(stream.changelog_batch(start, end)).to_arrow().to_pylist())
 
     assert {(c.kind, c.id, c.v) for c in first} == {
         ("insert", key, v) for key, v in history.rows[4].items()

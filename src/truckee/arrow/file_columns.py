@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from truckee.arrow.columns import arrow_schema, arrow_type, as_type, columns_in_file
-from truckee.changes.columns import CHANGE_TYPE, COMMIT_VERSION, FEED_FIELDS, feed_schema
+from truckee.changes.columns import CHANGE_TYPE, COMMIT_VERSION, FEED_FIELDS
+from truckee.changes.read_schema import feed_schema
 from truckee.log.checkpoint.columns import typed_child
 from truckee.protocol.partition_values import typed_column
 from truckee.protocol.schema import PrimitiveType, StructField, StructType

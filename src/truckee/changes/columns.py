@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truckee.protocol.schema import PrimitiveType, StructField, StructType
+from truckee.protocol.schema import PrimitiveType, StructField
 
 CHANGE_TYPE = "_change_type"
 COMMIT_VERSION = "_commit_version"
@@ -19,8 +19,3 @@ COMMIT_FIELDS = (
     StructField(COMMIT_TIMESTAMP, PrimitiveType("timestamp")),
 )
 FEED_FIELDS = (CHANGE_TYPE_FIELD, *COMMIT_FIELDS)
-
-
-def feed_schema(schema: StructType) -> StructType:
-    """Return the table's columns followed by the feed's."""
-    return StructType((*schema.fields, *FEED_FIELDS))

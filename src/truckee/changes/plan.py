@@ -16,10 +16,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from truckee.changes.columns import feed_schema
 from truckee.changes.file_index import feed_files
 from truckee.changes.range_diffs import range_diffs
-from truckee.changes.read_schema import ReadSchema, SchemaChoice, read_schema
+from truckee.changes.read_schema import ReadSchema, SchemaChoice, feed_schema, read_schema
 from truckee.changes.version_diff import VersionDiff
 from truckee.changes.version_range import VersionRange, resolved_range
 from truckee.errors.changes import BeyondRetentionError

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from msgspec import Struct
 from msgspec.structs import replace
 
+from truckee.changes.columns import FEED_FIELDS
 from truckee.log.snapshot import Snapshot
 from truckee.options.feed import SchemaMode
 from truckee.protocol.actions import Metadata
@@ -55,6 +56,11 @@ class ReadSchema(Struct, frozen=True):
     def schema(self) -> StructType:
         """The table's columns, without those of the feed."""
         return self.configuration.schema
+
+
+def feed_schema(schema: StructType) -> StructType:
+    """Return the table's columns followed by the feed's."""
+    return StructType((*schema.fields, *FEED_FIELDS))
 
 
 def read_schema(

@@ -6,12 +6,12 @@ little to read, else by Spark.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from truckee.cli.engines import EngineChoice, RowEngine, answered_by_arrow
+from truckee.cli.engines import Answer, EngineChoice, RowEngine, answered_by_arrow
 from truckee.cli.inspect import AsJson, TablePath
 from truckee.cli.render import (
     moment,
@@ -31,16 +31,14 @@ from truckee.cli.row_options import (
     say_if_cut,
 )
 from truckee.cli.table_layout import Heading
-from truckee.errors.options import IllegalOptionError
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from truckee.changes.changelog.changelog import Changelog
-    from truckee.changes.plan import ChangeFeed
     from truckee.changes.summary import ChangeCount
     from truckee.options.feed import Bound
+    from truckee.rows.plan import RowPlan
 
 CHANGE_STYLES = {
     "insert": "green",
@@ -50,6 +48,8 @@ CHANGE_STYLES = {
 }
 _TYPES_IN_ORDER = "'delete', 'update_preimage', 'update_postimage', 'insert'"
 _NESTED = ("struct", "array", "map", "variant")
+# The small engine nets one row after the other, so it is given less to net than to read.
+_TIMES_FOR_NET = 8
 _SOURCES = ("recorded", "derived", "auto")
 _SCHEMA_MODES = ("follow", "superset", "legacy", "latest", "endVersion")
 
@@ -148,22 +148,20 @@ def changes(
         "dropUnchanged": drop_unchanged or None,
         "schemaMode": schema,
     }
-    feed = _feed(path, start, end, given)
+    plan = _plan(path, start, end, given)
     if summary:
-        _print_counts(_counts(feed, where, engine), limit, as_json=as_json)
+        _print_counts(_counts(plan, where, engine), limit, as_json=as_json)
     else:
-        _print_rows(feed, where, limit, engine, as_json=as_json)
+        _print_rows(plan, where, limit, engine, as_json=as_json)
 
 
-def _feed(
-    path: str, start: str, end: str | None, shape: Mapping[str, object]
-) -> ChangeFeed | Changelog:
+def _plan(path: str, start: str, end: str | None, shape: Mapping[str, object]) -> RowPlan:
     from msgspec.structs import replace
 
-    from truckee.changes.changelog.opening import open_changelog
-    from truckee.changes.plan import open_feed
     from truckee.options.feed import feed_options
     from truckee.options.feed_shape import given_options
+    from truckee.rows.feed import feed_plan
+    from truckee.rows.plan import settled
     from truckee.storage import open_storage
 
     options = replace(
@@ -171,10 +169,7 @@ def _feed(
         start=_bound(start, "--from"),
         end=None if end is None else _bound(end, "--to"),
     )
-    storage = open_storage(path)
-    if options.shape.is_plain:
-        return open_feed(storage, options)
-    return open_changelog(storage, options)
+    return settled(feed_plan(open_storage(path), options))
 
 
 def _bound(text: str, name: str) -> Bound:
@@ -203,33 +198,38 @@ def _print_counts(counts: list[_Count], limit: int | None, *, as_json: bool) -> 
     )
 
 
-def _counts(
-    feed: ChangeFeed | Changelog, where: str | None, engine: RowEngine | None
-) -> list[_Count]:
+def _counts(plan: RowPlan, where: str | None, engine: RowEngine | None) -> list[_Count]:
     """Return the counts in order of version; rows are read only if the log lacks the counts."""
-    from truckee.changes.changelog.changelog import Changelog
+    from truckee.arrow.compare.change_order import counted_changes
     from truckee.changes.summary import summary
-    from truckee.cli.arrow_changes import counted_changes
+    from truckee.rows.plan import Read
 
-    if isinstance(feed, Changelog):
-        _check_spark(engine)
-        return _in_order(_counted_by_spark(feed, where))
-    found = summary(feed.plan().files, feed.storage)
-    is_open = {count.version for count in found if where is not None or _leaves_open(count)}
-    known = [
-        _Count(count.version, count.timestamp_ms, count.change_type or "", count.rows or 0)
-        for count in found
-        if count.version not in is_open
-    ]
-    if is_open:
-        by_arrow = answered_by_arrow(
-            engine, feed.plan().size_in_bytes, lambda: counted_changes(feed, where, is_open)
-        )
+    known: list[_Count] = []
+    still_open: set[int] | None = None
+    if isinstance(plan, Read):
+        found = summary(plan.files, plan.storage)
+        still_open = {c.version for c in found if where is not None or _leaves_open(c)}
+        known = [
+            _Count(count.version, count.timestamp_ms, count.change_type or "", count.rows or 0)
+            for count in found
+            if count.version not in still_open
+        ]
+    if still_open is None or still_open:
+        by_arrow = _answered(engine, plan, lambda: counted_changes(plan, where, still_open))
         if by_arrow is None:
-            known += _counted_by_spark(feed, where, is_open)
+            known += _counted_by_spark(plan, where, still_open)
         else:
             known += [_Count(*count) for count in by_arrow]
     return _in_order(known)
+
+
+def _answered(
+    engine: RowEngine | None, plan: RowPlan, answer: Callable[[], Answer]
+) -> Answer | None:
+    from truckee.rows.plan import is_netted, size_in_bytes
+
+    times = _TIMES_FOR_NET if is_netted(plan) else 1
+    return answered_by_arrow(engine, size_in_bytes(plan), answer, times=times)
 
 
 def _in_order(counts: Iterable[_Count]) -> list[_Count]:
@@ -242,13 +242,13 @@ def _leaves_open(count: ChangeCount) -> bool:
 
 
 def _counted_by_spark(
-    feed: ChangeFeed | Changelog, where: str | None, versions: set[int] | None = None
+    plan: RowPlan, where: str | None, versions: set[int] | None
 ) -> Iterator[_Count]:
-    """Yield the counts of some versions, by default of all."""
+    """Yield the counts of some versions; None means all."""
     from truckee.cli.spark import spark_session
 
     with spark_session() as (spark, status):
-        rows = _frame(spark, feed, where)
+        rows = _frame(spark, plan, where)
         if versions is not None:
             rows = rows.where(f"_commit_version IN ({', '.join(map(str, sorted(versions)))})")
         status.update("counting changes")
@@ -260,39 +260,26 @@ def _counted_by_spark(
         yield _Count(version, time_ms, change_type, number)
 
 
-def _check_spark(engine: RowEngine | None) -> None:
-    if engine is RowEngine.ARROW:
-        needs = "spark, for a feed whose rows are compared, or that follows its columns"
-        raise IllegalOptionError(option="--engine", value="arrow", needs=needs)
-
-
 def _print_rows(
-    feed: ChangeFeed | Changelog,
+    plan: RowPlan,
     where: str | None,
     limit: int | None,
     engine: RowEngine | None,
     *,
     as_json: bool,
 ) -> None:
-    from truckee.changes.changelog.changelog import Changelog
-    from truckee.cli.arrow_changes import changed_rows_in_order
+    from truckee.arrow.compare.change_order import changed_rows_in_order
 
-    if isinstance(feed, Changelog):
-        _check_spark(engine)
-        found = None
-    else:
-        plain = feed
-        size = feed.plan().size_in_bytes
-        found = answered_by_arrow(engine, size, lambda: changed_rows_in_order(plain, where))
+    found = _answered(engine, plan, lambda: changed_rows_in_order(plan, where))
     if found is None:
-        _print_rows_of_spark(feed, where, limit, as_json=as_json)
+        _print_rows_of_spark(plan, where, limit, as_json=as_json)
     else:
         _print_rows_of_arrow(found, limit, as_json=as_json)
 
 
 def _print_rows_of_arrow(rows: pa.Table, limit: int | None, *, as_json: bool) -> None:
+    from truckee.arrow.compare.change_order import feed_texts
     from truckee.arrow.texts import json_texts
-    from truckee.cli.arrow_changes import feed_texts
 
     if as_json:
         print_json_texts(json_texts(rows if limit is None else rows.slice(0, limit)))
@@ -303,12 +290,12 @@ def _print_rows_of_arrow(rows: pa.Table, limit: int | None, *, as_json: bool) ->
 
 
 def _print_rows_of_spark(
-    feed: ChangeFeed | Changelog, where: str | None, limit: int | None, *, as_json: bool
+    plan: RowPlan, where: str | None, limit: int | None, *, as_json: bool
 ) -> None:
     from truckee.cli.spark import spark_session
 
     with spark_session() as (spark, status):
-        rows = in_order(_frame(spark, feed, where))
+        rows = in_order(_frame(spark, plan, where))
         status.update("reading changes")
         if as_json:
             print_json_texts(_lines(rows if limit is None else rows.limit(limit)))
@@ -340,12 +327,10 @@ def _shown(row: Any) -> list[Any]:
     return [version, change_type, *shown, time_text(time_ms) or "null"]
 
 
-def _frame(spark: Any, feed: ChangeFeed | Changelog, where: str | None) -> DataFrame:
-    from truckee.changes.changelog.changelog import Changelog
-    from truckee.spark.read.changelog_frames import changelog_frame
-    from truckee.spark.read.frames import feed_frame
+def _frame(spark: Any, plan: RowPlan, where: str | None) -> DataFrame:
+    from truckee.spark.read.engine import plan_frame
 
-    frame = changelog_frame(spark, feed) if isinstance(feed, Changelog) else feed_frame(spark, feed)
+    frame = plan_frame(spark, plan)
     return frame if where is None else frame.where(where)
 
 

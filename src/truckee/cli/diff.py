@@ -58,10 +58,11 @@ def diff(
     Example: truckee diff /data/orders 3 9 --keys id
     """
     from truckee.arrow.compare.change_order import changes_in_order
-    from truckee.arrow.compare.diff_rows import diff_rows
     from truckee.arrow.compare.diff_view import diff_order, diff_view
+    from truckee.arrow.compare.rows import arrow_rows
     from truckee.changes.diff.request import requested_diff
     from truckee.report.diff_page import diff_html
+    from truckee.rows.diff import diff_rows
     from truckee.storage import open_storage
 
     plan = requested_diff(
@@ -72,7 +73,7 @@ def diff(
         other=None if other is None else open_storage(other),
     )
     found = answered_by_arrow(
-        engine, plan.size_in_bytes, lambda: diff_rows(plan, where=where).to_arrow()
+        engine, plan.size_in_bytes, lambda: arrow_rows(diff_rows(plan), where=where).to_arrow()
     )
     if found is None and (summary or output is not None):
         view = _view_of_spark(plan, where)

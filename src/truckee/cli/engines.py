@@ -41,10 +41,11 @@ EngineChoice = Annotated[
 
 
 def answered_by_arrow(
-    engine: RowEngine | None, size_in_bytes: int, answer: Callable[[], Answer]
+    engine: RowEngine | None, size_in_bytes: int, answer: Callable[[], Answer], *, times: int = 1
 ) -> Answer | None:
     """Return the answer without a JVM, or None if Spark is needed; a message says why.
 
+    What takes Arrow several `times` as long as reading is answered for fewer bytes.
     A condition that only Spark understands raises if Arrow was requested.
     """
     from truckee.errors.conditions import ConditionSyntaxError, UnsupportedConditionError
@@ -52,7 +53,7 @@ def answered_by_arrow(
     if engine is RowEngine.SPARK:
         return None
     limit = _limit()
-    if engine is None and size_in_bytes > limit:
+    if engine is None and times * size_in_bytes > limit:
         megabytes = size_in_bytes / (1 << 20)
         words(f"{megabytes:,.0f} MB of files are read with Spark; --engine arrow reads them here")
         return None

@@ -54,7 +54,7 @@ def rows(
 
     Example: truckee rows /data/orders --where "id = 7"
     """
-    from truckee.arrow.compare.row_history import history_rows
+    from truckee.arrow.compare.rows import history_rows
     from truckee.arrow.texts import json_texts
     from truckee.changes.diff.history_request import requested_timelines
     from truckee.storage import open_storage
@@ -139,7 +139,7 @@ def head(
 
     Example: truckee head /data/orders --where "country = 'PT'" --columns id,country
     """
-    from truckee.arrow.scans import snapshot_rows
+    from truckee.arrow.compare.rows import snapshot_rows
     from truckee.arrow.texts import column_texts, json_texts
     from truckee.log.snapshot import load_snapshot
     from truckee.storage import open_storage

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from truckee.arrow.file_columns import TableRead
-from truckee.changes.columns import feed_schema
 from truckee.changes.file_index import matching_files
 from truckee.changes.plan import open_feed
+from truckee.changes.read_schema import feed_schema
 from truckee.errors.changes import ChangelogNotHereError
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.stream_schema import SchemaLogOfBatchReadError

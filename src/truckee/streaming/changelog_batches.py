@@ -11,15 +11,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from truckee.changes.changelog.changelog import Changelog
 from truckee.changes.changelog.column_history import column_history
-from truckee.changes.changelog.opening import (
-    check_keys,
-    frozen_eras,
-    metadata_versions,
-    snapshot_before,
-)
-from truckee.changes.changelog.plan import CommitRange, changelog_plan, is_same_schema
+from truckee.changes.changelog.feed_columns import FeedColumns
+from truckee.changes.changelog.feed_files import CommitRange, is_same_schema
 from truckee.changes.read_schema import ReadSchema
 from truckee.changes.version_diff import VersionDiff
 from truckee.log.files.commits import Commit
@@ -27,14 +21,17 @@ from truckee.log.snapshot import load_snapshot
 from truckee.options.feed_shape import ColumnFollowing, FeedSource
 from truckee.options.stream import StreamOptions
 from truckee.protocol.actions import AddCDCFile, AddFile, RemoveFile
+from truckee.rows.changelog import changelog_plan, empty_feed, keys_of
+from truckee.rows.feed import frozen_eras, metadata_versions, snapshot_before
+from truckee.rows.plan import RowPlan
 from truckee.storage.base import Storage
 from truckee.streaming.entries import VersionEntries, entries_between
 from truckee.streaming.offset import StreamOffset
 from truckee.streaming.starting_point import starting_version
 
 
-def stream_columns(storage: Storage, options: StreamOptions, read: ReadSchema) -> Changelog:
-    """Return a feed without rows, with the columns that a stream is loaded with.
+def stream_columns(storage: Storage, options: StreamOptions, read: ReadSchema) -> FeedColumns:
+    """Return the columns that a stream is loaded with.
 
     Raises `ColumnNotFoundError` for keys that the stream does not have.
     """
@@ -43,40 +40,39 @@ def stream_columns(storage: Storage, options: StreamOptions, read: ReadSchema) -
     if options.shape.following is ColumnFollowing.SUPERSET and start and not start.is_latest:
         first = starting_version(storage, start, out_of_range=options.out_of_range)
         eras = frozen_eras(storage, first, read)
-    feed = Changelog(storage, options.shape, 0, -1, column_history(eras))
-    check_keys(options.shape, feed.table_schema)
-    return feed
+    columns = FeedColumns(options.shape, column_history(eras))
+    keys_of(columns)
+    return columns
 
 
 def changelog_batch(
     storage: Storage,
     options: StreamOptions,
-    frozen: Changelog,
+    frozen: FeedColumns,
     commits: Sequence[Commit],
     initial: VersionEntries | None,
     *,
     start: StreamOffset,
     end: StreamOffset,
-) -> Changelog:
-    """Return what to read for the commits of a batch, and for files of an initial snapshot.
+) -> RowPlan:
+    """Return the plan of the commits of a batch, and of files of an initial snapshot.
 
-    `frozen` has the columns that are shown.
+    `frozen` are the columns that are shown.
     """
     files = _initial_files(initial, start, end)
     if not commits and files is None:
-        return frozen
+        return empty_feed(frozen)
     kept = tuple(_without(commit, options.exclude) for commit in commits)
     planned = _range(storage, options, kept, files)
     eras = list(frozen.history.eras)
     if options.shape.following is not None:
         eras = [*(era for era in planned.eras() if not _is_known(era, eras)), *eras]
     last = max([commit.version for commit in commits], default=planned.start)
-    feed = changelog_plan(planned, options.shape, eras, end=last)
+    columns = FeedColumns(options.shape, column_history(eras), frozenset(frozen.schema.names))
     versions: tuple[int, ...] = ()
     if options.shape.schema_version:
         versions = metadata_versions(storage, planned.start, last)
-    names = frozenset(frozen.table_schema.names)
-    return replace(feed, shown_names=names, schema_versions=versions)
+    return changelog_plan(planned, columns, end=last, schema_versions=versions)
 
 
 def _is_known(era: ReadSchema, known: Sequence[ReadSchema]) -> bool:

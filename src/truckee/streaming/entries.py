@@ -19,17 +19,28 @@ Actions with `dataChange` false only move rows, so they do not count.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from truckee.changes.version_diff import is_merge_without_effect
+from truckee.changes.file_index import version_files
+from truckee.changes.version_diff import VersionDiff, is_merge_without_effect, version_diff
 from truckee.errors.streaming import SourceRowsChangedError, SourceRowsDeletedError
 from truckee.log.files.commits import Commit
 from truckee.options.stream import StreamOptions
 from truckee.protocol.actions import AddCDCFile, AddFile, RemoveFile
-from truckee.streaming.offset import BASE, END, METADATA_CHANGE, POST_METADATA_CHANGE, Position
+from truckee.scan.scan_file import ScanFile
+from truckee.streaming.offset import (
+    BASE,
+    END,
+    METADATA_CHANGE,
+    POST_METADATA_CHANGE,
+    Position,
+    StreamOffset,
+)
 
 StreamedAction = AddFile | RemoveFile | AddCDCFile
 
@@ -175,3 +186,33 @@ def is_passed_over(commit: Commit, options: StreamOptions, *, table: str) -> boo
     if not options.ignore_deletes:
         raise SourceRowsDeletedError(table=table, version=commit.version, change=change)
     return False
+
+
+def files_between(
+    version: VersionEntries,
+    start: StreamOffset,
+    end: StreamOffset,
+    *,
+    is_feed: bool,
+    exclude: str | None = None,
+) -> Iterator[ScanFile]:
+    """Yield what to read of a version for the batch from `start`, which is excluded, to `end`.
+
+    Files whose path, as spelled in the log, matches `exclude` are left out.
+    """
+    left_out = None if exclude is None else re.compile(exclude)
+    files = tuple(
+        entry.file
+        for entry in entries_between(version, start.position, end.position)
+        if entry.file is not None and not (left_out and left_out.search(entry.file.path))
+    )
+    for file in version_files(_diff(version, files, is_feed)):
+        yield file if is_feed else replace(file, change=None)
+
+
+def _diff(version: VersionEntries, files: tuple[StreamedAction, ...], is_feed: bool) -> VersionDiff:
+    if is_feed and not version.is_snapshot:
+        # A MERGE without effect has no files, so its commitInfo is not needed here.
+        return version_diff(Commit(version.version, version.timestamp_ms or 0, files))
+    added = tuple(file for file in files if isinstance(file, AddFile))
+    return VersionDiff(version=version.version, timestamp_ms=version.timestamp_ms, added=added)

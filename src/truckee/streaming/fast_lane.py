@@ -15,10 +15,9 @@ from truckee.errors.streaming import TimeTravelOfStreamError
 from truckee.options.stream import STREAM_OPTIONS, stream_options
 from truckee.options.text import Options, warn_of_unknown
 from truckee.options.time_travel import split_path
+from truckee.rows.plan import Read
 from truckee.scan.scan_file import ScanFile
-from truckee.spark.read.changelog_frames import as_declared, changelog_frame
-from truckee.spark.read.relations import scan_frame
-from truckee.spark.read.scan import Scan
+from truckee.spark.read.engine import as_declared, plan_frame
 from truckee.spark.read.stream_source import StreamSource, streaming_frame, worked_out
 from truckee.spark.schema_conversion import public_schema
 from truckee.spark.session.settings import session_settings, session_storage, session_zone
@@ -92,12 +91,12 @@ class _Source:
     def batch(self, start: str | None, end: str) -> DataFrame:
         until = self._offset(end)
         assert until is not None
-        if self._stream.options.is_changelog:
+        if self._stream.is_changelog:
             feed = self._stream.changelog_batch(self._offset(start), until)
-            rows = as_declared(changelog_frame(self._spark, feed), self._schema)
+            rows = as_declared(plan_frame(self._spark, feed), self._schema)
             return worked_out(self._spark, rows)
         files = self._stream.plan(self._offset(start), until)
-        return scan_frame(self._spark, _scan(self._stream, files, until))
+        return plan_frame(self._spark, _read(self._stream, files, until))
 
     def prepare_for_available_now(self) -> None:
         self._stream.prepare_for_available_now()
@@ -112,20 +111,17 @@ class _Source:
         return parse_offset(text, table=stream.storage.root, table_id=stream.table_id)
 
 
-def _scan(stream: TableStream, files: Sequence[ScanFile], end: StreamOffset) -> Scan:
+def _read(stream: TableStream, files: Sequence[ScanFile], end: StreamOffset) -> Read:
     def gone() -> DeltaError | None:
         return missing_file_error(stream.storage, files, end=end.version)
 
     is_feed = stream.options.is_feed
-    return Scan(
+    return Read(
         storage=stream.storage,
         version=end.version,
         table=stream.read.configuration,
-        files=lambda _, __: files,
-        num_files=len(files),
-        size_in_bytes=sum(file.size for file in files),
-        num_vectors=sum(not file.rows.is_all for file in files),
+        files=files,
         is_feed=is_feed,
         label=f"stream up to version {end.version}",
-        missing_file_error=gone if is_feed else None,
+        missing=gone if is_feed else None,
     )

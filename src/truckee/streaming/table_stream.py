@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from truckee.changes.changelog.changelog import Changelog
-from truckee.changes.columns import feed_schema
-from truckee.changes.read_schema import ReadSchema
+from truckee.changes.changelog.feed_columns import FeedColumns
+from truckee.changes.read_schema import ReadSchema, feed_schema
 from truckee.errors.log import (
     LogFileNotFoundError,
     TruncatedLogError,
@@ -34,6 +33,8 @@ from truckee.options.feed_shape import FeedSource
 from truckee.options.stream import StreamOptions
 from truckee.protocol.features import check_readable
 from truckee.protocol.schema import StructType
+from truckee.rows.changelog import empty_feed
+from truckee.rows.plan import RowPlan
 from truckee.scan.scan_file import ScanFile
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
@@ -52,6 +53,7 @@ from truckee.streaming.entries import (
     VersionEntries,
     appended_entries,
     change_entries,
+    files_between,
     is_passed_over,
 )
 from truckee.streaming.initial_files import initial_files
@@ -60,7 +62,6 @@ from truckee.streaming.schema_following import FollowedSchema
 from truckee.streaming.schema_guard import check_feed_is_on, check_schema, check_table
 from truckee.streaming.schema_log import SchemaLog, check_location, log_location
 from truckee.streaming.starting_point import starting_version
-from truckee.streaming.stream_files import files_between
 
 _REMEMBERED_ACTIONS = 100_000
 OpenStorage = Callable[[str], Storage]
@@ -79,7 +80,7 @@ class StreamRead:
     def schema(self) -> StructType:
         """The columns of the stream: those of the table, and for a feed its own three."""
         if self.options.is_changelog:
-            return stream_columns(self.storage, self.options, self.read).schema
+            return empty_feed(stream_columns(self.storage, self.options, self.read)).schema
         return feed_schema(self.read.schema) if self.options.is_feed else self.read.schema
 
     def schema_log(self, source_path: str = "") -> SchemaLog | None:
@@ -118,6 +119,7 @@ class TableStream:
         self.options = opened.options
         self.read = opened.read
         self.table_id = opened.read.metadata.id
+        self.is_changelog = opened.options.is_changelog
         self._first_version = latest_version(self.storage)
         self._until: int | None = None
         self._has_checked_start = False
@@ -191,8 +193,8 @@ class TableStream:
         self._forget_before(end.version)
         return files
 
-    def changelog_batch(self, start: StreamOffset | None, end: StreamOffset) -> Changelog:
-        """Return what to read for a batch of a feed that is derived, netted or follows its columns.
+    def changelog_batch(self, start: StreamOffset | None, end: StreamOffset) -> RowPlan:
+        """Return the plan of a batch of a feed that is derived, netted or follows its columns.
 
         Raises like `plan`. A batch has complete commits.
         """
@@ -220,7 +222,7 @@ class TableStream:
             yield commit
 
     @cached_property
-    def _shown_columns(self) -> Changelog:
+    def _shown_columns(self) -> FeedColumns:
         return stream_columns(self.storage, self.options, self.read)
 
     def _is_empty(self, start: StreamOffset, end: StreamOffset) -> bool:
@@ -262,8 +264,7 @@ class TableStream:
     def _entries_of(self, commit: Commit) -> VersionEntries:
         is_barrier = self._is_barrier(commit)
         if self.options.is_feed:
-            is_whole = self.options.is_changelog
-            return change_entries(commit, is_barrier=is_barrier, is_whole=is_whole)
+            return change_entries(commit, is_barrier=is_barrier, is_whole=self.is_changelog)
         is_skipped = is_passed_over(commit, self.options, table=self.storage.root)
         return appended_entries(commit, is_skipped=is_skipped, is_barrier=is_barrier)
 

@@ -15,7 +15,7 @@ from changes.tables import mapped
 from changes.tables import metadata as mapped_metadata
 from diff_tables import Table, WatchedStorage, shown
 from staging import metadata
-from truckee.arrow.compare.diff_rows import diff_rows
+from truckee.arrow.compare.rows import arrow_rows
 from truckee.changes.diff.request import requested_diff
 from truckee.errors import (
     ArgumentTypeError,
@@ -29,6 +29,7 @@ from truckee.errors import (
     VersionNotFoundError,
 )
 from truckee.protocol.actions import Metadata
+from truckee.rows.diff import diff_rows
 
 
 @pytest.fixture
@@ -86,8 +87,8 @@ def test_keys_pair_the_images_of_an_update(table: Table, keys: str | list[str]) 
 def test_only_files_that_differ_are_opened(table: Table) -> None:
     storage = WatchedStorage(str(table.root))
 
-    diff_rows(requested_diff(storage, 0, 2)).to_arrow()
-    diff_rows(requested_diff(storage, 2, 2)).to_arrow()
+    arrow_rows(diff_rows(requested_diff(storage, 0, 2))).to_arrow()
+    arrow_rows(diff_rows(requested_diff(storage, 2, 2))).to_arrow()
 
     assert sorted(set(storage.opened)) == ["a", "b", "b2"]
     assert len(storage.opened) == 3
@@ -97,7 +98,7 @@ def test_a_diff_of_a_version_with_itself_reads_nothing(table: Table) -> None:
     plan = requested_diff(WatchedStorage(str(table.root)), 1, 1)
 
     assert (plan.files, plan.size_in_bytes) == ((), 0)
-    assert diff_rows(plan).to_arrow().num_rows == 0
+    assert arrow_rows(diff_rows(plan)).to_arrow().num_rows == 0
 
 
 def test_columns_and_a_condition(table: Table) -> None:

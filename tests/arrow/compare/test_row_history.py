@@ -10,7 +10,7 @@ import pytest
 import truckee
 from diff_tables import Table, WatchedStorage
 from staging import metadata
-from truckee.arrow.compare.row_history import history_rows
+from truckee.arrow.compare.rows import history_rows
 from truckee.changes.diff.history_request import requested_timelines
 from truckee.errors import (
     HistoryFileNotFoundError,

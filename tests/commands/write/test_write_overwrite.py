@@ -12,7 +12,8 @@ from truckee.errors.commands.expressions import RefusedBySparkError
 from truckee.errors.commands.write_rows import ReplaceWhereViolationError
 from truckee.log.snapshot import load_snapshot
 from truckee.options.feed import feed_options
-from truckee.spark.read.frames import feed_frame
+from truckee.rows.plan import Recorded
+from truckee.spark.read.engine import plan_frame
 from truckee.storage import LocalStorage
 from truckee.writer import write
 from writing import actions, commit_info, data_files, last_version, rust_rows
@@ -114,7 +115,7 @@ def test_the_feed_of_replace_where_is_told_by_change_files_or_by_vectors(
     )
 
     feed = open_feed(LocalStorage(path), feed_options({"startingVersion": 1}))
-    changes = feed_frame(spark, feed).select("_change_type", "id").collect()
+    changes = plan_frame(spark, Recorded(feed)).select("_change_type", "id").collect()
     assert sorted(tuple(row) for row in changes) == [("delete", 3), ("insert", 3)]
     assert bool(actions(path, 1, "cdc")) == (vectors == "false")
 

@@ -35,7 +35,7 @@ from changelog_cases import (
 )
 from data_tables import DataTable, removed
 from streaming.streams import feed as feed_stream
-from truckee.arrow.compare.changelog_rows import changelog_rows
+from truckee.arrow.compare.rows import arrow_rows
 from truckee.doors.enable import enable
 from truckee.errors import (
     KeysNotUniqueError,
@@ -80,7 +80,7 @@ def streamed(table: Path, start: int, end: int, **shape: Any) -> list[dict[str, 
     offset = None
     while (until := stream.latest_offset(offset)) != offset:
         assert until is not None
-        found += changelog_rows(stream.changelog_batch(offset, until)).to_arrow().to_pylist()
+        found += arrow_rows(stream.changelog_batch(offset, until)).to_arrow().to_pylist()
         offset = until
     return [row for row in found if row["_commit_version"] <= end]
 

@@ -23,7 +23,7 @@ from dml_model import Command, Delete, Model, Overwrite, Row, Update, frame
 from dml_tables import FEED, VECTORS, Table, create_table
 from schema_model import EXTRA, WIDENING, AddColumn, DropColumn, Rename, Widen
 from streaming.streams import feed as feed_stream
-from truckee.arrow.compare.changelog_rows import changelog_rows
+from truckee.arrow.compare.rows import arrow_rows
 from truckee.errors import KeysNotUniqueError
 from truckee.log.files.commits import read_commit
 from truckee.storage.local import LocalStorage
@@ -165,7 +165,7 @@ def batches_of(stream: TableStream) -> Iterator[list[dict[str, Any]]]:
     offset = None
     while (end := stream.latest_offset(offset)) != offset:
         assert end is not None
-        yield changelog_rows(stream.changelog_batch(offset, end)).to_arrow().to_pylist()
+        yield arrow_rows(stream.changelog_batch(offset, end)).to_arrow().to_pylist()
         offset = end
 
 

@@ -11,7 +11,7 @@ from truckee.arrow.texts import column_texts
 from truckee.changes.columns import CHANGE_TYPE, UPDATE_POSTIMAGE, UPDATE_PREIMAGE
 from truckee.changes.diff.snapshot_diff import SnapshotDiff
 from truckee.log.checkpoint.columns import typed_child
-from truckee.report.diff_page import MOST_ROWS_SHOWN, DiffView
+from truckee.report.diff_page import MOST_ROWS_SHOWN, DiffView, diff_fragment
 
 
 def diff_order(plan: SnapshotDiff) -> Sequence[str]:
@@ -50,6 +50,11 @@ def _by_partition(
         moved = max(counted.get(kind, 0) for kind in (UPDATE_PREIMAGE, UPDATE_POSTIMAGE))
         counted[UPDATE_POSTIMAGE] = moved
     return sorted(found.items())
+
+
+def diff_as_html(plan: SnapshotDiff, rows: pa.Table) -> str:
+    """Return all rows of a diff as a piece of a page."""
+    return diff_fragment(plan, diff_view(plan, rows))
 
 
 def diff_view(plan: SnapshotDiff, rows: pa.Table, *, most: int = MOST_ROWS_SHOWN) -> DiffView:

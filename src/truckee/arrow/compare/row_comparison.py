@@ -1,7 +1,16 @@
 """Compares deleted and inserted rows in memory, by the same rules as on Spark.
 
 A pool is a table of rows with `_change_type`. The result has rows of the pool, some with another
-type of change.
+type of change. For example, comparing the columns (id, v):
+
+    pool                     uncancelled          paired by id
+    delete (1, a)            delete (2, b)        update_preimage (2, b)
+    delete (2, b)            insert (2, c)        update_postimage (2, c)
+    insert (1, a)
+    insert (2, c)
+
+One aggregation finds the groups of rows to compare, each with the first row of either side and
+their number. So a row that has equal ones stands for all of them.
 """
 
 from __future__ import annotations
@@ -16,12 +25,12 @@ from truckee.arrow.texts import json_texts, plain_values
 from truckee.arrow.variants import VARIANT, Simple, variant_value
 from truckee.changes.columns import (
     CHANGE_TYPE,
-    DELETE,
+    COMMIT_VERSION,
     INSERT,
     UPDATE_POSTIMAGE,
     UPDATE_PREIMAGE,
 )
-from truckee.changes.row_identity import not_unique_error
+from truckee.changes.row_identity import ROW_VERSION, not_unique_error
 from truckee.log.checkpoint.columns import typed_child
 
 AFTER = typed_child([INSERT, UPDATE_POSTIMAGE], pa.string())
@@ -30,11 +39,17 @@ AFTER = typed_child([INSERT, UPDATE_POSTIMAGE], pa.string())
 _ZEROS = {pa.float32(): pa.int32(), pa.float64(): pa.int64()}
 
 
-def uncancelled_pool(pool: pa.Table, columns: Sequence[str]) -> pa.Table:
-    """Return the rows that remain after equal deleted and inserted rows cancel each other."""
+def uncancelled_pool(
+    pool: pa.Table, columns: Sequence[str], within: Sequence[str], shown_as: tuple[str, str]
+) -> pa.Table:
+    """Return the rows that remain after equal deleted and inserted rows cancel each other.
+
+    Rows are compared only if they are equal in the columns `within`. A row has the type of its side
+    in `shown_as`.
+    """
     if not pool.num_rows:
         return pool
-    groups = _groups(pool, columns)
+    groups = _groups(pool, (*columns, *within))
     spare = pc.subtract(groups["inserted_count"], groups["deleted_count"])
     chosen: list[tuple[int, str]] = []
     for inserted, deleted, count in zip(
@@ -44,38 +59,48 @@ def uncancelled_pool(pool: pa.Table, columns: Sequence[str]) -> pa.Table:
         strict=True,
     ):
         if count:
-            kind = INSERT if count > 0 else DELETE
-            chosen += [(inserted if count > 0 else deleted, kind)] * abs(count)
-    return _taken(pool, sorted(chosen))
+            row = (inserted, shown_as[1]) if count > 0 else (deleted, shown_as[0])
+            chosen += [row] * abs(count)
+    return chosen_rows(pool, sorted(chosen))
 
 
 def paired_pool(
-    pool: pa.Table, columns: Sequence[str], identity: Sequence[str], where: tuple[str, str]
+    pool: pa.Table,
+    columns: Sequence[str],
+    identity: Sequence[str],
+    *,
+    within: Sequence[str],
+    sides: tuple[str, str],
+    drop_unchanged: bool,
+    shown_as: tuple[str, str],
 ) -> pa.Table:
     """Return deleted and inserted rows of the same identity as the two images of an update.
 
-    Pairs that are equal in all columns are dropped. Raises `KeysNotUniqueError`.
+    Pairs of the same `ROW_VERSION` are dropped and, with `drop_unchanged`, those that are equal in
+    all columns. Other rows have the type of their side in `shown_as`. Raises `KeysNotUniqueError`.
     """
     if not pool.num_rows:
         return pool
-    groups = _groups(pool, identity)
-    for side, place in (("deleted", 0), ("inserted", 1)):
-        _check_unique(pool, groups, side, identity, where[place])
-    before, after = groups["deleted_min"], groups["inserted_min"]
-    is_pair = pc.and_(pc.is_valid(before), pc.is_valid(after))
+    groups = _groups(pool, (*identity, *within))
+    for side, where in zip(("deleted", "inserted"), sides, strict=True):
+        _check_unique(pool, groups, side, identity, within, where)
+    is_pair = pc.and_(pc.is_valid(groups["deleted_min"]), pc.is_valid(groups["inserted_min"]))
     pairs = groups.filter(is_pair)
     old, new = pairs["deleted_min"].combine_chunks(), pairs["inserted_min"].combine_chunks()
-    differs = _differs(pool, columns, old, new).to_pylist()
+    same = _have_same_version(pool, old, new)
+    if drop_unchanged:
+        same = pc.or_(same, pc.invert(_differs(pool, columns, old, new)))
     chosen: list[tuple[int, int, int, str]] = []
-    for one, other, changed in zip(old.to_pylist(), new.to_pylist(), differs, strict=True):
-        if changed:
+    for one, other, is_same in zip(old.to_pylist(), new.to_pylist(), same.to_pylist(), strict=True):
+        if not is_same:
             chosen += [(one, 0, one, UPDATE_PREIMAGE), (one, 1, other, UPDATE_POSTIMAGE)]
     single = groups.filter(pc.invert(is_pair))
     for one, other in zip(
         single["deleted_min"].to_pylist(), single["inserted_min"].to_pylist(), strict=True
     ):
-        chosen.append((other, 0, other, INSERT) if one is None else (one, 0, one, DELETE))
-    return _taken(pool, [(index, kind) for _, _, index, kind in sorted(chosen)])
+        row = (other, shown_as[1]) if one is None else (one, shown_as[0])
+        chosen.append((row[0], 0, *row))
+    return chosen_rows(pool, [(index, kind) for _, _, index, kind in sorted(chosen)])
 
 
 def _groups(pool: pa.Table, columns: Sequence[str]) -> pa.Table:
@@ -96,19 +121,33 @@ def _groups(pool: pa.Table, columns: Sequence[str]) -> pa.Table:
 
 
 def _check_unique(
-    pool: pa.Table, groups: pa.Table, side: str, identity: Sequence[str], where: str
+    pool: pa.Table,
+    groups: pa.Table,
+    side: str,
+    identity: Sequence[str],
+    within: Sequence[str],
+    where: str,
 ) -> None:
     many = groups.filter(pc.greater(groups[f"{side}_count"], 1))
     if not many.num_rows:
         return
     first = many.slice(0, 1).to_pylist()[0]
-    example = next(json_texts(pool.select(list(identity)).slice(first[f"{side}_min"], 1)))
+    shown = [*identity, *(name for name in within if name == COMMIT_VERSION)]
+    example = next(json_texts(pool.select(shown).slice(first[f"{side}_min"], 1)))
     raise not_unique_error(
         identity,
         where=where,
         example=example,
         count=first[f"{side}_count"],
     )
+
+
+def _have_same_version(pool: pa.Table, old: pa.Array, new: pa.Array) -> pa.BooleanArray:
+    """Return, for each pair of rows, whether both last changed in the same version."""
+    if ROW_VERSION not in pool.column_names:
+        return typed_child([False] * len(old), pa.bool_())
+    versions = pool[ROW_VERSION].combine_chunks()
+    return pc.fill_null(pc.equal(versions.take(old), versions.take(new)), False)
 
 
 def _differs(
@@ -128,7 +167,8 @@ def differ(one: pa.Array, other: pa.Array) -> pa.BooleanArray:
     return pc.or_(unequal, pc.xor(pc.is_null(one), pc.is_null(other)))
 
 
-def _taken(pool: pa.Table, chosen: Sequence[tuple[int, str]]) -> pa.Table:
+def chosen_rows(pool: pa.Table, chosen: Sequence[tuple[int, str]]) -> pa.Table:
+    """Return rows of a pool, by position, each with another type of change."""
     rows = pool.take(typed_child([index for index, _ in chosen], pa.int64()))
     place = rows.column_names.index(CHANGE_TYPE)
     kinds = typed_child([kind for _, kind in chosen], pa.string())

@@ -20,9 +20,6 @@ from truckee.arrow.columns import arrow_schema
 from truckee.arrow.compare.row_comparison import comparable_array
 from truckee.arrow.file_columns import ROW_POSITION
 from truckee.changes.columns import (
-    CHANGE_TYPE,
-    COMMIT_TIMESTAMP,
-    COMMIT_VERSION,
     DELETE,
     INSERT,
     UPDATE_POSTIMAGE,
@@ -32,20 +29,10 @@ from truckee.changes.diff.row_timelines import FILE_NUMBER, CommitNote, RowTimel
 from truckee.deletion_vectors.bitmap import NO_ROWS, RowBitmap
 from truckee.deletion_vectors.store import VectorOf, read_deletion_vectors
 from truckee.log.checkpoint.columns import typed_child
-from truckee.protocol.schema import ArrayType, PrimitiveType, StructField, StructType
 
 EXISTS = "exists"
 """The type of a row that existed at the first known version."""
 
-_STRING = PrimitiveType("string")
-HISTORY_FIELDS = (
-    StructField(CHANGE_TYPE, _STRING),
-    StructField(COMMIT_VERSION, PrimitiveType("long")),
-    StructField(COMMIT_TIMESTAMP, PrimitiveType("timestamp")),
-    StructField("_operation", _STRING),
-    StructField("_user_name", _STRING),
-    StructField("_changed_columns", ArrayType(_STRING)),
-)
 _NOTHING = CommitNote(None, None, None)
 
 
@@ -58,13 +45,8 @@ class _Event(NamedTuple):
     changed: list[str] | None = None
 
 
-def history_schema(timelines: RowTimelines) -> StructType:
-    """Return the columns of a history: the table's, and those about each image."""
-    return StructType((*timelines.schema.fields, *HISTORY_FIELDS))
-
-
 def row_events(timelines: RowTimelines, rows: pa.Table, identity: Sequence[str]) -> pa.Table:
-    """Return the images of rows, oldest first, with the columns of `history_schema`.
+    """Return the images of rows, oldest first, with the columns of the timelines' history.
 
     `rows` have the columns of the table, their location, and the columns of `identity`.
     """
@@ -82,7 +64,7 @@ def row_events(timelines: RowTimelines, rows: pa.Table, identity: Sequence[str])
     taken = rows.select(timelines.schema.names).take(
         typed_child([event.row for event in events], pa.int64())
     )
-    schema = arrow_schema(history_schema(timelines))
+    schema = arrow_schema(timelines.history_schema)
     return pa.table([*taken.columns, *told], names=schema.names).cast(schema)
 
 

@@ -11,18 +11,20 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from truckee.changes.changelog.changelog import HeldIds
 from truckee.changes.read_schema import ReadSchema
+from truckee.changes.row_identity import (
+    BASE_ROW_ID,
+    CONSTANT_FIELDS,
+    DEFAULT_ROW_VERSION,
+    HeldIds,
+)
 from truckee.changes.version_diff import VectorChange, VersionDiff
 from truckee.protocol.actions import AddFile, RemoveFile
 from truckee.protocol.schema import PrimitiveType, StructField, StructType
 from truckee.protocol.table_configuration import TableConfiguration
 
-FEED_BASE_ROW_ID = "__truckee_feed_base_row_id"
-FEED_ROW_VERSION = "__truckee_feed_row_version"
-_CONSTANTS = (FEED_BASE_ROW_ID, FEED_ROW_VERSION)
+_CONSTANTS = (BASE_ROW_ID, DEFAULT_ROW_VERSION)
 File = TypeVar("File", AddFile, RemoveFile)
-_LONG = PrimitiveType("long")
 
 
 def held_ids(before: TableConfiguration, after: TableConfiguration) -> HeldIds | None:
@@ -45,8 +47,9 @@ def _held(table: TableConfiguration) -> HeldIds | None:
 
 def feed_read_with_ids(era: ReadSchema, held: HeldIds) -> ReadSchema:
     """Return an era's schema with the hidden columns and the constants after its own columns."""
-    hidden = (StructField(n, _LONG) for n in (held.row_id, held.row_version, *_CONSTANTS))
-    schema = StructType((*era.schema.fields, *hidden))
+    stored = (name for name in (held.row_id, held.row_version) if name is not None)
+    hidden = (StructField(name, PrimitiveType("long")) for name in stored)
+    schema = StructType((*era.schema.fields, *hidden, *CONSTANT_FIELDS))
     table = era.configuration
     partitions = (*table.partition_columns, *_CONSTANTS)
     return ReadSchema(era.version, table.read_as(schema, partitions, table.column_mapping_mode))

@@ -11,6 +11,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from truckee.changes.read_schema import nullable_everywhere
+from truckee.changes.row_identity import (
+    BASE_ROW_ID,
+    CONSTANT_FIELDS,
+    DEFAULT_ROW_VERSION,
+    HeldIds,
+)
 from truckee.errors.diff import DiffSchemaError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
@@ -29,24 +35,18 @@ from truckee.protocol.schema import (
 from truckee.protocol.schema_compatibility import is_wider
 from truckee.protocol.table_configuration import TableConfiguration
 
-BASE_ROW_ID = "__truckee_base_row_id"
-DEFAULT_ROW_VERSION = "__truckee_default_row_version"
-"""Two constants of a file, which give ids to rows that have none in the file."""
-
-_LONG = PrimitiveType("long")
-
 
 class SideColumns(Struct, frozen=True):
     """How to find the columns of a diff in the files of one version.
 
     `schema` has the columns of the diff; with row ids also the column in which files store them,
-    `row_id`, and the two constants above, as partition columns.
+    that of `ids`, and the two constants that give an id to other rows, as partition columns.
     """
 
     schema: StructType
     partition_columns: tuple[str, ...]
     mapping_mode: str
-    row_id: str | None = None
+    ids: HeldIds | None = None
 
     def of(self, table: TableConfiguration) -> TableConfiguration:
         """Return the table's configuration for a reader of these files."""
@@ -142,9 +142,9 @@ def side_columns(
         return SideColumns(mapped, partitions, mode)
     row_id = at.properties.materialized_row_id_column_name
     assert row_id is not None
-    hidden = tuple(StructField(name, _LONG) for name in (row_id, *_CONSTANTS))
+    hidden = StructField(row_id, PrimitiveType("long")), *CONSTANT_FIELDS
     return SideColumns(
-        StructType((*mapped.fields, *hidden)), (*partitions, *_CONSTANTS), mode, row_id
+        StructType((*mapped.fields, *hidden)), (*partitions, *_CONSTANTS), mode, HeldIds(row_id)
     )
 
 

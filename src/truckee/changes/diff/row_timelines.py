@@ -14,24 +14,34 @@ from functools import reduce
 from msgspec import Struct
 from msgspec.structs import replace
 
+from truckee.changes.columns import FEED_FIELDS
 from truckee.changes.diff.columns import (
-    BASE_ROW_ID,
     SideColumns,
     diff_schema,
     side_columns,
     with_held_row_ids,
 )
 from truckee.changes.diff.snapshot_diff import DiffRead
+from truckee.changes.row_identity import BASE_ROW_ID
 from truckee.log.files.commits import Commit, read_commits
 from truckee.log.files.segment import list_log
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.protocol.actions import AddFile, Metadata
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.paths import decode_path
-from truckee.protocol.schema import PrimitiveType, StructField, StructType
+from truckee.protocol.schema import ArrayType, PrimitiveType, StructField, StructType
 from truckee.protocol.schema_compatibility import is_wider
 from truckee.scan.scan_file import ScanFile
 from truckee.storage.base import Storage
+
+_STRING = PrimitiveType("string")
+HISTORY_FIELDS = (
+    *FEED_FIELDS,
+    StructField("_operation", _STRING),
+    StructField("_user_name", _STRING),
+    StructField("_changed_columns", ArrayType(_STRING)),
+)
+"""The columns of a history about each image of a row."""
 
 FILE_NUMBER = "__truckee_file_number"
 """The number of a row's file, a constant of all its rows."""
@@ -77,6 +87,11 @@ class RowTimelines:
     reads: tuple[DiffRead, ...]
     notes: Mapping[int, CommitNote]
     has_row_ids: bool
+
+    @property
+    def history_schema(self) -> StructType:
+        """The columns of a history: the table's, and those about each image."""
+        return StructType((*self.schema.fields, *HISTORY_FIELDS))
 
 
 def row_timelines(storage: Storage, first: int | None = None) -> RowTimelines:

@@ -28,13 +28,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from truckee.changes.columns import DELETE, INSERT
-from truckee.changes.diff.columns import (
-    BASE_ROW_ID,
-    DEFAULT_ROW_VERSION,
-    SideColumns,
-    diff_schema,
-    side_columns,
-)
+from truckee.changes.diff.columns import SideColumns, diff_schema, side_columns
+from truckee.changes.row_identity import BASE_ROW_ID, DEFAULT_ROW_VERSION
 from truckee.errors.diff import UnrelatedTablesError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor

@@ -20,13 +20,9 @@ from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from truckee.changes.missing_files import missing_file_error
-from truckee.changes.plan import ChangeFeed, ChangePlan
-from truckee.errors.base import DeltaError
 from truckee.errors.columns import SchemaChangedSinceAnalysisError, TableWithoutColumnsError
 from truckee.log.commit.transaction import Transaction
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
-from truckee.protocol.paths import commit_path
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema_compatibility import MappedSchema, can_read, column_mapping_change
 from truckee.scan.scan_file import ScanFile
@@ -37,7 +33,6 @@ from truckee.spark.read.scan import Scan
 from truckee.spark.session.settings import session_zone
 from truckee.storage.base import Storage
 
-_QUERIES_REMEMBERED = 32
 # A version is only a number, and a query may run while many others begin and end.
 _VERSIONS_REMEMBERED = 1000
 
@@ -70,11 +65,6 @@ def partition_frame(
     return rows
 
 
-def feed_frame(spark: SparkSession, feed: ChangeFeed) -> DataFrame:
-    """Return the rows of a change data feed; an open range ends at the latest version each time."""
-    return scan_frame(spark, feed_scan(feed))
-
-
 def snapshot_scan(snapshot: Snapshot, zone: Callable[[], str] = lambda: "UTC") -> Scan:
     """Return what to read for a version of a table.
 
@@ -97,33 +87,6 @@ def _scan_files(snapshot: Snapshot, predicate: Predicate, zone: str) -> Sequence
     if not snapshot.schema.fields:
         raise TableWithoutColumnsError(table=snapshot.storage.root)
     return scan_files(snapshot, predicate, session_zone=zone)
-
-
-def feed_scan(feed: ChangeFeed) -> Scan:
-    """Return what to read for a feed.
-
-    Whether the range can be read is checked when a query runs. A plan is made here anyway, since
-    Spark chooses joins by its size; errors are ignored here, and raised when the query runs.
-    """
-    plans = _Plans(feed)
-    try:
-        plan = plans.plan(None)
-    except DeltaError:
-        plan = None
-    end = plan.end if plan is not None else feed.range.end
-    files = () if plan is None else plan.files
-    return Scan(
-        storage=feed.storage,
-        version=feed.range.start if end is None else end,
-        table=feed.read.configuration,
-        files=lambda _, query: plans.plan(query).files,
-        num_files=len({file.path for file in files}),
-        num_vectors=len({file.path for file in files if not file.rows.is_all}),
-        size_in_bytes=0 if plan is None else plan.size_in_bytes,
-        is_feed=True,
-        label=f"changes from version {feed.range.start}",
-        missing_file_error=plans.missing_file_error,
-    )
 
 
 @contextmanager
@@ -268,41 +231,6 @@ def _check_same_columns(analyzed: Snapshot, latest: Snapshot) -> None:
         raise SchemaChangedSinceAnalysisError(
             table=latest.storage.root, analyzed=analyzed.version, latest=latest.version
         )
-
-
-class _Plans:
-    """The plans of a feed, one for each query: all parts of a query see the same end."""
-
-    def __init__(self, feed: ChangeFeed) -> None:
-        self._feed = feed
-        self._lock = Lock()
-        self._last: ChangePlan | None = None
-        self._by_query: OrderedDict[str, ChangePlan] = OrderedDict()
-
-    def plan(self, query: str | None) -> ChangePlan:
-        with self._lock:
-            if query is not None and query in self._by_query:
-                return self._by_query[query]
-            if self._last is None or self._has_grown(self._last):
-                self._last = self._feed.plan()
-            if query is not None:
-                self._by_query[query] = self._last
-                if len(self._by_query) > _QUERIES_REMEMBERED:
-                    self._by_query.popitem(last=False)
-            return self._last
-
-    def _has_grown(self, plan: ChangePlan) -> bool:
-        end = self._feed.range.end
-        if end is not None and plan.end >= end:
-            return False
-        newer = self._feed.storage.list_from(commit_path(plan.end + 1))
-        return any(file.path.endswith(".json") for file in newer)
-
-    def missing_file_error(self) -> DeltaError | None:
-        plan = self._last
-        if plan is None:
-            return None
-        return missing_file_error(self._feed.storage, plan.files, end=plan.end)
 
 
 def _remembered(

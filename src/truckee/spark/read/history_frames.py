@@ -13,27 +13,25 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from truckee.arrow.columns import arrow_schema
-from truckee.arrow.compare.row_events import history_schema, row_events
-from truckee.arrow.compare.row_history import history_rows
+from truckee.arrow.compare.row_events import row_events
+from truckee.arrow.compare.rows import history_rows
 from truckee.arrow.file_columns import ROW_POSITION
-from truckee.changes.diff.columns import BASE_ROW_ID
 from truckee.changes.diff.history_request import (
     MOST_ROWS,
     check_row_count,
     identifying_columns,
     is_little_to_read,
-    missing_history_files,
     requested_timelines,
 )
 from truckee.changes.diff.request import VersionOrTime
 from truckee.changes.diff.row_timelines import FILE_NUMBER, RowTimelines
-from truckee.changes.diff.snapshot_diff import DiffRead
-from truckee.changes.row_identity import ROW_ID
+from truckee.changes.row_identity import BASE_ROW_ID, ROW_ID
 from truckee.protocol.schema import PrimitiveType, StructField, StructType
+from truckee.rows.history import history_reads
+from truckee.rows.plan import Read
 from truckee.spark.jvm.projection import column
-from truckee.spark.read.diff_frames import pruned_files
 from truckee.spark.read.relations import ROW, scan_frame
-from truckee.spark.read.scan import Scan
+from truckee.spark.read.scan import read_scan
 from truckee.spark.schema_conversion import public_schema
 from truckee.spark.session.settings import session_zone
 from truckee.storage.base import Storage
@@ -67,7 +65,7 @@ def history_of_rows(
         return _shown(spark, timelines, history_rows(timelines, condition, keys).to_arrow())
     identity = identifying_columns(timelines, condition, keys)
     by_id = timelines.has_row_ids and keys is None
-    frames = [_placed(spark, timelines, read) for read in timelines.reads]
+    frames = [_placed(spark, timelines, read) for read in history_reads(timelines)]
     rows = _collected(timelines, [frame.where(F.expr(condition)) for frame in frames])
     check_row_count(condition, rows.num_rows)
     if by_id and rows.num_rows:
@@ -77,7 +75,7 @@ def history_of_rows(
 
 
 def _shown(spark: SparkSession, timelines: RowTimelines, events: pa.Table) -> DataFrame:
-    schema = public_schema(history_schema(timelines))
+    schema = public_schema(timelines.history_schema)
     # PySpark cannot make a DataFrame of a table that has no batch.
     return spark.createDataFrame(events if events.num_rows else [], schema)
 
@@ -86,14 +84,13 @@ def _is_case_sensitive(spark: SparkSession) -> bool:
     return spark.conf.get("spark.sql.caseSensitive") == "true"
 
 
-def _placed(spark: SparkSession, timelines: RowTimelines, read: DiffRead) -> DataFrame:
+def _placed(spark: SparkSession, timelines: RowTimelines, read: Read) -> DataFrame:
     """Return all rows of a read with their position, and their row id if they have one."""
-    frame = scan_frame(spark, _scan(timelines, read), row_ids=True)
+    frame = scan_frame(spark, read_scan(spark, read), row_ids=True)
     places = [column(FILE_NUMBER), column(ROW).alias(ROW_POSITION)]
-    if timelines.has_row_ids:
-        assert read.columns.row_id is not None
+    if read.ids is not None:
         counted = column(BASE_ROW_ID) + column(ROW)
-        places.append(F.coalesce(column(read.columns.row_id), counted).alias(ROW_ID))
+        places.append(F.coalesce(column(read.ids.row_id), counted).alias(ROW_ID))
     return frame.select(*map(column, timelines.schema.names), *places)
 
 
@@ -113,17 +110,3 @@ def _collected(timelines: RowTimelines, frames: Sequence[DataFrame]) -> pa.Table
     schema = arrow_schema(StructType((*timelines.schema.fields, *fields)))
     found = [frame.limit(MOST_ROWS + 1).toArrow().cast(schema) for frame in frames]
     return pa.concat_tables(found) if found else schema.empty_table()
-
-
-def _scan(timelines: RowTimelines, read: DiffRead) -> Scan:
-    return Scan(
-        storage=read.storage,
-        version=read.version,
-        table=read.columns.of(timelines.newest.configuration),
-        files=pruned_files(read, timelines.newest.configuration),
-        num_files=len(read.files),
-        size_in_bytes=sum(file.size for file in read.files),
-        num_vectors=0,
-        label=f"rows of versions {timelines.first} to {timelines.newest.version}",
-        missing_file_error=lambda: missing_history_files(timelines, read.files),
-    )

@@ -31,11 +31,11 @@ from truckee.changes.columns import (
     UPDATE_POSTIMAGE,
     UPDATE_PREIMAGE,
 )
+from truckee.changes.row_identity import ROW_VERSION
 from truckee.spark.jvm.projection import column
 from truckee.spark.read.row_pairing import comparable_column, is_after, is_plain, refusal
 
 IS_COMPARED = "__truckee_is_compared"
-ROW_VERSION = "__truckee_row_version"
 _KEY = "__truckee_net_key_"
 _PRE, _POST = "__truckee_pre", "__truckee_post"
 _PRES, _POSTS = "__truckee_pres", "__truckee_posts"

@@ -32,8 +32,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from truckee.changes.columns import feed_schema
 from truckee.changes.file_index import matching_files
+from truckee.changes.read_schema import feed_schema
 from truckee.errors.spark import DataFileUnreadableError
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import physical_schema

@@ -12,23 +12,32 @@ each change, and a row belongs to every event that has it.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from threading import Lock
 from typing import NamedTuple
 
+from pyspark.sql import SparkSession
+
+from truckee.changes.missing_files import missing_file_error
+from truckee.changes.plan import ChangeFeed, ChangePlan
 from truckee.deletion_vectors.store import VectorOf, vector_source
 from truckee.errors.base import DeltaError
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
-from truckee.protocol.paths import is_absolute
-from truckee.protocol.predicates import Predicate
+from truckee.protocol.paths import commit_path, is_absolute
+from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
 from truckee.protocol.schema import StructType
 from truckee.protocol.table_configuration import RowIdColumns, TableConfiguration
+from truckee.rows.plan import Read
+from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.scan_file import Change, ScanFile
+from truckee.spark.session.settings import session_zone
 from truckee.storage.base import Storage
 from truckee.storage.urls import hadoop_url
 
+_QUERIES_REMEMBERED = 32
 _ESCAPES = {"%": "%25", "\t": "%09", "\n": "%0A"}
 
 _Key = tuple[str, str | None, str | None, Change | None]
@@ -115,6 +124,92 @@ class Scan:
         """What `explain()` calls the scan."""
         vectors = f", {self.num_vectors} with deletion vectors" if self.num_vectors else ""
         return f"{self.label or f'version {self.version}'}, {self.num_files} files{vectors}"
+
+
+def read_scan(spark: SparkSession, read: Read) -> Scan:
+    """Return what to read, without the files that a filter rules out."""
+
+    @lru_cache(maxsize=8)
+    def files(predicate: Predicate, zone: str) -> Sequence[ScanFile]:
+        if predicate == ALWAYS_TRUE:
+            return read.files
+        return pruned_scan_files(read.files, read.table, predicate, session_zone=zone)
+
+    sizes = {file.path: file.size for file in read.files}
+    return Scan(
+        storage=read.storage,
+        version=read.version,
+        table=read.table,
+        files=lambda predicate, _: files(predicate, session_zone(spark)),
+        num_files=len(sizes),
+        num_vectors=len({file.path for file in read.files if not file.rows.is_all}),
+        size_in_bytes=sum(sizes.values()),
+        is_feed=read.is_feed,
+        label=read.label,
+        missing_file_error=read.missing,
+    )
+
+
+def feed_scan(feed: ChangeFeed) -> Scan:
+    """Return what to read for a feed.
+
+    Whether the range can be read is checked when a query runs. A plan is made here anyway, since
+    Spark chooses joins by its size; errors are ignored here, and raised when the query runs.
+    """
+    plans = _Plans(feed)
+    try:
+        plan = plans.plan(None)
+    except DeltaError:
+        plan = None
+    end = plan.end if plan is not None else feed.range.end
+    files = () if plan is None else plan.files
+    return Scan(
+        storage=feed.storage,
+        version=feed.range.start if end is None else end,
+        table=feed.read.configuration,
+        files=lambda _, query: plans.plan(query).files,
+        num_files=len({file.path for file in files}),
+        num_vectors=len({file.path for file in files if not file.rows.is_all}),
+        size_in_bytes=0 if plan is None else plan.size_in_bytes,
+        is_feed=True,
+        label=f"changes from version {feed.range.start}",
+        missing_file_error=plans.missing_file_error,
+    )
+
+
+class _Plans:
+    """The plans of a feed, one for each query: all parts of a query see the same end."""
+
+    def __init__(self, feed: ChangeFeed) -> None:
+        self._feed = feed
+        self._lock = Lock()
+        self._last: ChangePlan | None = None
+        self._by_query: OrderedDict[str, ChangePlan] = OrderedDict()
+
+    def plan(self, query: str | None) -> ChangePlan:
+        with self._lock:
+            if query is not None and query in self._by_query:
+                return self._by_query[query]
+            if self._last is None or self._has_grown(self._last):
+                self._last = self._feed.plan()
+            if query is not None:
+                self._by_query[query] = self._last
+                if len(self._by_query) > _QUERIES_REMEMBERED:
+                    self._by_query.popitem(last=False)
+            return self._last
+
+    def _has_grown(self, plan: ChangePlan) -> bool:
+        end = self._feed.range.end
+        if end is not None and plan.end >= end:
+            return False
+        newer = self._feed.storage.list_from(commit_path(plan.end + 1))
+        return any(file.path.endswith(".json") for file in newer)
+
+    def missing_file_error(self) -> DeltaError | None:
+        plan = self._last
+        if plan is None:
+            return None
+        return missing_file_error(self._feed.storage, plan.files, end=plan.end)
 
 
 class FileRead(NamedTuple):

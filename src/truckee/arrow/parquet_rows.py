@@ -1,31 +1,31 @@
-"""ArrowRows: rows of a table or of a feed that are read when they are used.
-
-Libraries with Arrow's PyCapsule interface can use them directly: DuckDB, Polars, pandas, pyarrow
-and `deltalake`. Each use reads the same files again.
-"""
+"""ParquetRows: the rows of files, read by pyarrow in batches and in parallel."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from truckee.arrow.columns import arrow_schema
-from truckee.arrow.file_columns import TableRead
+from truckee.arrow.file_columns import ROW_POSITION, TableRead
 from truckee.arrow.parallel import BatchPlace, read_files
 from truckee.arrow.read import RowFilter
+from truckee.changes.row_identity import BASE_ROW_ID
 from truckee.errors.base import DeltaError
 from truckee.errors.deletion_vectors import MissingDeletionVectorError
 from truckee.errors.spark import DataFileNotFoundError
+from truckee.rows.plan import Read
 from truckee.scan.scan_file import ScanFile
 from truckee.storage.base import Storage
 
+_NO_OPTIONS: Mapping[str, str] = {}
+
 
 @dataclass(frozen=True, eq=False)
-class ArrowRows:
+class ParquetRows:
     """Rows that are read by pyarrow, in batches and in parallel, without a JVM.
 
     `explained` returns a better error for a missing file, if there is one.
@@ -36,10 +36,6 @@ class ArrowRows:
     files: Sequence[ScanFile]
     where: RowFilter | None = None
     explained: Callable[[], DeltaError | None] | None = None
-
-    def __repr__(self) -> str:
-        names = ", ".join(self.read.output.names)
-        return f"ArrowRows({self.storage.root!r}, {len(self.files)} files, columns {names})"
 
     @property
     def schema(self) -> pa.Schema:
@@ -56,23 +52,19 @@ class ArrowRows:
 
         Memory is bounded: apart from a few, batches are read only when they are consumed.
         """
-        batches = (batch for _, batch in self._numbered())
+        batches = (batch for _, batch in self._batches())
         return pa.RecordBatchReader.from_batches(self.schema, batches)
 
     def to_arrow(self) -> pa.Table:
         """Return all rows, in the order of the table's files."""
-        found = sorted(self._numbered(), key=lambda item: item[0])
+        found = sorted(self._batches(), key=lambda item: item[0])
         return pa.Table.from_batches([batch for _, batch in found], self.schema)
-
-    def to_pandas(self) -> Any:
-        """Return all rows as a pandas DataFrame."""
-        return self.to_arrow().to_pandas()
 
     def first(self, limit: int) -> pa.Table:
         """Return the first rows, in the order of the table's files, and read no further."""
         found: list[pa.RecordBatch] = []
         left = limit
-        batches = self._numbered(threads=1)
+        batches = self._batches(threads=1)
         for _, batch in batches:
             found.append(batch.slice(0, left))
             left -= found[-1].num_rows
@@ -81,21 +73,14 @@ class ArrowRows:
         batches.close()
         return pa.Table.from_batches(found, self.schema)
 
-    def select(self, columns: Sequence[str]) -> ArrowRows:
+    def select(self, columns: Sequence[str]) -> ParquetRows:
         """Return the same rows with some of the columns, by their names in the table."""
         read = replace(self.read, columns=tuple(columns))
-        return ArrowRows(self.storage, read, self.files, self.where, self.explained)
+        return ParquetRows(self.storage, read, self.files, self.where, self.explained)
 
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.to_batches().__arrow_c_stream__(requested_schema)
-
-    def __arrow_c_schema__(self) -> object:
-        return self.schema.__arrow_c_schema__()
-
-    def _numbered(self, threads: int | None = None) -> Any:
-        return self._batches(threads)
-
-    def _batches(self, threads: int | None) -> Iterator[tuple[BatchPlace, pa.RecordBatch]]:
+    def _batches(
+        self, threads: int | None = None
+    ) -> Generator[tuple[BatchPlace, pa.RecordBatch], None, None]:
         try:
             yield from read_files(
                 self.read, self.files, self.where, storage=self.storage, threads=threads
@@ -105,3 +90,32 @@ class ArrowRows:
             if better is None:
                 raise
             raise better from error
+
+
+def parquet_rows(
+    read: Read,
+    *,
+    columns: tuple[str, ...] | None = None,
+    where: RowFilter | None = None,
+    places: bool = False,
+) -> ParquetRows:
+    """Return the rows of a read, with some of the columns.
+
+    Instead of their ids, rows have their position in the file, as they do with `places`.
+    """
+    table = TableRead(
+        url=read.storage.root,
+        store_options=_NO_OPTIONS,
+        table=read.table,
+        is_feed=read.is_feed,
+        columns=columns,
+        has_row_index=places or read.ids is not None,
+    )
+    return ParquetRows(read.storage, table, read.files, where, read.missing)
+
+
+def row_ids(rows: pa.RecordBatch | pa.Table, read: Read) -> pa.Array:
+    """Return the ids of rows that have their position in the file."""
+    assert read.ids is not None
+    counted = pc.add(rows[BASE_ROW_ID], rows[ROW_POSITION])
+    return pc.coalesce(rows[read.ids.row_id], counted)

@@ -1,17 +1,14 @@
-"""Opens a feed that is derived, netted or follows column renames."""
+"""The plan of the feed that options ask for: as it was recorded, or worked out from its commits."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from truckee.changes.changelog.changelog import Changelog
 from truckee.changes.changelog.column_history import column_history
-from truckee.changes.changelog.plan import CommitRange, changelog_plan
+from truckee.changes.changelog.feed_columns import FeedColumns
+from truckee.changes.changelog.feed_files import CommitRange
 from truckee.changes.plan import ChangeFeed, open_feed
 from truckee.changes.range_diffs import range_commits
 from truckee.changes.read_schema import ReadSchema
 from truckee.changes.version_range import VersionRange
-from truckee.errors.commands.alter import ColumnNotFoundError
 from truckee.errors.log import (
     LogFileNotFoundError,
     NoCommitsFoundError,
@@ -24,7 +21,8 @@ from truckee.log.files.history import earliest_version
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.options.feed import FeedOptions
 from truckee.options.feed_shape import FeedShape, FeedSource
-from truckee.protocol.schema import StructType, find_column
+from truckee.rows.changelog import changelog_plan, empty_feed, keys_of
+from truckee.rows.plan import Recorded, RowPlan
 from truckee.storage.base import Storage
 
 _GONE = (
@@ -36,44 +34,26 @@ _GONE = (
 )
 
 
-def open_changelog(
+def feed_plan(
     storage: Storage, options: FeedOptions, *, snapshot: Snapshot | None = None
-) -> Changelog:
-    """Return the feed that the options ask for, planned up to the current latest version.
+) -> RowPlan:
+    """Return the plan of the feed that the options ask for.
 
-    Raises the errors of `open_feed` and `changelog_plan`, and `ColumnNotFoundError` for keys that
-    the feed does not have.
+    An open range ends at the version that is the latest when rows are read. If rows are compared or
+    columns are followed, it ends at the version that is the latest now. `snapshot` is that one, if
+    it is loaded already. Raises the errors of `open_feed` and of `changelog_plan`.
     """
     latest = snapshot or load_snapshot(storage)
     feed = open_feed(storage, options, snapshot=latest)
-    planned = _planned(feed, options.shape, latest)
-    check_keys(options.shape, planned.table_schema)
-    if options.shape.schema_version:
-        versions = metadata_versions(storage, planned.start, planned.end)
-        planned = replace(planned, schema_versions=versions)
-    return planned
+    return Recorded(feed) if options.shape.is_plain else _derived(feed, options.shape, latest)
 
 
-def check_keys(shape: FeedShape, schema: StructType) -> None:
-    """Raise `ColumnNotFoundError` for a key that is not a column of the feed."""
-    for key in shape.keys:
-        if key_path(schema, key) is None:
-            raise ColumnNotFoundError(column=key, columns=schema.names)
-
-
-def key_path(schema: StructType, key: str) -> tuple[str, ...] | None:
-    """Return the path of a key, as the schema spells it, None if there is none.
-
-    A column whose name has dots is preferred to a field of a struct.
-    """
-    found = find_column(schema, (key,)) or find_column(schema, key.split("."))
-    return None if found is None else found.path
-
-
-def _planned(feed: ChangeFeed, shape: FeedShape, latest: Snapshot) -> Changelog:
+def _derived(feed: ChangeFeed, shape: FeedShape, latest: Snapshot) -> RowPlan:
     storage, start = feed.storage, feed.range.start
     if feed.range.is_empty:
-        return Changelog(storage, shape, start, start - 1, column_history([feed.read]))
+        columns = FeedColumns(shape, column_history([feed.read]))
+        keys_of(columns)
+        return empty_feed(columns)
     end = latest.version if feed.range.end is None else min(feed.range.end, latest.version)
     follows = shape.following is not None
     commits = tuple(
@@ -91,8 +71,10 @@ def _planned(feed: ChangeFeed, shape: FeedShape, latest: Snapshot) -> Changelog:
     before = snapshot_before(storage, start) if needs_past else None
     table = feed.start if before is None else before.configuration
     planned = CommitRange(storage=storage, commits=commits, table=table, before=before)
-    eras = planned.eras() if follows else [feed.read]
-    return changelog_plan(planned, shape, eras, end=end)
+    columns = FeedColumns(shape, column_history(planned.eras() if follows else [feed.read]))
+    keys_of(columns)
+    versions = metadata_versions(storage, planned.start, end) if shape.schema_version else ()
+    return changelog_plan(planned, columns, end=end, schema_versions=versions)
 
 
 def snapshot_before(storage: Storage, version: int) -> Snapshot | None:

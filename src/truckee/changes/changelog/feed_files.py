@@ -1,20 +1,24 @@
-"""Makes a Changelog from commits: which rows of each are read, and how they are compared."""
+"""Which files of commits a feed reads that is derived, netted or follows column renames, and how.
+
+Only commits that may have both deleted and inserted rows are compared. No vector and no data file
+is read here.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 
 from msgspec import Struct
 
-from truckee.changes.changelog.changelog import Changelog, FeedPart, HeldIds, RowIdentity
-from truckee.changes.changelog.column_history import ColumnHistory, column_history
 from truckee.changes.changelog.derived_diff import LiveFiles, is_two_sided
-from truckee.changes.changelog.row_id_read import feed_read_with_ids, held_ids, with_row_ids_of
+from truckee.changes.changelog.row_id_read import held_ids, with_row_ids_of
 from truckee.changes.columns import DELETE
 from truckee.changes.file_index import version_files
 from truckee.changes.read_schema import ReadSchema
+from truckee.changes.row_identity import HeldIds
 from truckee.changes.version_diff import VersionDiff, version_diff
 from truckee.errors.changes import UpdatesNeedIdentityError
 from truckee.log.files.commits import Commit
@@ -25,6 +29,14 @@ from truckee.scan.scan_file import ScanFile
 from truckee.storage.base import Storage
 
 _RECORDED = "recorded"
+
+
+class RowIdentity(Enum):
+    """What identifies a deleted and an inserted row as the same one, as in `_change_source`."""
+
+    ROW_IDS = "row_ids"
+    KEYS = "keys"
+    ROWS = "rows"
 
 
 class CommitRange(Struct, frozen=True, kw_only=True):
@@ -73,16 +85,39 @@ def is_same_schema(table: TableConfiguration, era: ReadSchema) -> bool:
     )
 
 
-def changelog_plan(
-    commits: CommitRange, shape: FeedShape, eras: Sequence[ReadSchema], *, end: int
-) -> Changelog:
-    """Return what to read for commits.
+@dataclass(frozen=True, kw_only=True)
+class FeedFiles:
+    """The files of commits, by the index of the era that they are read with.
 
-    `eras` are the schemas that rows are read with, the last of them that of the result; a single
-    one reads all. Raises `UpdatesNeedIdentityError` if updates are requested but nothing
+    `direct` are rows that are changes as they are. Those of `compared` cancel or pair within their
+    version, by keys if there are any, and else as whole rows; those of `identified` by their ids.
+    `net_by` says how the range is netted, None if it is not; rows of only one side need no netting.
+    `distrusted` are versions whose writer may have assigned new ids to rows that it moved.
+    `sources` say for each version where its changes come from.
+    """
+
+    direct: Mapping[int, list[ScanFile]]
+    compared: Mapping[int, list[ScanFile]]
+    identified: Mapping[tuple[int, HeldIds], list[ScanFile]]
+    net_by: RowIdentity | None
+    distrusted: frozenset[int]
+    sources: Mapping[int, str]
+
+    @property
+    def all(self) -> Iterator[ScanFile]:
+        """All files."""
+        for groups in (self.direct, self.compared, self.identified):
+            for files in groups.values():
+                yield from files
+
+
+def feed_files_of(commits: CommitRange, shape: FeedShape, eras: Sequence[ReadSchema]) -> FeedFiles:
+    """Return the files that a feed of commits reads, with the schemas of these eras.
+
+    A single era reads all. Raises `UpdatesNeedIdentityError` if updates are requested but nothing
     identifies rows, and the errors of `version_diff`.
     """
-    return _Planner(commits, shape, column_history(eras)).feed(end)
+    return _Planner(commits, shape, eras).files()
 
 
 @dataclass
@@ -91,7 +126,7 @@ class _Planner:
 
     commits: CommitRange
     shape: FeedShape
-    history: ColumnHistory
+    eras: Sequence[ReadSchema]
     direct: dict[int, list[ScanFile]] = field(default_factory=lambda: defaultdict(list))
     compared: dict[int, list[ScanFile]] = field(default_factory=lambda: defaultdict(list))
     identified: dict[tuple[int, HeldIds], list[ScanFile]] = field(
@@ -100,7 +135,7 @@ class _Planner:
     sources: dict[int, str] = field(default_factory=dict)
     distrusted: set[int] = field(default_factory=set)
 
-    def feed(self, end: int) -> Changelog:
+    def files(self) -> FeedFiles:
         net_by = self._net_identity()
         is_new = self.commits.start == 0
         live = LiveFiles(self.commits.before, self.commits.commits, is_new=is_new)
@@ -109,23 +144,15 @@ class _Planner:
         for commit, before, after in self._with_table():
             self._plan(commit, before, after, live, net_by)
             live.forward(commit)
-        feed = Changelog(
-            storage=self.commits.storage,
-            shape=self.shape,
-            start=self.commits.start,
-            end=end,
-            history=self.history,
-            direct=self._parts(self.direct),
-            compared=self._parts(self.compared),
-            identified=tuple(
-                FeedPart(era, feed_read_with_ids(self.history.eras[era], held), tuple(files), held)
-                for (era, held), files in self.identified.items()
-            ),
+        found = FeedFiles(
+            direct=self.direct,
+            compared=self.compared,
+            identified=self.identified,
             net_by=net_by,
             distrusted=frozenset(self.distrusted),
             sources=self.sources,
         )
-        return replace(feed, net_by=None) if self._nets_to_itself(feed) else feed
+        return replace(found, net_by=None) if _nets_to_itself(found) else found
 
     def _begin(self, initial: VersionDiff, net_by: RowIdentity | None) -> None:
         place = self._place(self.commits.table)
@@ -135,11 +162,6 @@ class _Planner:
         else:
             self.direct[place] += version_files(initial)
         self._note(initial, _RECORDED)
-
-    def _parts(self, files: dict[int, list[ScanFile]]) -> tuple[FeedPart, ...]:
-        return tuple(
-            FeedPart(era, self.history.eras[era], tuple(of_era)) for era, of_era in files.items()
-        )
 
     def _with_table(self) -> Iterator[tuple[Commit, TableConfiguration, TableConfiguration]]:
         """Yield each commit with the table's configuration before and after it."""
@@ -240,10 +262,9 @@ class _Planner:
 
     def _place(self, table: TableConfiguration) -> int:
         """Return the index of the era whose schema reads a version of the table."""
-        eras = self.history.eras
-        if len(eras) == 1:
+        if len(self.eras) == 1:
             return 0
-        found = [p for p, era in enumerate(eras) if is_same_schema(table, era)]
+        found = [p for p, era in enumerate(self.eras) if is_same_schema(table, era)]
         return found[-1] if found else 0
 
     def _is_recorded(
@@ -256,12 +277,13 @@ class _Planner:
         # If the commit itself enables the feed, a rewrite may not be in the feed.
         return _is_on(before) or bool(commit.cdc_files) or not is_two_sided(live.diff(commit))
 
-    def _nets_to_itself(self, feed: Changelog) -> bool:
-        """Return whether there is nothing to net: all rows are inserted, or all are deleted."""
-        if feed.net_by in (None, RowIdentity.KEYS):
-            return False
-        types = {file.change.type for file in feed.files if file.change is not None}
-        return len(types) <= 1 and None not in types
+
+def _nets_to_itself(found: FeedFiles) -> bool:
+    """Return whether there is nothing to net: all rows are inserted, or all are deleted."""
+    if found.net_by in (None, RowIdentity.KEYS):
+        return False
+    types = {file.change.type for file in found.all if file.change is not None}
+    return len(types) <= 1 and None not in types
 
 
 def _is_deleted(file: ScanFile) -> bool:

@@ -1,0 +1,174 @@
+"""ArrowRows: rows of a table, a feed, a diff or a history, which are read when they are used.
+
+Libraries with Arrow's PyCapsule interface can use them directly: DuckDB, Polars, pandas, pyarrow
+and `deltalake`. Each use reads the same files again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from truckee.arrow.columns import arrow_schema
+from truckee.arrow.compare.engine import tables
+from truckee.arrow.compare.row_history import row_history_html
+from truckee.arrow.parquet_rows import parquet_rows
+from truckee.arrow.where import Where, where_condition
+from truckee.changes.diff.history_request import identifying_columns
+from truckee.changes.diff.row_timelines import RowTimelines
+from truckee.changes.file_index import matching_files
+from truckee.errors.commands.alter import ColumnNotFoundError
+from truckee.log.snapshot import Snapshot
+from truckee.options.arguments import checked_argument, checked_names
+from truckee.protocol.schema import StructType
+from truckee.rows.plan import History, Read, RowPlan, files, settled, size_in_bytes
+from truckee.scan.pruning import pruned_scan_files
+from truckee.scan.snapshot_scan import scan_files
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowRows:
+    """Rows that are read by pyarrow, without a JVM; made by the methods of a table.
+
+    Rows of files are read in batches and in parallel; those that have to be compared are kept in
+    memory. `columns` are those of the plan to return. `as_html` shows all rows in a notebook.
+    """
+
+    plan: RowPlan
+    columns: tuple[str, ...] | None = None
+    where: Where | None = None
+    as_html: Callable[[pa.Table], str] | None = None
+
+    def __repr__(self) -> str:
+        named = [file.path for file in files(self.plan)]
+        return f"ArrowRows({len(named)} files, columns {', '.join(self.schema.names)})"
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the rows."""
+        schema = arrow_schema(self.plan.schema)
+        if self.columns is None:
+            return schema
+        return pa.schema([schema.field(name) for name in self.columns])
+
+    @property
+    def size_in_bytes(self) -> int:
+        """The size of the files to read, each counted once."""
+        return size_in_bytes(self.plan)
+
+    def to_batches(self) -> pa.RecordBatchReader:
+        """Return the rows as a stream of batches, in no particular order.
+
+        Rows of files are read only when they are consumed, apart from a few batches.
+        """
+        return pa.RecordBatchReader.from_batches(self.schema, self._batches(in_order=False))
+
+    def to_arrow(self) -> pa.Table:
+        """Return all rows; those of files are in the order of the table's files."""
+        return pa.Table.from_batches(list(self._batches(in_order=True)), self.schema)
+
+    def to_pandas(self) -> Any:
+        """Return all rows as a pandas DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    def first(self, limit: int) -> pa.Table:
+        """Return the first rows; of files, read no further than these."""
+        if isinstance(self.plan, Read):
+            return parquet_rows(self.plan, columns=self.columns, where=self.where).first(limit)
+        return self.to_arrow().slice(0, limit)
+
+    def select(self, columns: Sequence[str]) -> ArrowRows:
+        """Return the same rows with some of the columns, by their names in the table."""
+        return replace(self, columns=_known(columns, self.plan.schema))
+
+    def _repr_html_(self) -> str | None:
+        return None if self.as_html is None else self.as_html(self.to_arrow())
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_batches().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self.schema.__arrow_c_schema__()
+
+    def _batches(self, *, in_order: bool) -> Iterator[pa.RecordBatch]:
+        if isinstance(self.plan, Read):
+            rows = parquet_rows(self.plan, columns=self.columns, where=self.where)
+            yield from rows.to_arrow().to_batches() if in_order else rows.to_batches()
+            return
+        whole = arrow_schema(self.plan.schema)
+        for table in tables(self.plan, in_order=in_order):
+            for batch in table.cast(whole).to_batches():
+                kept = batch if self.where is None else self.where.rows(batch)
+                yield kept.select(self.schema.names)
+
+
+def arrow_rows(
+    plan: RowPlan,
+    *,
+    columns: Sequence[str] | None = None,
+    where: str | None = None,
+    as_html: Callable[[pa.Table], str] | None = None,
+) -> ArrowRows:
+    """Return the rows of a plan that match a condition.
+
+    An open range ends at the version that is the latest now. Raises `ColumnNotFoundError` and the
+    errors of conditions.
+    """
+    names, condition = _known(columns, plan.schema), _condition(where, plan.schema)
+    plan = settled(plan)
+    if isinstance(plan, Read) and condition is not None:
+        found: Sequence[Any] = plan.files
+        if plan.is_feed:
+            found = matching_files(found, condition.predicate, plan.table, "UTC")
+        plan = replace(plan, files=pruned_scan_files(found, plan.table, condition.predicate))
+    return ArrowRows(plan, names, condition, as_html)
+
+
+def snapshot_rows(
+    snapshot: Snapshot, *, columns: Sequence[str] | None = None, where: str | None = None
+) -> ArrowRows:
+    """Return the rows of a snapshot that match a condition."""
+    names, condition = _known(columns, snapshot.schema), _condition(where, snapshot.schema)
+    read = Read(
+        storage=snapshot.storage,
+        version=snapshot.version,
+        table=snapshot.configuration,
+        files=scan_files(snapshot, None if condition is None else condition.predicate),
+        is_feed=False,
+    )
+    return ArrowRows(read, names, condition)
+
+
+def history_rows(
+    timelines: RowTimelines, condition: str, keys: Sequence[str] | None = None
+) -> ArrowRows:
+    """Return every image of the rows that match a condition, oldest first.
+
+    If rows have ids, these are all images of each row that matches at some version. Raises the
+    errors of conditions and keys; reading raises `TooManyRowsError`, and
+    `HistoryFileNotFoundError` if a file that may have contained such rows is gone.
+    """
+    _condition(condition, timelines.schema)
+    identifying_columns(timelines, condition, keys)
+    plan = History(timelines, condition, None if keys is None else tuple(keys))
+    return ArrowRows(plan, as_html=row_history_html)
+
+
+def _known(columns: Sequence[str] | None, schema: StructType) -> tuple[str, ...] | None:
+    """Return the names as the table spells them; `ColumnNotFoundError` for one it does not have."""
+    if columns is None:
+        return None
+    for name in checked_names(columns, what="columns"):
+        if schema.field(name) is None:
+            raise ColumnNotFoundError(column=name, columns=schema.names)
+    fields = (schema.field(name) for name in columns)
+    return tuple(field.name for field in fields if field is not None)
+
+
+def _condition(where: str | None, schema: StructType) -> Where | None:
+    if where is None:
+        return None
+    return where_condition(checked_argument(where, str, what="where"), schema)
