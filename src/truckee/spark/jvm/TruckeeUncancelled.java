@@ -36,6 +36,17 @@ import scala.runtime.AbstractFunction1;
  *       -> no row of the other type has such a hash: the row is left
  *       -> some row may be equal: sorted by hash, so that equal rows are neighbours; then compared
  *
+ * For example, a file of 1,000 rows is rewritten to change one of them. Of its 2,000 rows, the two images
+ * of the changed one usually have hashes that no row of the other side has, so the filter alone says that
+ * they are left; the other 1,998 are sorted by hash, and cancel with their neighbours:
+ *
+ *     hash 17   delete r, insert r            1 - 1 = 0: nothing is left
+ *     hash 23   delete s, delete s, insert s  2 - 1 = 1: one s is left, deleted
+ *     hash 42   delete t, insert u            equal hashes, but other bytes: both are left
+ *
+ * The filter must see all rows before the first is judged, so rows are kept first: packed into records of
+ * 64 KiB, in the order in which they came.
+ *
  * Usually few rows are compared. Spark's sorter keeps the rows, in memory that Spark manages; it spills
  * what does not fit. The more rows, the more of them pass the filter and are sorted, in the end all.
  *

@@ -9,6 +9,19 @@ With an identity (keys or row ids), the first and the last image of a row decide
 | yes                      | no                 | delete, of the first image                      |
 | yes                      | yes                | both images, as an update or delete and insert  |
 
+There are two aggregations after one shuffle by the identity: first of the images of a row in one
+version, then of its versions. For example, of one identity:
+
+    version   images        a version only moved it?     first image   last image
+    4         +a            no                           none          a
+    5         -a +a         yes: it is left out
+    6         -a +b         no                           a             b
+
+    over all versions: the first image of version 4, none; the last of version 6, b: insert b
+
+The two images of a row are structs, so the smallest and the largest version pick whole rows. An
+image that is missing in the first version means that the row was not there before the range.
+
 Without an identity, equal rows cancel. Of the rows that are left, the last inserts and the first
 deletes are shown.
 """

@@ -7,6 +7,23 @@ The rows come as a DataFrame with `_change_type`; each function is one aggregati
 | `uncancelled_rows` | all columns are equal     | cancel, each copy once                        |
 | `paired_rows`      | their identity is equal   | cancel if equal, else are an update's images  |
 
+`paired_rows` makes one group of the rows of an identity. For (id, v), paired by id:
+
+    rows                      group 1       group 2       shown
+    delete (1, a)             deleted: 1    deleted: 1    update_preimage (2, b)
+    delete (2, b)             inserted: 1   inserted: 1   update_postimage (2, c)
+    insert (1, a)             before: a     before: b
+    insert (2, c)             after: a      after: c
+
+The group has the number of rows of each side and the first of them. A side with two rows raises
+`KeysNotUniqueError`; else the two images say what is shown: nothing if they are equal (group 1),
+both as an update (group 2), and the only one as a delete or an insert. A group shows up to two
+rows, so they are an array that is exploded.
+
+`uncancelled_rows` counts instead: +1 for each inserted copy of a row and -1 for each deleted one,
+and shows as many copies as are left. Spark plans it as an aggregation; where all rows are in one
+task, `TruckeeUncancelled.java` takes its place, which compares only rows that may be equal.
+
 Rows are equal as Spark groups them: null equals null, NaN equals NaN, -0.0 equals 0.0. Maps are
 compared as sets of entries, variants by their values and types, texts byte by byte whatever their
 collation.
