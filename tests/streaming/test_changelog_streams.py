@@ -16,10 +16,8 @@ from keyed_histories import Change, KeyedHistory
 from streaming.streams import feed as feed_stream
 from streaming.streams import reread
 from truckee.arrow.compare.rows import arrow_rows
-from truckee.datasource.read_request import read_request
 from truckee.errors import (
     ChangeDataNotRecordedError,
-    ChangelogNotHereError,
     ColumnNotFoundError,
     IllegalOptionError,
     NonAdditiveSchemaChangeError,
@@ -176,5 +174,3 @@ def test_what_a_stream_cannot_do_is_refused(tmp_path: Path) -> None:
         feed_stream(table.storage, schemaMode="latest")
     with pytest.raises(ColumnNotFoundError):
         batches(feed_stream(table.storage, startingVersion=0, changeFeed="auto", keys="no"))
-    with pytest.raises(ChangelogNotHereError, match="option changeFeed is not supported"):
-        read_request({"path": str(table), "readChangeFeed": True, "changeFeed": "derived"})

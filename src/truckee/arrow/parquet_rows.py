@@ -109,6 +109,7 @@ def parquet_rows(
         table=read.table,
         is_feed=read.is_feed,
         columns=columns,
+        zone=read.zone,
         has_row_index=places or read.ids is not None,
     )
     return ParquetRows(read.storage, table, read.files, where, read.missing)

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from truckee.arrow.file_columns import TableRead
 from truckee.changes.file_index import matching_files
-from truckee.changes.plan import open_feed
 from truckee.changes.read_schema import feed_schema
-from truckee.errors.changes import ChangelogNotHereError
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.stream_schema import SchemaLogOfBatchReadError
 from truckee.errors.streaming import NoPathToReadError
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.time_travel import path_and_time, snapshot_at
 from truckee.options.feed import FEED_SWITCHES, Bound, feed_options, is_feed_read
-from truckee.options.feed_shape import SHAPE_OPTIONS, feed_shape
+from truckee.options.feed_shape import FEED_SCHEMA_MODE, feed_shape
 from truckee.options.stream import SCHEMA_LOG, STREAM_OPTIONS, stream_options
 from truckee.options.text import Options
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.property_kinds import parse_column_names
 from truckee.protocol.schema import StructType
-from truckee.protocol.table_configuration import TableConfiguration
-from truckee.scan.scan_file import ScanFile
+from truckee.rows.feed import feed_plan
+from truckee.rows.plan import Read, RowPlan, settled, snapshot_read
 from truckee.scan.snapshot_scan import scan_files
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
@@ -74,10 +71,10 @@ class ReadRequest:
         """Return the storage of another folder, with the table's credentials."""
         return open_storage(url, self.store_options)
 
-    def columns(self, schema: StructType) -> tuple[str, ...] | None:
-        """Return the columns to read by their names in the schema, None for all."""
+    def shown(self, schema: StructType) -> StructType:
+        """Return the requested columns, found by their names in the schema; by default all."""
         if "columns" not in self.options:
-            return None
+            return schema
         text = self.options["columns"]
         try:
             paths = parse_column_names(text)
@@ -86,11 +83,11 @@ class ReadRequest:
                 option="columns", value=text, needs="names of columns, with commas between them"
             ) from error
         fields = [schema.field(".".join(path)) for path in paths]
-        found = tuple(field.name for field in fields if field is not None)
+        found = tuple(field for field in fields if field is not None)
         if len(found) < len(paths):
             names = ", ".join(schema.names)
             raise IllegalOptionError(option="columns", value=text, needs=f"some of {names}")
-        return found
+        return StructType(found)
 
 
 def read_request(options: Mapping[str, object]) -> ReadRequest:
@@ -101,7 +98,6 @@ def read_request(options: Mapping[str, object]) -> ReadRequest:
     text = Options(options)
     if "path" not in text:
         raise NoPathToReadError
-    _check_no_changelog(text)
     asked = ReadRequest(text, text["path"])
     path, at = path_and_time(
         text, asked.path, time_zone=asked.zone, open_storage=asked.open_storage
@@ -109,37 +105,25 @@ def read_request(options: Mapping[str, object]) -> ReadRequest:
     return ReadRequest(text, path, at)
 
 
-def _check_no_changelog(options: Options) -> None:
-    """Raise `ChangelogNotHereError` for a feed whose rows have to be compared."""
-    if is_feed_read(options) and not feed_shape(options).is_plain:
-        option = next(name for name in SHAPE_OPTIONS if name in options)
-        raise ChangelogNotHereError(option=option)
-
-
 def requested_schema(request: ReadRequest) -> tuple[int, StructType]:
     """Return the columns of what is read, and the latest version when that was looked up.
 
-    Batch reads and streams with the same options have the same columns. An end or a version is only
-    allowed in a batch read, so these options tell that it is one.
+    Batch reads and streams with the same options have the same columns. An end, a version or one
+    schema for all is only allowed in a batch read, so these options tell that it is one.
     """
     storage = request.storage()
     latest = load_snapshot(storage)
-    is_batch = any(name in request.options for name in _BATCH_ONLY)
+    is_batch = any(name in request.options for name in _BATCH_ONLY) or _has_one_schema(request)
     if request.is_feed and is_batch:
-        feed = feed_options(request.options, time_zone=request.zone)
-        schema = open_feed(storage, feed, snapshot=latest).schema
-    elif not is_batch and any(name in request.options for name in SCHEMA_LOG):
+        schema = _feed(request, latest).schema
+    elif not is_batch and _needs_stream(request):
         parsed = stream_options(request.options, time_zone=request.zone)
         schema = open_stream(storage, parsed, request.open_storage).schema
     elif request.is_feed:
         schema = feed_schema(latest.schema)
     else:
         schema = _snapshot(request, latest.version).schema
-    columns = request.columns(schema)
-    if columns is not None:
-        fields = (schema.field(name) for name in columns)
-        schema = StructType(tuple(field for field in fields if field is not None))
-    return latest.version, schema
+    return latest.version, request.shown(schema)
 
 
 def check_no_schema_log(request: ReadRequest) -> None:
@@ -152,41 +136,39 @@ def check_no_schema_log(request: ReadRequest) -> None:
             raise SchemaLogOfBatchReadError(option=name)
 
 
-def read_plan(
-    request: ReadRequest, version: int | None, predicate: Predicate
-) -> tuple[TableRead, list[ScanFile]]:
+def _has_one_schema(request: ReadRequest) -> bool:
+    """Return whether a feed is read with one schema that the options name."""
+    is_named = request.is_feed and FEED_SCHEMA_MODE in request.options
+    return is_named and feed_shape(request.options).following is None
+
+
+def _needs_stream(request: ReadRequest) -> bool:
+    """Return whether the columns depend on more than the latest version."""
+    if any(name in request.options for name in SCHEMA_LOG):
+        return True
+    return request.is_feed and not feed_shape(request.options).is_plain
+
+
+def read_plan(request: ReadRequest, version: int | None, predicate: Predicate) -> RowPlan:
     """Return what to read, without files that cannot have a row for which the predicate is true.
 
     `version` is the version that was the latest when the columns were looked up; None means the
     latest now.
     """
-    if request.is_feed:
-        return _planned_feed(request, version, predicate)
-    snapshot = _snapshot(request, version)
-    read = _table_read(request, snapshot.configuration)
-    return read, scan_files(snapshot, predicate, session_zone=request.zone)
+    if not request.is_feed:
+        snapshot = _snapshot(request, version)
+        files = scan_files(snapshot, predicate, session_zone=request.zone)
+        return snapshot_read(snapshot, files)
+    plan = settled(_feed(request, load_snapshot(request.storage(), version)))
+    if isinstance(plan, Read):
+        files = matching_files(plan.files, predicate, plan.table, request.zone)
+        return replace(plan, files=files)
+    return plan
 
 
-def _planned_feed(
-    request: ReadRequest, version: int | None, predicate: Predicate
-) -> tuple[TableRead, list[ScanFile]]:
-    storage = request.storage()
+def _feed(request: ReadRequest, latest: Snapshot) -> RowPlan:
     options = feed_options(request.options, time_zone=request.zone)
-    plan = open_feed(storage, options, snapshot=load_snapshot(storage, version)).plan()
-    read = _table_read(request, plan.read.configuration)
-    return read, matching_files(plan.files, predicate, read.table, request.zone)
-
-
-def _table_read(request: ReadRequest, table: TableConfiguration) -> TableRead:
-    shown = feed_schema(table.schema) if request.is_feed else table.schema
-    return TableRead(
-        url=request.storage().root,
-        store_options=request.store_options,
-        table=table,
-        is_feed=request.is_feed,
-        columns=request.columns(shown),
-        zone=request.zone,
-    )
+    return feed_plan(request.storage(), options, snapshot=latest)
 
 
 def _snapshot(request: ReadRequest, latest: int | None) -> Snapshot:

@@ -30,9 +30,6 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from truckee.arrow.file_columns import TableRead
-from truckee.arrow.parts import FilePart, tasks
-from truckee.arrow.read import read_parts
 from truckee.changes.read_schema import ReadSchema
 from truckee.datasource.acknowledgement import acknowledge_received
 from truckee.datasource.pushed_filters import pushed_predicate
@@ -44,6 +41,7 @@ from truckee.datasource.read_request import (
     read_request,
     requested_schema,
 )
+from truckee.datasource.tasks import partitions, rows_of_partition
 from truckee.errors.stream_schema import GivenSchemaError, MetadataEvolvedError
 from truckee.errors.streaming import TimeTravelOfStreamError
 from truckee.log.snapshot import load_snapshot
@@ -52,7 +50,7 @@ from truckee.options.text import warn_of_unknown
 from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
 from truckee.protocol.schema import StructType as TableSchema
 from truckee.protocol.schema import type_text
-from truckee.scan.scan_file import ScanFile
+from truckee.rows.plan import RowPlan
 from truckee.spark.schema_conversion import from_spark, public_schema
 from truckee.streaming.offset import StreamOffset, parse_offset
 from truckee.streaming.table_stream import StreamRead, TableStream, open_stream
@@ -86,7 +84,7 @@ class TruckeeSource(DataSource):
         if self._version is None:
             # The user gave the columns, so Spark has not asked for them.
             _check_given(schema, requested_schema(request)[1], table=request.path)
-        return SourceReader(request, self._version)
+        return SourceReader(request, self._version, from_spark(schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """Return the reader of a stream."""
@@ -126,25 +124,6 @@ def _check_given(given: StructType, found: TableSchema, *, table: str) -> None:
         )
 
 
-class FilesPartition(InputPartition):
-    """One task: parts of files, and how to read them."""
-
-    def __init__(self, read: TableRead, parts: Sequence[FilePart]) -> None:
-        super().__init__(None)
-        self.read = read
-        self.parts = tuple(parts)
-
-
-def _partitions(read: TableRead, files: Iterable[ScanFile]) -> list[InputPartition]:
-    return [FilesPartition(read, parts) for parts in tasks(files)]
-
-
-def _read(partition: InputPartition) -> Iterator[pa.RecordBatch]:
-    # For a read without files, Spark passes a partition of its own.
-    if isinstance(partition, FilesPartition):
-        yield from read_parts(partition.read, partition.parts)
-
-
 class _TaskReader:
     """A reader that Spark sends to the workers, each time before the partition of a task."""
 
@@ -156,19 +135,22 @@ class _TaskReader:
 class SourceReader(_TaskReader, DataSourceReader):
     """A batch read of a version of a table, or of a range of its feed."""
 
-    def __init__(self, request: ReadRequest, version: int | None) -> None:
+    def __init__(self, request: ReadRequest, version: int | None, schema: TableSchema) -> None:
         self._request = request
         self._version = version
+        self._shown = schema
         self.predicate: Predicate = ALWAYS_TRUE
         self.pushFilters = _PushedFilters(self)  # type: ignore[method-assign]
 
     def partitions(self) -> Sequence[InputPartition]:
         """Return the tasks of the read."""
-        return _partitions(*read_plan(self._request, self._version, self.predicate))
+        request = self._request
+        plan = read_plan(request, self._version, self.predicate)
+        return _partitions(request, plan, self._shown)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a task."""
-        return _read(partition)
+        return rows_of_partition(partition)
 
 
 class _PushedFilters:
@@ -220,13 +202,14 @@ class StreamReader(_TaskReader, DataSourceStreamReader, SupportsTriggerAvailable
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """Return the tasks of a batch."""
-        stream = self._stream
-        files = stream.plan(self._offset(start), self._offset(end))
-        return _partitions(self._table_read(), files)
+        request, stream = self._open()
+        plan = stream.batch(self._offset(start), self._offset(end))
+        opened = StreamRead(stream.storage, stream.options, stream.read)
+        return _partitions(request, plan, request.shown(opened.schema))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a task."""
-        return _read(partition)
+        return rows_of_partition(partition)
 
     def _offset(self, offset: dict[str, Any]) -> StreamOffset:
         stream = self._stream
@@ -265,14 +248,9 @@ class StreamReader(_TaskReader, DataSourceStreamReader, SupportsTriggerAvailable
         _check_given(self._schema, found, table=request.path)
         return opened
 
-    def _table_read(self) -> TableRead:
-        request, stream = self._open()
-        opened = StreamRead(stream.storage, stream.options, stream.read)
-        return TableRead(
-            url=stream.storage.root,
-            store_options=request.store_options,
-            table=stream.read.configuration,
-            is_feed=stream.options.is_feed,
-            columns=request.columns(opened.schema),
-            zone=request.zone,
-        )
+
+def _partitions(
+    request: ReadRequest, plan: RowPlan, shown: TableSchema
+) -> Sequence[InputPartition]:
+    url = request.storage().root
+    return partitions(plan, shown, url=url, store_options=request.store_options, zone=request.zone)

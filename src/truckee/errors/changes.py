@@ -293,14 +293,3 @@ class UpdatesNeedIdentityError(
             "hint: name the columns that identify a row with keys, or leave out computeUpdates "
             "to see updates as deleted and inserted rows"
         )
-
-
-class ChangelogNotHereError(DeltaError, code="DELTA_FEED_OPTION_NOT_SUPPORTED", state="0A000"):
-    """`format("truckee")` does not compare rows, because each task reads its own files."""
-
-    option: str
-    text = (
-        "option {option} is not supported by format('truckee'), where no task sees the rows of "
-        "another"
-    )
-    hint = "read with truckee.read(spark), truckee.readStream(spark) or truckee.open(path)"

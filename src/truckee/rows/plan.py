@@ -25,7 +25,7 @@ No vector and no data file is read to make a plan.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from truckee.changes.columns import (
@@ -45,6 +45,7 @@ from truckee.changes.plan import ChangeFeed
 from truckee.changes.read_schema import feed_schema
 from truckee.changes.row_identity import ID_FIELDS, HeldIds
 from truckee.errors.base import DeltaError
+from truckee.log.snapshot import Snapshot
 from truckee.protocol.schema import DataType, PrimitiveType, StructField, StructType
 from truckee.protocol.table_configuration import TableConfiguration
 from truckee.scan.scan_file import ScanFile
@@ -91,7 +92,8 @@ class Read:
 
     With `ids`, rows have their id of row tracking as `ROW_ID`, and `ROW_VERSION` if its column is
     known; `table` then has the hidden columns and constants that these are made of. `label` says in
-    plans of queries what is read. `missing` explains why a file is gone.
+    plans of queries what is read. `zone` is that of timestamps without one, for the engine that has
+    no session. `missing` explains why a file is gone.
     """
 
     storage: Storage
@@ -101,6 +103,7 @@ class Read:
     is_feed: bool = True
     ids: HeldIds | None = None
     label: str = ""
+    zone: str = "UTC"
     missing: Callable[[], DeltaError | None] | None = None
 
     @property
@@ -321,6 +324,19 @@ def inputs(plan: RowPlan) -> tuple[RowPlan, ...]:
             return (plan.rows,)
 
 
+def with_inputs(plan: RowPlan, change: Callable[[RowPlan], RowPlan]) -> RowPlan:
+    """Return a plan whose rows are made of other plans."""
+    match plan:
+        case Read() | Recorded() | History():
+            return plan
+        case Union():
+            return replace(plan, parts=tuple(map(change, plan.parts)))
+        case Net():
+            return replace(plan, rows=change(plan.rows), moved=change(plan.moved))
+        case _:
+            return replace(plan, rows=change(plan.rows))
+
+
 def reads(plan: RowPlan) -> Iterator[Read]:
     """Yield what a plan reads."""
     if isinstance(plan, Recorded):
@@ -329,6 +345,17 @@ def reads(plan: RowPlan) -> Iterator[Read]:
         yield plan
     for rows in inputs(plan):
         yield from reads(rows)
+
+
+def snapshot_read(snapshot: Snapshot, files: Sequence[ScanFile]) -> Read:
+    """Return the rows of some files of a version of a table."""
+    return Read(
+        storage=snapshot.storage,
+        version=snapshot.version,
+        table=snapshot.configuration,
+        files=files,
+        is_feed=False,
+    )
 
 
 def settled(plan: RowPlan) -> RowPlan:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from truckee.changes.missing_files import missing_file_error
-from truckee.errors.base import DeltaError
 from truckee.errors.log import NotADeltaTableError, StreamedPathError
 from truckee.errors.streaming import TimeTravelOfStreamError
 from truckee.options.stream import STREAM_OPTIONS, stream_options
 from truckee.options.text import Options, warn_of_unknown
 from truckee.options.time_travel import split_path
 from truckee.rows.plan import Read
-from truckee.scan.scan_file import ScanFile
 from truckee.spark.read.engine import as_declared, plan_frame
 from truckee.spark.read.stream_source import StreamSource, streaming_frame, worked_out
 from truckee.spark.schema_conversion import public_schema
@@ -91,12 +88,11 @@ class _Source:
     def batch(self, start: str | None, end: str) -> DataFrame:
         until = self._offset(end)
         assert until is not None
-        if self._stream.is_changelog:
-            feed = self._stream.changelog_batch(self._offset(start), until)
-            rows = as_declared(plan_frame(self._spark, feed), self._schema)
-            return worked_out(self._spark, rows)
-        files = self._stream.plan(self._offset(start), until)
-        return plan_frame(self._spark, _read(self._stream, files, until))
+        plan = self._stream.batch(self._offset(start), until)
+        rows = plan_frame(self._spark, plan)
+        if isinstance(plan, Read):
+            return rows
+        return worked_out(self._spark, as_declared(rows, self._schema))
 
     def prepare_for_available_now(self) -> None:
         self._stream.prepare_for_available_now()
@@ -109,19 +105,3 @@ class _Source:
         if text is None:
             return None
         return parse_offset(text, table=stream.storage.root, table_id=stream.table_id)
-
-
-def _read(stream: TableStream, files: Sequence[ScanFile], end: StreamOffset) -> Read:
-    def gone() -> DeltaError | None:
-        return missing_file_error(stream.storage, files, end=end.version)
-
-    is_feed = stream.options.is_feed
-    return Read(
-        storage=stream.storage,
-        version=end.version,
-        table=stream.read.configuration,
-        files=files,
-        is_feed=is_feed,
-        label=f"stream up to version {end.version}",
-        missing=gone if is_feed else None,
-    )

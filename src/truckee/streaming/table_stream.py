@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from truckee.changes.changelog.feed_columns import FeedColumns
+from truckee.changes.missing_files import missing_file_error
 from truckee.changes.read_schema import ReadSchema, feed_schema
 from truckee.errors.log import (
     LogFileNotFoundError,
@@ -34,7 +35,7 @@ from truckee.options.stream import StreamOptions
 from truckee.protocol.features import check_readable
 from truckee.protocol.schema import StructType
 from truckee.rows.changelog import empty_feed
-from truckee.rows.plan import RowPlan
+from truckee.rows.plan import Read, RowPlan
 from truckee.scan.scan_file import ScanFile
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
@@ -192,6 +193,26 @@ class TableStream:
             raise TrailingCommitMissingError(table=self.storage.root, expected=last, last=seen)
         self._forget_before(end.version)
         return files
+
+    def batch(self, start: StreamOffset | None, end: StreamOffset) -> RowPlan:
+        """Return the plan of the batch from `start`, which is excluded, to `end`.
+
+        Raises like `plan`.
+        """
+        if self.is_changelog:
+            return self.changelog_batch(start, end)
+        files = self.plan(start, end)
+        is_feed = self.options.is_feed
+        gone = partial(missing_file_error, self.storage, files, end=end.version)
+        return Read(
+            storage=self.storage,
+            version=end.version,
+            table=self.read.configuration,
+            files=files,
+            is_feed=is_feed,
+            label=f"stream up to version {end.version}",
+            missing=gone if is_feed else None,
+        )
 
     def changelog_batch(self, start: StreamOffset | None, end: StreamOffset) -> RowPlan:
         """Return the plan of a batch of a feed that is derived, netted or follows its columns.

@@ -24,7 +24,7 @@ from truckee.errors.commands.alter import ColumnNotFoundError
 from truckee.log.snapshot import Snapshot
 from truckee.options.arguments import checked_argument, checked_names
 from truckee.protocol.schema import StructType
-from truckee.rows.plan import History, Read, RowPlan, files, settled, size_in_bytes
+from truckee.rows.plan import History, Read, RowPlan, files, settled, size_in_bytes, snapshot_read
 from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.snapshot_scan import scan_files
 
@@ -132,14 +132,8 @@ def snapshot_rows(
 ) -> ArrowRows:
     """Return the rows of a snapshot that match a condition."""
     names, condition = _known(columns, snapshot.schema), _condition(where, snapshot.schema)
-    read = Read(
-        storage=snapshot.storage,
-        version=snapshot.version,
-        table=snapshot.configuration,
-        files=scan_files(snapshot, None if condition is None else condition.predicate),
-        is_feed=False,
-    )
-    return ArrowRows(read, names, condition)
+    files = scan_files(snapshot, None if condition is None else condition.predicate)
+    return ArrowRows(snapshot_read(snapshot, files), names, condition)
 
 
 def history_rows(
