@@ -258,7 +258,7 @@ class DeltaTable:
         kept: checkpoint folders of streams, or versions.
         """
         vacuum(self._spark, self._storage, retention_hours=retentionHours, protect=protect)
-        return self._spark.createDataFrame([], StructType([]))
+        return self._spark.range(0).select()
 
     def restoreToVersion(self, version: int) -> DataFrame:
         """Restore the table to a version, in a new version; return what was done."""

@@ -119,6 +119,16 @@ class WorkersWithoutTruckeeError(DeltaError, code="TRUCKEE_NOT_IN_WORKERS", stat
     )
 
 
+class ForeignWriteJobError(DeltaError, code="TRUCKEE_FOREIGN_WRITE_JOB", state="56038"):
+    """A write that truckee did not start was about to use truckee's commit protocol."""
+
+    text = (
+        "this write was not started by truckee, but its session names truckee.TruckeeCommit as its "
+        "commit protocol, which writes nothing but Delta tables"
+    )
+    hint = "unset spark.sql.sources.commitProtocolClass, and write again"
+
+
 class NoCallbackConnectionError(DeltaError, code="TRUCKEE_NO_CALLBACK_CONNECTION", state="56038"):
     """Spark cannot reach Python to ask which files to read."""
 

@@ -11,6 +11,7 @@ from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
 from truckee.report.notebook import rows_html
+from truckee.spark.local_rows import local_frame
 
 _MOST_ROWS = 100
 _MOST_CHARACTERS = 400
@@ -58,4 +59,4 @@ def metrics_frame(
 ) -> DataFrame:
     """Return one row with these columns of `affected`, 0 for those that are missing."""
     table = pa.table({name: pa.array([affected.get(name, 0)], pa.int64()) for name in columns})
-    return result_frame(spark.createDataFrame(table))
+    return result_frame(local_frame(spark, table))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType as SparkStruct
 
 from truckee.commands.care.drop_feature import drop_feature
 from truckee.commands.care.generate import generate
@@ -18,6 +17,7 @@ from truckee.errors.commands.create import NotATruckeeTableError
 from truckee.errors.log import NotADeltaTableError
 from truckee.errors.sql import StatementNotAllowedError
 from truckee.log.files.history import history
+from truckee.spark.local_rows import local_frame
 from truckee.spark.read.table_description import history_frame
 from truckee.sql.clone import run_clone
 from truckee.sql.detail import detail_rows
@@ -59,7 +59,7 @@ def run_statement(spark: SparkSession, statement: Statement) -> DataFrame:
     if found is not None:
         return found
     columns = result_columns(statement)
-    return spark.createDataFrame([], columns or SparkStruct([]))
+    return local_frame(spark, [], columns)
 
 
 def _result(spark: SparkSession, statement: Statement) -> DataFrame | None:

@@ -37,6 +37,7 @@ from truckee.scan.scan_file import ALL_ROWS, RowSelection, ScanFile
 from truckee.spark.dml.row_bitmaps import is_in, marked_rows
 from truckee.spark.dml.target import Target
 from truckee.spark.jvm.projection import column, selected
+from truckee.spark.local_rows import local_frame
 from truckee.spark.read.frames import snapshot_scan
 from truckee.spark.read.relations import FILE, ROW, scan_frame
 from truckee.spark.read.row_pairing import comparable_column
@@ -139,7 +140,7 @@ def _found_again(
         chosen = selected(rows.where(those), [target.old_alone(name, name) for name in names])
         counts = _with_values(chosen, names).groupBy(_VALUES).agg(F.count("*").alias(_WANTED))
         with job_description(spark, "reading rows that others deleted"):
-            wanted = spark.createDataFrame(counts.toArrow())
+            wanted = local_frame(spark, counts.toArrow())
     scan = changed(
         snapshot_scan(older),
         table=older.configuration.with_schema(target.stored_schema),

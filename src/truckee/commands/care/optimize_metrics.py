@@ -14,6 +14,7 @@ from truckee.commands.care.optimize_plan import OptimizePlan, OptimizeRequest
 from truckee.commands.care.rewrite import Rewritten
 from truckee.protocol.actions import AddFile
 from truckee.protocol.properties import TableProperties
+from truckee.spark.local_rows import local_frame
 from truckee.spark.result_frame import result_frame
 
 _LONG = pa.int64()
@@ -166,7 +167,7 @@ def outcome_frame(
             "metrics": pa.array([metrics], _METRICS),
         }
     )
-    return result_frame(spark.createDataFrame(table))
+    return result_frame(local_frame(spark, table))
 
 
 def _counts(outcome: OptimizeOutcome, plan: OptimizePlan) -> dict[str, Any]:

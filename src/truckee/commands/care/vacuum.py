@@ -31,6 +31,7 @@ from truckee.errors.options import IllegalOptionError
 from truckee.log.running_command import running
 from truckee.options.delta_settings import warn_of_unused_settings
 from truckee.options.text import Options
+from truckee.spark.local_rows import local_frame
 from truckee.spark.result_frame import result_frame
 from truckee.spark.session.hadoop_storage import HadoopStorage
 from truckee.spark.session.job_descriptions import job_description
@@ -95,7 +96,7 @@ def _word(mode: VacuumMode | str) -> VacuumMode | None:
 
 
 def _paths(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
-    return result_frame(spark.createDataFrame([(path,) for path in paths], "path string"))
+    return result_frame(local_frame(spark, [(path,) for path in paths], "path string"))
 
 
 def _qualified(storage: Storage, path: str = "") -> str:

@@ -12,9 +12,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
 import org.apache.spark.api.java.function.Function4;
+import org.apache.spark.sql.classic.SparkSession;
 import py4j.ClientServerConnection;
 import py4j.GatewayServer;
 import py4j.PythonClient;
+import scala.Option;
 
 /**
  * A function of Python, known here by its number. Python keeps the function until the garbage collector
@@ -29,15 +31,22 @@ public class TruckeeCalls implements BiFunction {
     this.number = number;
   }
 
-  /** The answer of Python, or the error that it raised. */
+  /**
+   * The answer of Python, or the error that it raised. Spark may call within a job that runs in a copy of a
+   * session. Python must find the session of the user active.
+   */
   public Object apply(Object first, Object second) {
+    Option active = SparkSession.getActiveSession();
     Object answer;
     try {
+      if (active.isDefined()) SparkSession.setActiveSession(TruckeeSessions.users((SparkSession) active.get()));
       answer = calls.ask(number, first, second);
     } catch (RuntimeException error) {
       throw error;
     } catch (Exception error) {
       throw new RuntimeException(error);
+    } finally {
+      if (active.isDefined()) SparkSession.setActiveSession((SparkSession) active.get());
     }
     TruckeeErrors.check(answer);
     return answer;

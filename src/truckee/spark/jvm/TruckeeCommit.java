@@ -69,6 +69,8 @@ public class TruckeeCommit extends FileCommitProtocol implements Serializable {
   public static final String COLUMNS = "truckee.write.columns";
 
   private static final String TRUNCATE = ParquetOutputFormat.STATISTICS_TRUNCATE_LENGTH;
+  /** The tokens of jobs that Python has started and not yet ended. */
+  private static final ConcurrentHashMap STARTED = new ConcurrentHashMap();
   private static final ConcurrentHashMap DONE = new ConcurrentHashMap();
   /** The footers of files whose writers were closed, by path, until their task commits or aborts. */
   private static final ConcurrentHashMap FOOTERS = new ConcurrentHashMap();
@@ -79,9 +81,11 @@ public class TruckeeCommit extends FileCommitProtocol implements Serializable {
   private final String token;
   private transient List written;
 
+  /** Spark calls this before it deletes or writes anything. */
   public TruckeeCommit(String jobId, String path) {
     this.root = new Path(path).getParent().toString();
     this.token = new Path(path).getName();
+    if (!STARTED.containsKey(token)) throw new IllegalStateException("truckee-foreign-job: " + path);
   }
 
   public void setupJob(JobContext job) {}
@@ -373,6 +377,11 @@ public class TruckeeCommit extends FileCommitProtocol implements Serializable {
   }
 
   public static class Maker {
+    /** Let a job with this token write; no other may use this commit protocol. */
+    public void start(String token) { STARTED.put(token, Boolean.TRUE); }
+
+    public void end(String token) { STARTED.remove(token); }
+
     /** Return what the job with this token has sent back, once; null if it has not committed. */
     public String take(String token) {
       return (String) DONE.remove(token);

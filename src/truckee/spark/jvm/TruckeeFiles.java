@@ -164,7 +164,7 @@ public class TruckeeFiles implements FileIndex {
     private static SparkSession with(SparkSession session, String settings) throws IOException {
       String[][] pairs = (String[][]) new ObjectMapper().readValue(settings, String[][].class);
       if (pairs.length == 0) return session;
-      SparkSession copy = session.cloneSession();
+      SparkSession copy = TruckeeSessions.copyOf(session);
       for (int i = 0; i < pairs.length; i++) copy.conf().set(pairs[i][0], pairs[i][1]);
       return copy;
     }

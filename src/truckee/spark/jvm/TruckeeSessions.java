@@ -4,6 +4,7 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.net.URI;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -37,7 +38,34 @@ import scala.runtime.AbstractFunction2;
 public class TruckeeSessions {
   private static final String[] FUNCTIONS = {"table_changes", "table_changes_by_path"};
 
+  /** A setting of our copies of a session, and of Spark's own copies of them: the id of the session. */
+  private static final String COPY_OF = "truckee.session.copyOf";
+  private static final Map COPIED = Collections.synchronizedMap(new WeakHashMap());
+
   private TruckeeSessions() { }
+
+  /** A copy of a session, which `users` recognises. */
+  static SparkSession copyOf(SparkSession session) {
+    SparkSession copy = session.cloneSession();
+    if (!copy.conf().contains(COPY_OF)) {
+      COPIED.put(session, session.sessionUUID());
+      copy.conf().set(COPY_OF, session.sessionUUID());
+    }
+    return copy;
+  }
+
+  /** The session of the user: for a copy of ours, the session that it is a copy of. */
+  static SparkSession users(SparkSession session) {
+    if (!session.conf().contains(COPY_OF)) return session;
+    String id = session.conf().get(COPY_OF);
+    synchronized (COPIED) {
+      for (Iterator each = COPIED.entrySet().iterator(); each.hasNext(); ) {
+        Map.Entry entry = (Map.Entry) each.next();
+        if (entry.getValue().equals(id)) return (SparkSession) entry.getKey();
+      }
+    }
+    throw new IllegalStateException("the session of a copy is gone");
+  }
 
   /** Makes the parts of a session. */
   public static class Part extends AbstractFunction1 {
@@ -87,6 +115,8 @@ public class TruckeeSessions {
   /** What Python calls: an object, since Py4J finds no static method of a class compiled here. */
   public static class Maker {
     private final Map extended = new WeakHashMap();
+
+    public SparkSession users(SparkSession session) { return TruckeeSessions.users(session); }
 
     public boolean isClosed(SparkSession session) {
       return !TruckeeParser.is(session.sessionState().sqlParser());

@@ -32,6 +32,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from truckee.errors.base import DeltaError
 from truckee.errors.spark import (
     ClassesNotAddedError,
+    ForeignWriteJobError,
     NoCallbackConnectionError,
     SessionStoppedError,
     WorkersWithoutTruckeeError,
@@ -45,6 +46,7 @@ _CONTEXT_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 # Py4J logs the stack here for each error that a function of `foreachBatch` raises.
 _PROXY_LOGGER = "py4j.clientserver"
 _ERRORS_KEPT = 64
+_FOREIGN_JOB = "truckee-foreign-job"
 _NO_ANSWER = "truckee-no-answer"
 _NO_CLASS = "ClassNotFoundException: truckee."
 _NO_MODULE = "No module named 'truckee"
@@ -188,6 +190,8 @@ def _of_the_session(texts: list[str]) -> BaseException | None:
         return SessionStoppedError()
     if any(_NO_ANSWER in text for text in texts):
         return NoCallbackConnectionError()
+    if any(_FOREIGN_JOB in text for text in texts):
+        return ForeignWriteJobError()
     if any(_NO_CLASS in text for text in texts):
         return ClassesNotAddedError(reason="an executor does not have them")
     if any(_NO_MODULE in text for text in texts):

@@ -30,6 +30,7 @@ from truckee.protocol.schema import PrimitiveType, StructField, StructType
 from truckee.rows.history import history_reads
 from truckee.rows.plan import Read
 from truckee.spark.jvm.projection import column
+from truckee.spark.local_rows import local_frame
 from truckee.spark.read.relations import ROW, scan_frame
 from truckee.spark.read.scan import read_scan
 from truckee.spark.schema_conversion import public_schema
@@ -77,7 +78,7 @@ def history_of_rows(
 def _shown(spark: SparkSession, timelines: RowTimelines, events: pa.Table) -> DataFrame:
     schema = public_schema(timelines.history_schema)
     # PySpark cannot make a DataFrame of a table that has no batch.
-    return spark.createDataFrame(events if events.num_rows else [], schema)
+    return local_frame(spark, events if events.num_rows else [], schema)
 
 
 def _is_case_sensitive(spark: SparkSession) -> bool:

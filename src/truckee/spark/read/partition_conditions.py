@@ -10,6 +10,7 @@ from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.schema import StructType, physical_schema
 from truckee.spark.jvm.projection import quoted
+from truckee.spark.local_rows import local_frame
 from truckee.spark.schema_conversion import to_spark
 
 _POSITION = "__truckee_position"
@@ -63,7 +64,7 @@ def _matching(
             **{name: pa.array(values, pa.string()) for name, values in texts.items()},
         }
     )
-    typed = spark.createDataFrame(table).select(
+    typed = local_frame(spark, table).select(
         _POSITION,
         *(
             F.col(f"c{index}").cast(field.dataType).alias(field.name)

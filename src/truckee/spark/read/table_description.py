@@ -12,6 +12,7 @@ from truckee.log.detail import table_detail
 from truckee.log.files.history import HistoryEntry
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.json_text import LAST_MOMENT_MS
+from truckee.spark.local_rows import local_frame
 from truckee.spark.result_frame import result_frame
 
 _JOB = ("jobId", "jobName", "jobRunId", "runId", "jobOwnerId", "triggerType")
@@ -54,13 +55,13 @@ def detail_frame(spark: SparkSession, snapshot: Snapshot, *, name: str | None = 
         detail.min_writer_version,
         list(detail.table_features),
     )
-    return result_frame(spark.createDataFrame([row], DETAIL_COLUMNS))
+    return result_frame(local_frame(spark, [row], DETAIL_COLUMNS))
 
 
 def foreign_detail_frame(spark: SparkSession, known: Mapping[str, Any]) -> DataFrame:
     """Return one row about a table of another format, with null for what is not known."""
-    empty = spark.createDataFrame([], DETAIL_COLUMNS)
-    return spark.createDataFrame([tuple(map(known.get, empty.columns))], empty.schema)
+    empty = local_frame(spark, [], DETAIL_COLUMNS)
+    return local_frame(spark, [tuple(map(known.get, empty.columns))], empty.schema)
 
 
 def history_frame(spark: SparkSession, entries: Sequence[HistoryEntry]) -> DataFrame:
@@ -85,7 +86,7 @@ def history_frame(spark: SparkSession, entries: Sequence[HistoryEntry]) -> DataF
         )
         for entry in entries
     ]
-    return result_frame(spark.createDataFrame(rows, HISTORY_COLUMNS))
+    return result_frame(local_frame(spark, rows, HISTORY_COLUMNS))
 
 
 def _moment(timestamp_ms: int | None) -> datetime | None:

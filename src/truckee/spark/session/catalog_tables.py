@@ -11,7 +11,7 @@ from pyspark.sql.types import StructType
 
 from truckee.spark.jvm.bridge import Callback, compiled, java_array, java_list
 from truckee.spark.schema_conversion import to_java
-from truckee.spark.session.doors import session_of
+from truckee.spark.session.jvm_sessions import session_of
 
 Rows = Callable[[SparkSession, Mapping[str, str]], DataFrame]
 

@@ -26,6 +26,7 @@ from truckee.spark.jvm.bridge import Callback, compiled, gateway
 from truckee.spark.jvm.classes import add_services
 from truckee.spark.jvm.jvm_errors import tell_clients
 from truckee.spark.session.delta_jar import delta_jar
+from truckee.spark.session.jvm_sessions import session_of
 from truckee.spark.session.session import CATALOG_SETTING, DELTA_CATALOG
 from truckee.spark.session.settings import working_for
 
@@ -88,15 +89,6 @@ def _ask(answer: Answer, text: str, objects: Any) -> Any:
     spark = session_of(given[0])
     with working_for(spark):
         return answer(Question(about.pop("kind"), about, spark, given[1:]))
-
-
-def session_of(java_session: Any) -> SparkSession:
-    """Return a session of the JVM as PySpark has it."""
-    known = SparkSession._instantiatedSession
-    if known is not None and known._jsparkSession.equals(java_session):
-        return known
-    context = SparkSession.active().sparkContext if known is None else known.sparkContext
-    return SparkSession(context, java_session)
 
 
 def _set_catalog(spark: SparkSession) -> None:

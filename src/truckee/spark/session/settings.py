@@ -17,6 +17,7 @@ from truckee.log.running_command import commit_as
 from truckee.spark.jvm.bridge import java_half
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.hadoop_storage import ATOMIC_RENAME, HadoopStorage
+from truckee.spark.session.jvm_sessions import active_session
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 from truckee.storage.fence import with_fence
@@ -113,7 +114,7 @@ def _refresh_cached(spark: SparkSession, root: str) -> None:
 
 
 def _found() -> SparkSession | None:
-    return _session.get() or SparkSession.getActiveSession()
+    return _session.get() or active_session()
 
 
 commit_as(_Session())

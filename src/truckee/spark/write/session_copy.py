@@ -4,13 +4,16 @@ How Spark's Parquet writer stores timestamps, dates and decimals depends on the 
 DataFrame's session, and no writer option overrides them. So a DataFrame is moved to a copy of its
 session before it is written. Its plan is already analyzed, so expressions keep the time zone and
 the ANSI mode under which the user wrote them.
+
+The copy exists in the JVM alone. For Python, the DataFrame is still one of the user's session:
+whatever asks it for its session gets that one, so no copy can become the active session.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 from truckee.spark.jvm.bridge import java_half
@@ -46,10 +49,10 @@ COLUMN_SETTINGS: Mapping[str, str] = {"spark.sql.caseSensitive": "false"}
 
 
 def on_session(df: DataFrame, settings: Mapping[str, str]) -> DataFrame:
-    """Return the rows of `df` as a DataFrame of a new session that differs by `settings` only."""
+    """Return the rows of `df`, analyzed and run from now on in a copy of their session."""
     spark = df.sparkSession
     settings = dict(settings)
     if _EXCLUDED_RULES in settings and (users := spark.conf.get(_EXCLUDED_RULES, None)):
         settings[_EXCLUDED_RULES] = f"{users},{settings[_EXCLUDED_RULES]}"
     rows = java_half(spark).moved(df._jdf, packed_settings(settings))
-    return ClassicDataFrame(rows, SparkSession(spark.sparkContext, rows.sparkSession()))
+    return ClassicDataFrame(rows, spark)

@@ -36,6 +36,7 @@ from truckee.scan.footer_statistics import (
     footer_columns,
     indexed_columns,
 )
+from truckee.spark.jvm.bridge import compiled
 from truckee.spark.jvm.jvm_errors import translate_with
 from truckee.spark.jvm.projection import column
 from truckee.spark.session.job_descriptions import job_description
@@ -228,6 +229,8 @@ def _write(
 ) -> None:
     context = rows.df.sparkSession.sparkContext
     tag = folder.rpartition("/")[2]
+    jobs = compiled(rows.df.sparkSession, "TruckeeCommit")
+    jobs.start(tag)
     context.addJobTag(tag)
     asked = {
         "truckee.write.columns": ",".join(map(str, wanted_leaves(wanted))),
@@ -240,6 +243,7 @@ def _write(
     finally:
         if not is_stopped(rows.df.sparkSession):
             context.removeJobTag(tag)
+            jobs.end(tag)
 
 
 def _written(
