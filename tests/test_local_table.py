@@ -238,9 +238,14 @@ def test_a_path_may_be_a_pathlib_path(table: History) -> None:
         ),
         (lambda root: truckee.open(root).to_arrow(where=5), "where must be a string; found int"),
         (
-            lambda root: truckee.open(root).to_arrow(version="1"),
-            "version needs to be an int but got '<class 'str'>'",
+            lambda root: truckee.open(root).to_arrow(version=1.5),
+            "version must be a version or a timestamp; found float",
         ),
+        (
+            lambda root: truckee.open(root).to_arrow(columns=[]),
+            "columns needs to name at least one column (count() counts rows) but got none",
+        ),
+        (lambda root: truckee.open(root).head(-1), "n needs to be 0 or more but got -1"),
         (
             lambda root: truckee.open(root).changes(startVersion=1),
             "an argument of a feed must be one of startingVersion, endingVersion, "

@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Any
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from truckee.arrow.columns import arrow_schema
 from truckee.arrow.compare.diff_view import diff_as_html
@@ -19,7 +20,9 @@ from truckee.arrow.compare.rows import ArrowRows, arrow_rows, history_rows, snap
 from truckee.care.health.doctor import diagnosis
 from truckee.care.health.findings import Diagnosis
 from truckee.changes.diff.history_request import requested_timelines
-from truckee.changes.diff.request import VersionOrTime, requested_diff
+from truckee.changes.diff.request import VersionOrTime, requested_diff, version_at
+from truckee.changes.version_range import resolved_range
+from truckee.errors.options import ArgumentValueError
 from truckee.log.detail import TableDetail, table_detail
 from truckee.log.files.history import HistoryEntry, history
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
@@ -28,7 +31,6 @@ from truckee.options.arguments import (
     check_texts,
     checked_argument,
     checked_path,
-    checked_version,
 )
 from truckee.options.feed import feed_options
 from truckee.options.feed_shape import given_options
@@ -54,9 +56,10 @@ def open(path: PathLike, storage_options: Mapping[str, str] | None = None) -> Lo
 class LocalTable:
     """A table; methods read the version that is the latest when they are called.
 
-    Reads take `columns`, in order, and `where`, a condition in Spark's SQL. Files and row groups
-    that cannot have a matching row are not read, and neither are other columns. A condition that
-    needs Spark raises `UnsupportedConditionError`.
+    Reads take `columns`, in order, also fields of structs as in `s.x`; `where`, a condition in
+    Spark's SQL; and `version`, a version or a timestamp. Files and row groups that cannot have a
+    matching row are not read, and neither are other columns. A condition that needs Spark raises
+    `UnsupportedConditionError`.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -98,7 +101,7 @@ class LocalTable:
         """
         return diagnosis(self.snapshot())
 
-    def files(self, version: int | None = None) -> pa.Table:
+    def files(self, version: VersionOrTime | None = None) -> pa.Table:
         """Return the data files of a version, one per row, as the log describes them."""
         return self.snapshot(version).files_table()
 
@@ -106,7 +109,7 @@ class LocalTable:
         self,
         columns: Sequence[str] | None = None,
         where: str | None = None,
-        version: int | None = None,
+        version: VersionOrTime | None = None,
     ) -> ArrowRows:
         """Return the rows of a version; they are read when they are used."""
         return snapshot_rows(self.snapshot(version), columns=columns, where=where)
@@ -115,7 +118,7 @@ class LocalTable:
         self,
         columns: Sequence[str] | None = None,
         where: str | None = None,
-        version: int | None = None,
+        version: VersionOrTime | None = None,
     ) -> pa.Table:
         """Return the rows of a version, in the order of its files."""
         return self.rows(columns, where, version).to_arrow()
@@ -124,7 +127,7 @@ class LocalTable:
         self,
         columns: Sequence[str] | None = None,
         where: str | None = None,
-        version: int | None = None,
+        version: VersionOrTime | None = None,
     ) -> Any:
         """Return the rows of a version as a pandas DataFrame."""
         return self.rows(columns, where, version).to_pandas()
@@ -133,10 +136,38 @@ class LocalTable:
         self,
         columns: Sequence[str] | None = None,
         where: str | None = None,
-        version: int | None = None,
+        version: VersionOrTime | None = None,
     ) -> pa.RecordBatchReader:
         """Return the rows of a version as a stream of batches, in no particular order."""
         return self.rows(columns, where, version).to_batches()
+
+    def to_polars(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        version: VersionOrTime | None = None,
+    ) -> Any:
+        """Return the rows of a version as a Polars DataFrame."""
+        return self.rows(columns, where, version).to_polars()
+
+    def head(
+        self,
+        n: int = 10,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        version: VersionOrTime | None = None,
+    ) -> pa.Table:
+        """Return the first rows of a version, in the order of its files, and read no further."""
+        if checked_argument(n, int, what="n") < 0:
+            raise ArgumentValueError(what="n", needs="be 0 or more", found=str(n))
+        return self.rows(columns, where, version).first(n)
+
+    def count(self, where: str | None = None, version: VersionOrTime | None = None) -> int:
+        """Return the number of rows of a version.
+
+        The log has it for most files; of the others only the columns of the condition are read.
+        """
+        return self.rows(where=where, version=version).count()
 
     def changes(
         self,
@@ -145,25 +176,39 @@ class LocalTable:
         startingTimestamp: str | date | datetime | None = None,
         endingTimestamp: str | date | datetime | None = None,
         *,
+        after: int | None = None,
         columns: Sequence[str] | None = None,
         where: str | None = None,
         **options: object,
     ) -> ArrowRows:
         """Return the rows that were inserted, updated and deleted, both ends included.
 
-        Without an end, the range ends at the latest version at the time of this call. `options` are
-        the feed's options by name, such as `changeFeed`, `deduplicationMode`, `computeUpdates` and
-        `keys`; rows that have to be compared are kept in memory.
+        Without an end, the range ends at the latest version at the time of this call. `after`,
+        instead of a start, reads what came after a version, and has no rows if nothing did; the
+        `end_version` of each result is the `after` of the next read. `options` are the feed's
+        options by name, such as `changeFeed`, `deduplicationMode`, `computeUpdates` and `keys`;
+        rows that have to be compared are kept in memory.
         """
+        start = startingVersion
+        if after is not None:
+            if startingVersion is not None or startingTimestamp is not None:
+                needs = "be the only start of the range"
+                raise ArgumentValueError(what="after", needs=needs, found="another one too")
+            start = checked_argument(after, int, what="after") + 1
         given = given_options(
             options,
-            startingVersion=startingVersion,
+            startingVersion=start,
             endingVersion=endingVersion,
             startingTimestamp=startingTimestamp,
             endingTimestamp=endingTimestamp,
         )
-        plan = feed_plan(self._storage, feed_options(given), snapshot=self.snapshot())
-        return arrow_rows(plan, columns=columns, where=where)
+        asked, latest = feed_options(given), self.snapshot()
+        if after == latest.version and asked.end is None:
+            asked = replace(asked, out_of_range=True)
+        plan = feed_plan(self._storage, asked, snapshot=latest)
+        end = resolved_range(self._storage, asked, latest=latest.version).end
+        last = latest.version if end is None else min(end, latest.version)
+        return arrow_rows(plan, columns=columns, where=where, end_version=last)
 
     def diff(
         self,
@@ -201,10 +246,10 @@ class LocalTable:
         """
         return history_rows(requested_timelines(self._storage, start), condition, keys)
 
-    def snapshot(self, version: int | None = None) -> Snapshot:
+    def snapshot(self, version: VersionOrTime | None = None) -> Snapshot:
         """Return a version of the table, the latest by default."""
         if version is not None:
-            return load_snapshot(self._storage, checked_version(version, what="version"))
+            return version_at(self._storage, version, name="version")
         with self._lock:
             known = self._latest
             found = load_snapshot(self._storage) if known is None else update_snapshot(known)

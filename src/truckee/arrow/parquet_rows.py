@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as dataclass_replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -60,6 +61,20 @@ class ParquetRows:
         found = sorted(self._batches(), key=lambda item: item[0])
         return pa.Table.from_batches([batch for _, batch in found], self.schema)
 
+    def count(self) -> int:
+        """Return the number of rows.
+
+        The log has it for most files; of the others only the columns of the condition are read.
+        """
+        counts = [None if self.where else _live_rows(file) for file in self.files]
+        uncounted = [
+            file for file, number in zip(self.files, counts, strict=True) if number is None
+        ]
+        needed = tuple(self.where.columns) if self.where else ()
+        rest = dataclass_replace(self, read=replace(self.read, columns=needed), files=uncounted)
+        read = sum(int(batch.num_rows) for _, batch in rest._batches())
+        return read + sum(number for number in counts if number is not None)
+
     def first(self, limit: int) -> pa.Table:
         """Return the first rows, in the order of the table's files, and read no further."""
         found: list[pa.RecordBatch] = []
@@ -113,6 +128,14 @@ def parquet_rows(
         has_row_index=places or read.ids is not None,
     )
     return ParquetRows(read.storage, table, read.files, where, read.missing)
+
+
+def _live_rows(file: ScanFile) -> int | None:
+    """Return the number of rows to read of a file, None if the log does not have it."""
+    if file.rows.within is not None or file.num_records is None:
+        return None
+    deleted = 0 if file.rows.without is None else file.rows.without.cardinality
+    return max(0, file.num_records - deleted)
 
 
 def row_ids(rows: pa.RecordBatch | pa.Table, read: Read) -> pa.Array:

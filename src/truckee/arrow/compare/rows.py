@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 import pyarrow as pa
@@ -15,16 +16,18 @@ import pyarrow as pa
 from truckee.arrow.columns import arrow_schema
 from truckee.arrow.compare.engine import tables
 from truckee.arrow.compare.row_history import row_history_html
-from truckee.arrow.parquet_rows import parquet_rows
+from truckee.arrow.image_order import preimages_first
+from truckee.arrow.parquet_rows import ParquetRows, parquet_rows
+from truckee.arrow.projection import Projection, projection
 from truckee.arrow.where import Where, where_condition
+from truckee.changes.columns import CHANGE_TYPE, COMMIT_VERSION
 from truckee.changes.diff.history_request import identifying_columns
 from truckee.changes.diff.row_timelines import RowTimelines
 from truckee.changes.file_index import matching_files
-from truckee.errors.commands.alter import ColumnNotFoundError
 from truckee.log.snapshot import Snapshot
-from truckee.options.arguments import checked_argument, checked_names
+from truckee.options.arguments import checked_argument
 from truckee.protocol.schema import StructType
-from truckee.rows.plan import History, Read, RowPlan, files, settled, size_in_bytes, snapshot_read
+from truckee.rows.plan import History, Read, Recorded, RowPlan, files, size_in_bytes, snapshot_read
 from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.snapshot_scan import scan_files
 
@@ -34,13 +37,15 @@ class ArrowRows:
     """Rows that are read by pyarrow, without a JVM; made by the methods of a table.
 
     Rows of files are read in batches and in parallel; those that have to be compared are kept in
-    memory. `columns` are those of the plan to return. `as_html` shows all rows in a notebook.
+    memory. `as_html` shows all rows in a notebook. `end_version` is the last version of a feed that
+    is read, the `after` of the next read.
     """
 
     plan: RowPlan
-    columns: tuple[str, ...] | None = None
+    columns: Projection
     where: Where | None = None
     as_html: Callable[[pa.Table], str] | None = None
+    end_version: int | None = None
 
     def __repr__(self) -> str:
         named = [file.path for file in files(self.plan)]
@@ -49,10 +54,7 @@ class ArrowRows:
     @property
     def schema(self) -> pa.Schema:
         """The columns of the rows."""
-        schema = arrow_schema(self.plan.schema)
-        if self.columns is None:
-            return schema
-        return pa.schema([schema.field(name) for name in self.columns])
+        return self.columns.schema
 
     @property
     def size_in_bytes(self) -> int:
@@ -67,22 +69,43 @@ class ArrowRows:
         return pa.RecordBatchReader.from_batches(self.schema, self._batches(in_order=False))
 
     def to_arrow(self) -> pa.Table:
-        """Return all rows; those of files are in the order of the table's files."""
+        """Return all rows; those of files are in the order of the table's files.
+
+        In a feed, no postimage comes before the preimages of its version.
+        """
+        names = self.schema.names
+        if CHANGE_TYPE not in names or not _has_images(self.plan):
+            return self._in_order()
+        wide = self.select(list(dict.fromkeys([*names, COMMIT_VERSION])))
+        return preimages_first(wide._in_order()).select(names)
+
+    def _in_order(self) -> pa.Table:
         return pa.Table.from_batches(list(self._batches(in_order=True)), self.schema)
 
     def to_pandas(self) -> Any:
         """Return all rows as a pandas DataFrame."""
         return self.to_arrow().to_pandas()
 
+    def to_polars(self) -> Any:
+        """Return all rows as a Polars DataFrame."""
+        return import_module("polars").from_arrow(self.to_arrow())
+
+    def count(self) -> int:
+        """Return the number of rows; of files, it is mostly in the log."""
+        if isinstance(self.plan, Read):
+            return self._parquet(self.plan).count()
+        return sum(batch.num_rows for batch in self._batches(in_order=False))
+
     def first(self, limit: int) -> pa.Table:
         """Return the first rows; of files, read no further than these."""
         if isinstance(self.plan, Read):
-            return parquet_rows(self.plan, columns=self.columns, where=self.where).first(limit)
+            found = self._parquet(self.plan).first(limit).to_batches()
+            return pa.Table.from_batches(map(self.columns.of, found), self.schema)
         return self.to_arrow().slice(0, limit)
 
     def select(self, columns: Sequence[str]) -> ArrowRows:
-        """Return the same rows with some of the columns, by their names in the table."""
-        return replace(self, columns=_known(columns, self.plan.schema))
+        """Return the same rows with some of the columns, or fields of structs as in `s.x`."""
+        return replace(self, columns=projection(columns, self.plan.schema))
 
     def _repr_html_(self) -> str | None:
         return None if self.as_html is None else self.as_html(self.to_arrow())
@@ -95,14 +118,25 @@ class ArrowRows:
 
     def _batches(self, *, in_order: bool) -> Iterator[pa.RecordBatch]:
         if isinstance(self.plan, Read):
-            rows = parquet_rows(self.plan, columns=self.columns, where=self.where)
-            yield from rows.to_arrow().to_batches() if in_order else rows.to_batches()
+            rows = self._parquet(self.plan)
+            batches = rows.to_arrow().to_batches() if in_order else rows.to_batches()
+            yield from map(self.columns.of, batches)
             return
         whole = arrow_schema(self.plan.schema)
         for table in tables(self.plan, in_order=in_order):
             for batch in table.cast(whole).to_batches():
                 kept = batch if self.where is None else self.where.rows(batch)
-                yield kept.select(self.schema.names)
+                yield self.columns.of(kept)
+
+    def _parquet(self, read: Read) -> ParquetRows:
+        return parquet_rows(read, columns=self.columns.columns, where=self.where)
+
+
+def _has_images(plan: RowPlan) -> bool:
+    """Return whether there are change files, in which rows have their type of change."""
+    return isinstance(plan, Read) and any(
+        file.change is not None and file.change.type is None for file in plan.files
+    )
 
 
 def arrow_rows(
@@ -111,29 +145,33 @@ def arrow_rows(
     columns: Sequence[str] | None = None,
     where: str | None = None,
     as_html: Callable[[pa.Table], str] | None = None,
+    end_version: int | None = None,
 ) -> ArrowRows:
     """Return the rows of a plan that match a condition.
 
-    An open range ends at the version that is the latest now. Raises `ColumnNotFoundError` and the
+    An open range ends at the version that is the latest now; `end_version` is the last version of
+    a feed whose rows are compared. Raises `ColumnNotFoundError` and the
     errors of conditions.
     """
-    names, condition = _known(columns, plan.schema), _condition(where, plan.schema)
-    plan = settled(plan)
+    shown, condition = projection(columns, plan.schema), _condition(where, plan.schema)
+    if isinstance(plan, Recorded):
+        plan = plan.settled()
+        end_version = plan.version
     if isinstance(plan, Read) and condition is not None:
         found: Sequence[Any] = plan.files
         if plan.is_feed:
             found = matching_files(found, condition.predicate, plan.table, "UTC")
         plan = replace(plan, files=pruned_scan_files(found, plan.table, condition.predicate))
-    return ArrowRows(plan, names, condition, as_html)
+    return ArrowRows(plan, shown, condition, as_html, end_version)
 
 
 def snapshot_rows(
     snapshot: Snapshot, *, columns: Sequence[str] | None = None, where: str | None = None
 ) -> ArrowRows:
     """Return the rows of a snapshot that match a condition."""
-    names, condition = _known(columns, snapshot.schema), _condition(where, snapshot.schema)
+    shown, condition = projection(columns, snapshot.schema), _condition(where, snapshot.schema)
     files = scan_files(snapshot, None if condition is None else condition.predicate)
-    return ArrowRows(snapshot_read(snapshot, files), names, condition)
+    return ArrowRows(snapshot_read(snapshot, files), shown, condition)
 
 
 def history_rows(
@@ -148,18 +186,7 @@ def history_rows(
     _condition(condition, timelines.schema)
     identifying_columns(timelines, condition, keys)
     plan = History(timelines, condition, None if keys is None else tuple(keys))
-    return ArrowRows(plan, as_html=row_history_html)
-
-
-def _known(columns: Sequence[str] | None, schema: StructType) -> tuple[str, ...] | None:
-    """Return the names as the table spells them; `ColumnNotFoundError` for one it does not have."""
-    if columns is None:
-        return None
-    for name in checked_names(columns, what="columns"):
-        if schema.field(name) is None:
-            raise ColumnNotFoundError(column=name, columns=schema.names)
-    fields = (schema.field(name) for name in columns)
-    return tuple(field.name for field in fields if field is not None)
+    return ArrowRows(plan, projection(None, plan.schema), as_html=row_history_html)
 
 
 def _condition(where: str | None, schema: StructType) -> Where | None:
