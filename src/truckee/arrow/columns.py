@@ -131,20 +131,20 @@ def as_type(values: pa.Array, data_type: DataType, mode: str) -> pa.Array:
     if values.offset:
         values = pa.concat_arrays([values])
     match data_type:
-        case StructType():
+        case StructType() if pa.types.is_struct(values.type):
             return _as_struct(values, data_type, mode)
-        case ArrayType(element_type):
+        case ArrayType(element_type) if pa.types.is_list(values.type):
             elements = as_type(values.values, element_type, mode)
             return pa.ListArray.from_arrays(
                 values.offsets, elements, type=wanted, mask=values.is_null()
             )
-        case MapType(key_type, value_type):
+        case MapType(key_type, value_type) if pa.types.is_map(values.type):
             keys = as_type(values.keys, key_type, mode)
             items = as_type(values.items, value_type, mode)
             return pa.MapArray.from_arrays(
                 values.offsets, keys, items, type=wanted, mask=values.is_null()
             )
-        case PrimitiveType("variant"):
+        case PrimitiveType("variant") if pa.types.is_struct(values.type):
             return _as_variant(values)
         case _:
             return _as_primitive(values, wanted)
@@ -166,6 +166,8 @@ def _as_struct(values: pa.StructArray, struct: StructType, mode: str) -> pa.Arra
 def _as_variant(values: pa.StructArray) -> pa.Array:
     if values.type.get_field_index("typed_value") >= 0:
         raise pa.ArrowInvalid("its variants are shredded into columns, which only Spark can read")
+    if any(values.type.get_field_index(field.name) < 0 for field in VARIANT):
+        raise pa.ArrowInvalid(f"it has {values.type} where the table has variants")
     children = [values.field(field.name) for field in VARIANT]
     return pa.StructArray.from_arrays(children, fields=list(VARIANT), mask=values.is_null())
 

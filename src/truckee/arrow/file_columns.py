@@ -108,7 +108,9 @@ class TableColumns:
         if self.read.is_feed and files[0].change is not None and field.name in _FEED:
             changes = [file.change for file in files if file.change is not None]
             if field.name == CHANGE_TYPE and changes[0].type is None:
-                return CHANGE_TYPE
+                if place is None:
+                    raise pa.ArrowInvalid(f"it is a change file without the column {CHANGE_TYPE}")
+                return place
             return _feed_values(field.name, changes)
         if field.name.casefold() in self._partitions:
             texts = [file.partition_values.get(field.physical_name) for file in files]

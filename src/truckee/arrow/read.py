@@ -74,7 +74,7 @@ def read_parts(
             yield from _read_group(storage, columns, group[0], chosen, where, use_threads)
         except FileNotFoundError as error:
             raise DataFileNotFoundError(path=file.path, version=file.version) from error
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeError) as error:
             reason = str(error).partition("\n")[0]
             raise DataFileUnreadableError(
                 path=file.path, version=file.version, reason=reason
@@ -164,13 +164,16 @@ def _parquet_file(source: BinaryIO) -> pq.ParquetFile:
     """Return an open Parquet file.
 
     Columns of a local file are read piece by piece. Elsewhere every request takes long, so the
-    columns of a row group are read at once.
+    columns of a row group are read at once. The checksums of pages are verified if they have any.
     """
-    if isinstance(source, pa.OSFile):
-        return pq.ParquetFile(
-            source, pre_buffer=False, buffer_size=_READ_SIZE, coerce_int96_timestamp_unit="us"
-        )
-    return pq.ParquetFile(source, coerce_int96_timestamp_unit="us")
+    is_local = isinstance(source, pa.OSFile)
+    return pq.ParquetFile(
+        source,
+        pre_buffer=not is_local,
+        buffer_size=_READ_SIZE if is_local else 0,
+        coerce_int96_timestamp_unit="us",
+        page_checksum_verification=True,
+    )
 
 
 def _native_input(storage: Storage, path: str) -> BinaryIO:

@@ -184,7 +184,11 @@ class _OpenFile:
         self._max_rows = target.max_rows
         self._sink = pa.BufferOutputStream()
         self._writer = pq.ParquetWriter(
-            self._sink, schema, compression=target.compression, store_schema=False
+            self._sink,
+            schema,
+            compression=target.compression,
+            store_schema=False,
+            write_page_checksum=True,
         )
         self._waiting: list[pa.RecordBatch] = []
         self._waiting_bytes = 0
