@@ -29,6 +29,7 @@ from truckee.errors.commands.dml import (
 from truckee.errors.commands.expressions import (
     CastNeedsFunctionError,
     CastRefusedError,
+    FieldOfCollectionError,
     MissingTargetFieldError,
 )
 from truckee.errors.commands.write import IdentityValueGivenError, SchemaMismatchError
@@ -136,12 +137,23 @@ def target_column(
     if column is None and alias is not None and parts[0].casefold() == alias.casefold():
         column = find_column(schema, parts[1:])
     if column is None:
-        kind = UnknownTargetColumnError
-        if not is_of_merge(what):
-            is_field = find_column(schema, parts[:1]) is not None
-            kind = MissingTargetFieldError if is_field else MissingTargetColumnError
+        _check_collections(parts, schema, what=what, name=name)
+        kind = UnknownTargetColumnError if is_of_merge(what) else MissingTargetColumnError
+        if find_column(schema, parts[:1]) is not None:
+            kind = MissingTargetFieldError
         raise kind(what=what, column=name, columns=schema.names)
     return column
+
+
+def _check_collections(parts: tuple[str, ...], schema: StructType, *, what: str, name: str) -> None:
+    """Raise if a name goes through a list or a map, whose structs have no values of their own."""
+    for length in range(1, len(parts)):
+        around = find_column(schema, parts[:length])
+        if around is not None and isinstance(around.field.type, ArrayType | MapType):
+            collection = ".".join(around.path)
+            raise FieldOfCollectionError(
+                what=what, column=name, columns=schema.names, collection=collection
+            )
 
 
 def check_distinct(given: Iterable[Assignment], *, what: str, inserts: bool = False) -> None:
@@ -223,7 +235,8 @@ EXPRESSION = "be a Spark SQL Column or a string"
 
 def _refused_cast(value: DataType, column: DataType) -> type[AssignmentTypeError]:
     """Return the error that Spark's cast of a value has, or Delta's where Spark would cast it."""
-    if _have_structs(value, column) or value == PrimitiveType("string"):
+    is_text = value == PrimitiveType("string") and isinstance(column, PrimitiveType)
+    if is_text or _have_structs(value, column):
         return AssignmentTypeError
     is_time_and_number = sorted(map(is_number, (value, column))) == [False, True] and any(
         isinstance(each, PrimitiveType) and each.name in DATES for each in (value, column)
@@ -239,7 +252,9 @@ def _have_structs(value: DataType, column: DataType) -> bool:
         case ArrayType(), ArrayType():
             return _have_structs(value.element_type, column.element_type)
         case MapType(), MapType():
-            return _have_structs(value.value_type, column.value_type)
+            return _have_structs(value.key_type, column.key_type) or _have_structs(
+                value.value_type, column.value_type
+            )
     return False
 
 

@@ -18,7 +18,8 @@ AssignmentTypeError
 └── CastNeedsFunctionError        only a function does
 
 MissingTargetColumnError
-└── MissingTargetFieldError       a field of a struct
+├── MissingTargetFieldError       a field of a struct
+└── FieldOfCollectionError        a field of the structs in a list or a map
 """
 
 from __future__ import annotations
@@ -119,3 +120,16 @@ class UpCastRefusedError(
 
 class MissingTargetFieldError(MissingTargetColumnError, code="FIELD_NOT_FOUND", state="42704"):
     """An assignment to a field that a struct does not have."""
+
+
+class FieldOfCollectionError(
+    MissingTargetColumnError, code="DELTA_UNSUPPORTED_NESTED_FIELD_IN_UPDATE", state="0AKDC"
+):
+    """An assignment to a field of what is in a list or a map."""
+
+    collection: str
+    text = (
+        "{what} assigns to {column}. Updating nested fields is only supported for StructType, "
+        "and {collection} is a list or a map"
+    )
+    hint = "assign to {collection} as a whole"
