@@ -9,9 +9,14 @@ from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 import truckee
+from session_settings import set_as
 from streaming.lake import append, changing_table
 from streaming.queries import counted
-from truckee.errors.streaming import NullTypeInStreamError, UnsupportedOutputModeError
+from truckee.errors.streaming import (
+    CheckpointNotKeptError,
+    NullTypeInStreamError,
+    UnsupportedOutputModeError,
+)
 from truckee.log.files.commits import read_commits
 from truckee.log.snapshot import load_snapshot
 from truckee.protocol.actions import CommitInfo
@@ -129,6 +134,33 @@ def test_new_columns_and_partitions(spark: SparkSession, tmp_path: Path, run: ty
     assert sorted((row.id, row.twice) for row in rows if row.id in (2, 3)) == [(2, None), (3, 6)]
     snapshot = load_snapshot(open_storage(str(tmp_path / "u")))
     assert snapshot.partition_columns == ("value",)
+
+
+def test_without_a_checkpoint_nothing_is_written(spark: SparkSession, tmp_path: Path) -> None:
+    append(spark, tmp_path / "t", 0)
+    frame = stream_frame(spark, str(tmp_path / "t"), {})
+    writer = frame.writeStream.foreachBatch(write_batch(str(tmp_path / "u"), queryId="mine"))
+
+    with pytest.raises(CheckpointNotKeptError) as raised:
+        writer.trigger(availableNow=True).start().awaitTermination()
+
+    assert raised.value.sentence().startswith(
+        f"the query that writes to {tmp_path / 'u'} has no checkpointLocation: Spark deletes its "
+        "progress when it ends, and a restarted query would write all rows again\nhint: "
+    )
+    assert not (tmp_path / "u").exists()
+
+
+def test_the_sessions_folder_for_checkpoints_is_one(spark: SparkSession, tmp_path: Path) -> None:
+    append(spark, tmp_path / "t", 0)
+    frame = stream_frame(spark, str(tmp_path / "t"), {})
+    folder = str(tmp_path / "temporary-checkpoints")
+
+    with set_as(spark, {"spark.sql.streaming.checkpointLocation": folder}):
+        writer = frame.writeStream.queryName("kept").trigger(availableNow=True)
+        writer.foreachBatch(write_batch(str(tmp_path / "u"))).start().awaitTermination()
+
+    assert read(spark, tmp_path / "u").count() == read(spark, tmp_path / "t").count()
 
 
 def test_modes_that_are_not_there() -> None:

@@ -154,6 +154,22 @@ class UnsupportedOutputModeError(
     hint = "to update rows, merge each batch in foreachBatch"
 
 
+class CheckpointNotKeptError(
+    DeltaError, code="DELTA_STREAM_CHECKPOINT_NOT_KEPT", state="42616", spark="AnalysisException"
+):
+    """A stream writes to a table, but its checkpoint is deleted when it ends."""
+
+    table: str
+    text = (
+        "the query that writes to {table} has no checkpointLocation: Spark deletes its progress "
+        "when it ends, and a restarted query would write all rows again"
+    )
+    hint = (
+        'give the query option("checkpointLocation", ...), or, if rows may be written again, write '
+        "with truckee.write in a foreachBatch function of your own"
+    )
+
+
 class NullTypeInStreamError(
     DeltaError,
     code="DELTA_NULL_SCHEMA_IN_STREAMING_WRITE",

@@ -17,11 +17,15 @@ from truckee.commands.after_commit import rows_committed
 from truckee.commands.care.auto_compact import enable_auto_compaction
 from truckee.commands.schema.evolution import is_parsed
 from truckee.errors.options import IllegalOptionError
-from truckee.errors.streaming import NullTypeInStreamError, UnsupportedOutputModeError
+from truckee.errors.streaming import (
+    CheckpointNotKeptError,
+    NullTypeInStreamError,
+    UnsupportedOutputModeError,
+)
 from truckee.options.text import Options, warn_of_unknown
 from truckee.protocol.schema import VOID, StructType, nested_fields
 from truckee.spark.jvm.projection import column
-from truckee.spark.read.stream_source import ending_with_its_error
+from truckee.spark.read.stream_source import ending_with_its_error, has_temporary_checkpoint
 from truckee.spark.schema_conversion import from_spark, spark_type
 from truckee.spark.session.arguments import PathLike, checked_path
 from truckee.spark.session.settings import session_settings, session_storage
@@ -54,9 +58,14 @@ def write_batch(
 ) -> Callable[[DataFrame, int], None]:
     """Return a function for `foreachBatch` that writes each batch to the table at a path, once.
 
+    The query needs a `checkpointLocation`: its progress is there, and the id by which a restarted
+    query finds its batches in the table. Without one, `CheckpointNotKeptError` is raised before
+    anything is written. A query with a new checkpoint is a new query, which writes all rows again.
+
     `outputMode` is append, or complete to replace the rows of the table by those of the batch.
     Options are those of `truckee.write`. A batch is identified by the id of its query, which a
-    classic session knows. Over Spark Connect, `queryId` must give it: any name that stays the same.
+    classic session knows. Over Spark Connect, `queryId` must give it: a name that stays the same as
+    long as the checkpoint does; there, the checkpoint is not checked.
     Raises `UnsupportedOutputModeError` for other modes.
     """
     sink = BatchSink(
@@ -96,7 +105,13 @@ class BatchSink:
         `tables_read` are URLs of the tables that the query reads, as far as they are known. If the
         table itself is one of them, any change of its data is a conflict.
         """
-        query = self._query or _query_id(batch)
+        running = _running_query(batch)
+        if running is not None and has_temporary_checkpoint(batch.sparkSession, running):
+            raise CheckpointNotKeptError(table=self._path)
+        query = self._query or running
+        if query is None:
+            needs = "a name for the query, since no id of one is known here"
+            raise IllegalOptionError(option="queryId", value="", needs=needs)
         given: Mapping[str, Any] = {**self._options, "txnAppId": query, "txnVersion": number}
         given = _with_partitions(given, self._partition_by)
         if _is_remote(batch):
@@ -186,14 +201,11 @@ def _with_partitions(
     return {**given, "partitionBy": ",".join(f"`{name}`" for name in partition_by)}
 
 
-def _query_id(batch: DataFrame) -> str:
-    found = None
-    if not _is_remote(batch):
-        found = batch.sparkSession.sparkContext.getLocalProperty(_QUERY_ID)
-    if found is None:
-        needs = "a name for the query, since no id of one is known here"
-        raise IllegalOptionError(option="queryId", value="", needs=needs)
-    return str(found)
+def _running_query(batch: DataFrame) -> str | None:
+    """Return the id of the query that a batch belongs to, None if this session does not say."""
+    if _is_remote(batch):
+        return None
+    return batch.sparkSession.sparkContext.getLocalProperty(_QUERY_ID)
 
 
 def _is_remote(batch: DataFrame) -> bool:

@@ -7,6 +7,7 @@ by Spark's vectorized Parquet reader.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -16,6 +17,9 @@ from pyspark.sql.types import StructType
 from truckee.spark.jvm.bridge import Callback, compiled, gateway, java_list
 from truckee.spark.jvm.jvm_errors import error_mark
 from truckee.spark.schema_conversion import to_java
+
+# How Spark calls the folder that it makes for a query without a checkpoint.
+_TEMPORARY = re.compile(r"/temporary-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/?$")
 
 
 class StreamSource(Protocol):
@@ -73,6 +77,13 @@ def worked_out(spark: SparkSession, batch: DataFrame) -> DataFrame:
     """
     rows, schema = batch._jdf.queryExecution().toRdd(), batch._jdf.schema()
     return DataFrame(spark._jsparkSession.internalCreateDataFrame(rows, schema, True), spark)
+
+
+def has_temporary_checkpoint(spark: SparkSession, query_id: str) -> bool:
+    """Return whether Spark made up the checkpoint of a running query, and will delete it."""
+    running = spark._jsparkSession.sharedState().activeStreamingQueries()
+    query = running.get(gateway(spark).jvm.java.util.UUID.fromString(query_id))
+    return query is not None and bool(_TEMPORARY.search(query.resolvedCheckpointRoot()))
 
 
 def ending_with_its_error(
