@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import msgspec
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -146,6 +148,38 @@ def test_a_notebook_shows_what_a_table_tells(table: History) -> None:
     assert ">_change_type</th>" in local.row_history("id = 1")._repr_html_()
     assert repr(local.diff(0)) == "ArrowRows(1 files, columns id, twice, _change_type)"
     assert local.doctor() == diagnosis(local.snapshot())
+
+
+def test_a_notebook_shows_the_first_rows_of_a_table_and_of_a_feed(table: History) -> None:
+    local = truckee.open(table.storage.root)
+
+    rows, feed = local.rows()._repr_html_(), local.changes(1)._repr_html_()
+
+    assert cells(rows)[:2] == ["id", "twice"]
+    assert sorted(map(int, cells(rows)[2::2])) == [1, 4, 5, 6]
+    assert cells(feed)[2] == "_change_type"
+    assert cells(feed).count("delete") == 2
+    table.add("c", size=written(Path(table.storage.root, "c"), list(range(100)))).then()
+    many = truckee.open(table.storage.root).rows()._repr_html_()
+    assert many.count("<tr>") == 21
+    assert many.endswith("only the first 20 rows")
+
+
+def test_a_notebook_shows_times_of_the_details_rather_than_milliseconds(table: History) -> None:
+    detail = msgspec.structs.replace(
+        truckee.open(table.storage.root).detail(), created_at_ms=1_700_000_000_000
+    )
+
+    shown = cells(detail._repr_html_())
+
+    assert shown[shown.index("created_at") + 1] == "2023-11-14T22:13:20.000Z"
+    assert not [name for name in shown if name.endswith("_ms")]
+    nameless = msgspec.structs.replace(detail, created_at_ms=None)
+    assert cells(nameless._repr_html_())[shown.index("created_at") + 1] == ""
+
+
+def cells(html: str) -> list[str]:
+    return re.findall(r"<t[dh] [^>]*>([^<]*)</t[dh]>", html)
 
 
 def test_others_take_rows_by_the_capsule_interface(table: History) -> None:

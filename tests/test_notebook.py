@@ -31,6 +31,7 @@ table.delete("id = 1")
     "truckee.open('lake/<b>t')",
     "table.toDF()",
     "table.diff(0, 1)",
+    "table.changes(0, changeFeed='auto')",
     "table.optimize().executeCompaction()",
     """
 def clean(table):
@@ -70,7 +71,7 @@ def html(cell: Any) -> str:
 @pytest.mark.spark
 @pytest.mark.slow
 def test_what_users_hold_is_shown_as_tables(cells: list[Any]) -> None:
-    deleted, table, history, detail, doctor, local, rows, diff, optimized, _ = cells
+    deleted, table, history, detail, doctor, local, rows, diff, changes, optimized, _ = cells
 
     assert "num_affected_rows" in html(deleted)
     assert all(text in html(table) for text in ("version 1", "bigint", "DELETE", "vectors on"))
@@ -82,7 +83,10 @@ def test_what_users_hold_is_shown_as_tables(cells: list[Any]) -> None:
     assert html(rows) == ""
     assert "rows deleted" in html(diff)
     assert ">metrics</th>" in html(optimized)
-    assert "&quot;numFilesAdded&quot;:" in html(optimized)
+    assert "numFilesAdded: " in html(optimized)
+    assert "filesAdded: min " in html(optimized)
+    assert html(changes).count(">insert</td>") == 3
+    assert html(changes).count(">delete</td>") == 1
 
 
 @pytest.mark.spark
@@ -99,12 +103,20 @@ def test_an_error_ends_with_its_sentence(cells: list[Any]) -> None:
     assert "nothing" in error.evalue
     assert "Py4J" not in error.evalue
     assert error.traceback == [
-        "Cell In[10], line 3",
+        "Cell In[11], line 3",
         "----> 3 clean(table)",
         "",
-        "Cell In[10], line 2, in clean",
+        "Cell In[11], line 2, in clean",
         "----> 2 table.update('nothing = 1', {'id': '7'})",
         "",
         f"MissingColumnError: {error.evalue}",
         "(the frames of libraries are left out; sys.last_value has them)",
     ]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_nothing_but_the_error_is_on_stderr(cells: list[Any]) -> None:
+    outputs = [output for cell in cells for output in cell.outputs]
+
+    assert [output.text for output in outputs if output.output_type == "stream"] == []

@@ -10,7 +10,7 @@ from builders import History, history
 from staging import metadata
 from truckee.report import history_html, report_html, table_html
 from truckee.report.distributions import SizeBucket, byte_text, file_sizes, num_live_rows, vectors
-from truckee.report.notebook import rows_html
+from truckee.report.notebook import nested_text, rows_html
 
 VOID = {"meta", "br", "rect", "line"}
 FEED_ON = metadata(properties={"delta.enableChangeDataFeed": "true"})
@@ -255,3 +255,23 @@ def test_a_single_row_of_many_columns_has_a_line_for_each() -> None:
 
     assert (one.count("<tr>"), one.count("<th ")) == (10, 2)
     assert (two.count("<tr>"), two.count("<th ")) == (3, 9)
+
+
+def test_metrics_are_a_line_for_each_number() -> None:
+    metrics = {
+        "numFilesAdded": 1,
+        "filesAdded": {"min": 5, "max": None},
+        "strategies": [{"bins": 2}, {"bins": 3}],
+        "isDone": True,
+        "predicate": '["(id = 1)"]',
+    }
+
+    assert nested_text(metrics).splitlines() == [
+        "numFilesAdded: 1",
+        "filesAdded: min 5, max null",
+        "strategies: (bins 2), (bins 3)",
+        "isDone: true",
+        'predicate: ["(id = 1)"]',
+    ]
+    assert nested_text(["a", "b"]) == "a, b"
+    assert "white-space:pre-line" in rows_html(("a",), [("x\ny",)])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import escape
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from truckee.errors.base import utc_text
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.features import supported_features
 from truckee.protocol.json_text import NOT_JSON
@@ -42,9 +43,18 @@ class TableDetail(Struct, frozen=True, kw_only=True):
         cell = f'style="{css}"'
         lines = "".join(
             f"<tr><td {cell}>{escape(name)}</td><td {cell}>{escape(_text(value))}</td></tr>"
-            for name, value in asdict(self).items()
+            for name, value in _with_times(asdict(self))
         )
         return f'<table style="margin:4px 0"><tbody>{lines}</tbody></table>'
+
+
+def _with_times(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield names and values, milliseconds as times in UTC under a name without their unit."""
+    for name, value in values.items():
+        if name.endswith("_ms"):
+            yield name.removesuffix("_ms"), utc_text(value) if isinstance(value, int) else None
+        else:
+            yield name, value
 
 
 def _text(value: object) -> str:

@@ -5,7 +5,7 @@ A table and its history come from the log, so that showing a variable starts no 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from truckee.errors.base import utc_text
@@ -17,12 +17,15 @@ from truckee.report.distributions import byte_text
 
 _CELL = (
     'style="text-align:left;vertical-align:top;padding:2px 12px 2px 0;'
-    'max-width:min(32em,60vw);overflow-wrap:break-word"'
+    'max-width:min(32em,60vw);overflow-wrap:break-word;white-space:pre-line"'
 )
 _TABLE = 'style="margin:4px 0"'  # notebooks centre tables, away from their titles
 _MOST_COLUMNS = 40
 _MOST_BESIDE = 8
 _COMMITS_SHOWN = 5
+
+ROWS_SHOWN = 20
+"""How many rows are shown of a table or a feed, which may have any number."""
 
 
 class Commits(list[HistoryEntry]):
@@ -101,6 +104,35 @@ def rows_html(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> s
     if len(cells) == 1 and len(names) > _MOST_BESIDE:
         names, cells = ["column", "value"], [list(pair) for pair in zip(names, *cells, strict=True)]
     return f"<div>{_table(names, cells)}{escape(note)}</div>"
+
+
+def nested_text(value: object) -> str:
+    """Return a struct, map or array as people read it: a line for each field of the outermost.
+
+    `{"files": 2, "sizes": {"min": 1, "max": 5}}` is `files: 2` and `sizes: min 1, max 5`.
+    """
+    if isinstance(value, Mapping):
+        return "\n".join(f"{key}: {_in_a_line(item)}" for key, item in value.items())
+    return _in_a_line(value)
+
+
+def _in_a_line(value: object) -> str:
+    match value:
+        case Mapping():
+            return ", ".join(f"{key} {_in_parts(item)}" for key, item in value.items())
+        case list():
+            return ", ".join(map(_in_parts, value))
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+    return str(value)
+
+
+def _in_parts(value: object) -> str:
+    """Return a value within another one; what has values itself is in parentheses."""
+    text = _in_a_line(value)
+    return f"({text})" if isinstance(value, (Mapping, list)) else text
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

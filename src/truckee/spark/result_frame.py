@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
-from truckee.report.notebook import rows_html
+from truckee.report.notebook import ROWS_SHOWN, nested_text, rows_html
 from truckee.spark.local_rows import local_frame
 
 _MOST_ROWS = 100
@@ -23,12 +23,20 @@ class ResultFrame(ClassicDataFrame):
     For any other DataFrame a notebook shows only the columns, since its rows may take hours.
     """
 
+    most_rows = _MOST_ROWS
+
     def _repr_html_(self) -> str:
         fields = self.schema.fields
-        rows = self.selectExpr(*map(_expression, fields)).take(_MOST_ROWS + 1)
-        texts = [tuple(map(_text, row, fields)) for row in rows[:_MOST_ROWS]]
-        more = f"only the first {_MOST_ROWS} rows" if len(rows) > _MOST_ROWS else ""
+        rows = self.selectExpr(*map(_expression, fields)).take(self.most_rows + 1)
+        texts = [tuple(map(_text, row, fields)) for row in rows[: self.most_rows]]
+        more = f"only the first {self.most_rows} rows" if len(rows) > self.most_rows else ""
         return rows_html(self.columns, texts) + more
+
+
+class FirstRowsFrame(ResultFrame):
+    """A DataFrame of any number of rows, of which a notebook shows the first ones."""
+
+    most_rows = ROWS_SHOWN
 
 
 def _expression(field: StructField) -> str:
@@ -43,7 +51,7 @@ def _is_nested(field: StructField) -> bool:
 
 def _text(text: str | None, field: StructField) -> str | None:
     if text is not None and _is_nested(field):
-        text = json.dumps(json.loads(text), ensure_ascii=False)  # with spaces, where lines can end
+        text = nested_text(json.loads(text))
     if text is None or len(text) <= _MOST_CHARACTERS:
         return text
     return f"{text[:_MOST_CHARACTERS]}..."

@@ -46,10 +46,8 @@ def test_what_fails_is_one_sentence_without_stacks_and_logs(tmp_path: Path) -> N
     told = [json.loads(line) for line in done.stdout.splitlines()]
     assert {each["name"]: each["kind"] for each in told} == KINDS
     assert [each for each in told if each["has_java"] or each["has_other"]] == []
-    # One line is the JVM's, for a module that Spark asks it for. A stream may end unseen, so the
-    # end of each that failed is logged in a line.
-    said = [line for line in done.stderr.splitlines() if "incubator modules" not in line]
-    ended = [line.partition(" terminated with error ")[2] for line in said]
+    # A stream may end unseen, so the end of each that failed is logged in a line.
+    ended = [line.partition(" terminated with error ")[2] for line in done.stderr.splitlines()]
     assert [line[: line.find("]") + 1] for line in ended] == [
         "[DELTA_FILE_NOT_FOUND]",
         "[DELTA_NOT_NULL_CONSTRAINT_VIOLATED]",

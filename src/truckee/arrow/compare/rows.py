@@ -19,6 +19,7 @@ from truckee.arrow.compare.row_history import row_history_html
 from truckee.arrow.image_order import preimages_first
 from truckee.arrow.parquet_rows import ParquetRows, parquet_rows
 from truckee.arrow.projection import Projection, projection
+from truckee.arrow.texts import column_texts
 from truckee.arrow.where import Where, where_condition
 from truckee.changes.columns import CHANGE_TYPE, COMMIT_VERSION
 from truckee.changes.diff.history_request import identifying_columns
@@ -27,6 +28,7 @@ from truckee.changes.file_index import matching_files
 from truckee.log.snapshot import Snapshot
 from truckee.options.arguments import checked_argument
 from truckee.protocol.schema import StructType
+from truckee.report.notebook import ROWS_SHOWN, rows_html
 from truckee.rows.plan import History, Read, Recorded, RowPlan, files, size_in_bytes, snapshot_read
 from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.snapshot_scan import scan_files
@@ -37,8 +39,8 @@ class ArrowRows:
     """Rows that are read by pyarrow, without a JVM; made by the methods of a table.
 
     Rows of files are read in batches and in parallel; those that have to be compared are kept in
-    memory. `as_html` shows all rows in a notebook. `end_version` is the last version of a feed that
-    is read, the `after` of the next read.
+    memory. `as_html` shows all rows in a notebook, which otherwise shows the first ones.
+    `end_version` is the last version of a feed that is read, the `after` of the next read.
     """
 
     plan: RowPlan
@@ -107,8 +109,14 @@ class ArrowRows:
         """Return the same rows with some of the columns, or fields of structs as in `s.x`."""
         return replace(self, columns=projection(columns, self.plan.schema))
 
-    def _repr_html_(self) -> str | None:
-        return None if self.as_html is None else self.as_html(self.to_arrow())
+    def _repr_html_(self) -> str:
+        if self.as_html is not None:
+            return self.as_html(self.to_arrow())
+        found = self.first(ROWS_SHOWN + 1)
+        shown = found.slice(0, ROWS_SHOWN)
+        texts = list(zip(*map(column_texts, shown.columns), strict=True))
+        more = f"only the first {ROWS_SHOWN} rows" if found.num_rows > ROWS_SHOWN else ""
+        return rows_html(shown.column_names, texts) + more
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_batches().__arrow_c_stream__(requested_schema)

@@ -70,6 +70,7 @@ _numbers = count()
 _translators: list[Callable[[list[str]], BaseException | None]] = []
 _thread = local()
 _has_clients = False
+_is_logging_raised = True
 
 
 def tell_clients() -> None:
@@ -112,6 +113,12 @@ def quiet_errors() -> Iterator[None]:
         yield
     finally:
         _thread.is_quiet = before
+
+
+def leave_errors_to_exceptions() -> None:
+    """From now on, keep PySpark from logging as JSON the errors that it also raises."""
+    global _is_logging_raised
+    _is_logging_raised = False
 
 
 def translate_with(translator: Callable[[list[str]], BaseException | None]) -> None:
@@ -169,6 +176,8 @@ def _translate_ended_streams(convert: Callable[[Any], Any]) -> None:
 
 def _is_logged(record: logging.LogRecord) -> bool:
     """Return whether an error is logged: one of ours is not, since the user sees it anyway."""
+    if record.name in _CONTEXT_LOGGERS and not _is_logging_raised:
+        return False
     is_ours = record.exc_info is not None and _MARK in str(record.exc_info[1])
     return not is_ours and not getattr(_thread, "is_quiet", False)
 

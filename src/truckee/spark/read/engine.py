@@ -46,6 +46,7 @@ from truckee.spark.read.net_rows import IS_COMPARED, net_by_identity, net_by_row
 from truckee.spark.read.relations import ROW, scan_frame
 from truckee.spark.read.row_pairing import is_after, paired_rows, uncancelled_rows
 from truckee.spark.read.scan import feed_scan, read_scan
+from truckee.spark.result_frame import FirstRowsFrame
 from truckee.spark.schema_conversion import bare, public_schema, spark_type
 from truckee.storage.base import Storage
 
@@ -55,7 +56,7 @@ _GROUP = "__truckee_group"
 
 def changes_frame(spark: SparkSession, storage: Storage, options: FeedOptions) -> DataFrame:
     """Return the rows of the feed that the options ask for; see `feed_plan`."""
-    return plan_frame(spark, feed_plan(storage, options))
+    return FirstRowsFrame(plan_frame(spark, feed_plan(storage, options))._jdf, spark)
 
 
 def as_declared(frame: DataFrame, schema: SparkStruct) -> DataFrame:

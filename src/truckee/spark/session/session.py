@@ -15,9 +15,11 @@ from truckee.errors.caller_lines import warn_caller
 from truckee.errors.options import ArgumentTypeError
 from truckee.options.arguments import package_and_type
 from truckee.options.delta_settings import UnusedSettingWarning
+from truckee.spark.jvm.jvm_errors import leave_errors_to_exceptions
 from truckee.spark.session.class_archive import JAVA_VARIABLES, archive_options
 from truckee.spark.session.explicit_settings import conf_folder, explicit_settings, jvm_is_there
 from truckee.spark.session.java import ensure_java
+from truckee.spark.session.jvm_notes import without_java_notes
 
 CATALOG_SETTING = "spark.sql.catalog.spark_catalog"
 EXTENSIONS_SETTING = "spark.sql.extensions"
@@ -47,9 +49,10 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
     It finds Java (`JAVA_HOME`), which starts from an archive of Spark's classes if there is one
     (`spark.truckee.classArchive`). Unless log4j is configured, Spark logs errors only
-    (`-Dlog4j2.configurationFile=...` in `spark.driver.defaultJavaOptions`). With a local master,
-    workers run on this interpreter (`PYSPARK_PYTHON`). Settings from the builder, spark-submit,
-    `spark-defaults.conf` or the environment are kept, and so are those of a running session.
+    (`-Dlog4j2.configurationFile=...` in `spark.driver.defaultJavaOptions`), and PySpark does not
+    log the errors that it raises. With a local master, workers run on this interpreter
+    (`PYSPARK_PYTHON`). Settings from the builder, spark-submit, `spark-defaults.conf` or the
+    environment are kept, and so are those of a running session.
     """
     if not hasattr(builder, "getOrCreate"):
         needs = "be a builder, as SparkSession.builder is; truckee.enable takes a running session"
@@ -67,6 +70,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     if not any("log4j" in each for each in options) and not any(conf_folder().glob("log4j2.*")):
         quiet = resources.files("truckee.spark") / "log4j2-quiet.properties"
         own.append(f"-Dlog4j2.configurationFile=file:{quiet}")
+        leave_errors_to_exceptions()
     own += archive_options(given, options)
     # The default options come before the caller's own in the command.
     own.append(str(given.get(_JAVA_OPTIONS, "")))
@@ -81,7 +85,11 @@ def _prepare_when_started(builder: SparkSession.Builder) -> None:
         return
 
     def start() -> SparkSession:
-        started = start_without_delta_classes(builder._options, original)
+        if _is_running() or jvm_is_there():
+            started = start_without_delta_classes(builder._options, original)
+        else:
+            with without_java_notes():
+                started = start_without_delta_classes(builder._options, original)
         for prepare in _started:
             prepare(started)
         return started
