@@ -263,6 +263,8 @@ def test_metrics_are_a_line_for_each_number() -> None:
         "filesAdded": {"min": 5, "max": None},
         "strategies": [{"bins": 2}, {"bins": 3}],
         "isDone": True,
+        "startTimeMs": 1_700_000_000_000,
+        "endTimeMs": 0,
         "predicate": '["(id = 1)"]',
     }
 
@@ -271,6 +273,8 @@ def test_metrics_are_a_line_for_each_number() -> None:
         "filesAdded: min 5, max null",
         "strategies: (bins 2), (bins 3)",
         "isDone: true",
+        "startTimeMs: 2023-11-14T22:13:20.000Z",
+        "endTimeMs: 0",
         'predicate: ["(id = 1)"]',
     ]
     assert nested_text(["a", "b"]) == "a, b"

@@ -23,6 +23,7 @@ _TABLE = 'style="margin:4px 0"'  # notebooks centre tables, away from their titl
 _MOST_COLUMNS = 40
 _MOST_BESIDE = 8
 _COMMITS_SHOWN = 5
+_MOMENTS = ("startTimeMs", "endTimeMs")
 
 ROWS_SHOWN = 20
 """How many rows are shown of a table or a feed, which may have any number."""
@@ -109,11 +110,15 @@ def rows_html(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> s
 def nested_text(value: object) -> str:
     """Return a struct, map or array as people read it: a line for each field of the outermost.
 
-    `{"files": 2, "sizes": {"min": 1, "max": 5}}` is `files: 2` and `sizes: min 1, max 5`.
+    `{"files": 2, "sizes": {"min": 1, "max": 5}}` is `files: 2` and `sizes: min 1, max 5`. Metrics
+    that are moments are shown as times.
     """
-    if isinstance(value, Mapping):
-        return "\n".join(f"{key}: {_in_a_line(item)}" for key, item in value.items())
-    return _in_a_line(value)
+    if not isinstance(value, Mapping):
+        return _in_a_line(value)
+    return "\n".join(
+        f"{key}: {utc_text(item) if key in _MOMENTS and item else _in_a_line(item)}"
+        for key, item in value.items()
+    )
 
 
 def _in_a_line(value: object) -> str:

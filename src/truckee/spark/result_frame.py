@@ -14,7 +14,7 @@ from truckee.report.notebook import ROWS_SHOWN, nested_text, rows_html
 from truckee.spark.local_rows import local_frame
 
 _MOST_ROWS = 100
-_MOST_CHARACTERS = 400
+_MOST_CHARACTERS = 2000
 
 
 class ResultFrame(ClassicDataFrame):
