@@ -116,9 +116,13 @@ def nested_text(value: object) -> str:
     if not isinstance(value, Mapping):
         return _in_a_line(value)
     return "\n".join(
-        f"{key}: {utc_text(item) if key in _MOMENTS and item else _in_a_line(item)}"
+        f"{key}: {_moment(item) if key in _MOMENTS else _in_a_line(item)}"
         for key, item in value.items()
     )
+
+
+def _moment(value: object) -> str:
+    return utc_text(value) if isinstance(value, int) and value else _in_a_line(value)
 
 
 def _in_a_line(value: object) -> str:
