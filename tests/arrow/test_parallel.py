@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 from staging import configuration
 from truckee.arrow.file_columns import TableRead
 from truckee.arrow.parallel import read_files
 from truckee.arrow.parquet_rows import ParquetRows
+from truckee.arrow.parts import tasks, with_true_sizes
 from truckee.errors.spark import DataFileNotFoundError
 from truckee.scan.scan_file import ScanFile
 from truckee.storage.local import LocalStorage
@@ -100,3 +104,41 @@ def test_a_stream_that_is_dropped_ends_its_threads(tmp_path: Path, files: list[S
     del reader
 
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("logged", [1 << 40, (1 << 63) - 1])
+def test_a_size_in_the_log_that_is_absurd_costs_no_time_and_no_rows(
+    tmp_path: Path, files: list[ScanFile], logged: int
+) -> None:
+    lies = [replace(file, size=logged) for file in files]
+    opened = Opened(str(tmp_path))
+
+    batches = [batch for _, batch in read_files(reading(tmp_path), lies, storage=opened)]
+
+    assert sum(batch.num_rows for batch in batches) == sum(
+        batch.num_rows
+        for _, batch in read_files(reading(tmp_path), files, storage=LocalStorage(str(tmp_path)))
+    )
+    assert len(opened.paths) == 2 * len(files)
+    assert len(tasks(with_true_sizes(lies, opened))) <= 2 * (os.cpu_count() or 1)
+
+
+def test_a_huge_file_that_is_missing_is_reported_as_missing(
+    tmp_path: Path, files: list[ScanFile]
+) -> None:
+    gone = [replace(files[0], path="gone", size=1 << 50)]
+
+    with pytest.raises(DataFileNotFoundError):
+        list(read_files(reading(tmp_path), gone, storage=LocalStorage(str(tmp_path))))
+
+
+class Opened(LocalStorage):
+    """A folder that notes which files were opened."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.paths: list[str] = []
+
+    def open_input(self, path: str) -> BinaryIO:
+        self.paths.append(path)
+        return super().open_input(path)

@@ -17,7 +17,7 @@ from threading import Event, Lock, Thread
 import pyarrow as pa
 
 from truckee.arrow.file_columns import TableRead
-from truckee.arrow.parts import FilePart, cut
+from truckee.arrow.parts import FilePart, cut, with_true_sizes
 from truckee.arrow.read import RowFilter, read_parts
 from truckee.scan.scan_file import ScanFile
 from truckee.storage.base import Storage
@@ -46,7 +46,7 @@ def read_files(
     The first error of any thread is raised, and stops the others. Closing the iterator stops them
     too. A single thread yields in order, and does not read ahead.
     """
-    units = _units(files)
+    units = _units(with_true_sizes(files, storage))
     number = min(threads or _default_threads(read.url), len(units))
     if number < 2:
         for index, unit in enumerate(units):

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from heapq import heapreplace
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from truckee.scan.scan_file import ScanFile
+from truckee.scan.scan_file import BELIEVED_SIZE, ScanFile
+from truckee.storage.base import Storage
 
 _LARGEST_TASK = 64 << 20
 _COST_OF_A_FILE = 4 << 20
-# A size in the log may be absurdly large, and each part is an object.
+# Each part is an object, and the size of a file may be absurd, though it is its own.
 _MOST_PARTS = 10_000
+_ASKED_AT_ONCE = 16
 
 
 class FilePart(Struct, frozen=True):
@@ -34,9 +38,34 @@ class FilePart(Struct, frozen=True):
         return max(0, min(self.end, self.file.size) - self.start)
 
 
+def with_true_sizes(files: Iterable[ScanFile], storage: Storage) -> list[ScanFile]:
+    """Return files whose sizes are not far beyond their true ones.
+
+    Files that are huge according to the log are asked for their size. One that does not exist has
+    size 0: its only part is read, and reports that it is missing.
+    """
+    found = list(files)
+    huge = [number for number, file in enumerate(found) if file.size > BELIEVED_SIZE]
+    if huge:
+        with ThreadPoolExecutor(_ASKED_AT_ONCE) as pool:
+            sizes = pool.map(lambda number: _true_size(storage, found[number].path), huge)
+            for number, size in zip(huge, sizes, strict=True):
+                found[number] = replace(found[number], size=size)
+    return found
+
+
+def _true_size(storage: Storage, path: str) -> int:
+    try:
+        with storage.open_input(path) as file:
+            return file.seek(0, os.SEEK_END)
+    except FileNotFoundError:
+        return 0
+
+
 def tasks(files: Iterable[ScanFile]) -> list[tuple[FilePart, ...]]:
     """Return the parts of files, grouped into tasks of about the same size.
 
+    The files are those of `with_true_sizes`.
     There is a task for each core or, if these would be too large, a multiple of that: every task
     takes time to start, and no core waits for a last, partial round. Parts that are decoded
     together are in one task.

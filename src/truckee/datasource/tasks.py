@@ -15,7 +15,7 @@ from pyspark.sql.datasource import InputPartition
 from truckee.arrow.columns import arrow_schema
 from truckee.arrow.compare.engine import tables
 from truckee.arrow.file_columns import TableRead
-from truckee.arrow.parts import FilePart, tasks
+from truckee.arrow.parts import FilePart, tasks, with_true_sizes
 from truckee.arrow.read import read_parts
 from truckee.protocol.schema import StructType
 from truckee.rows.plan import Cancelled, Net, Paired, Read, RowPlan, Union, inputs, with_inputs
@@ -66,7 +66,8 @@ def partitions(
             columns=shown.names,
             zone=zone,
         )
-        return [FilesPartition(read, parts) for parts in tasks(plan.files)]
+        files = with_true_sizes(plan.files, open_storage(url, store_options))
+        return [FilesPartition(read, parts) for parts in tasks(files)]
     return [
         PlanPartition(_at(part, None, zone), shown, url, store_options) for part in _split(plan)
     ]

@@ -45,6 +45,13 @@ class RowSelection(Struct, frozen=True):
 ALL_ROWS = RowSelection()
 
 
+BELIEVED_SIZE = 4 << 30
+"""The largest size in a log that is believed. Files are rarely larger, and are asked for theirs.
+
+A size decides into how many parts a file is cut, each of which is a task that opens the file.
+"""
+
+
 class Change(Struct, frozen=True):
     """The change of the feed that every row of a file belongs to.
 

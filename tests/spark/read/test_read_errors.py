@@ -124,16 +124,29 @@ def test_a_data_file_of_a_few_bytes(
 
 
 # Invariant 21.
-@pytest.mark.parametrize("said_bytes", [1, 300, 10**9])
+@pytest.mark.parametrize("said_bytes", [1, 300, 10**9, 2**40, 2**63 - 1])
 def test_a_size_in_the_log_that_is_wrong_costs_no_rows(
     spark: SparkSession, table: DataTable, said_bytes: int
 ) -> None:
     path = table.path / "groups.parquet"
     pq.write_table(pa.table({"id": range(1000)}), path, row_group_size=100)
     add = replace(table.file("small.parquet", {"id": [-1]}), path=path.name, stats=None)
-    table.commit(replace(add, size=said_bytes))
+    other = replace(table.file("other.parquet", {"id": [-1]}), size=said_bytes)
+    table.commit(replace(add, size=said_bytes), other)
 
-    assert truckee.read(spark).load(str(table)).count() == 1000
+    found = truckee.read(spark).load(str(table))
+
+    assert found.count() == 1001
+    assert found.rdd.getNumPartitions() <= 4
+
+
+def test_a_missing_file_whose_size_in_the_log_is_absurd_is_reported_at_once(
+    table: DataTable, said: Said
+) -> None:
+    table.commit(replace(table.file("gone.parquet", {"id": [1]}), size=2**63 - 1))
+    (table.path / "gone.parquet").unlink()
+
+    assert said().startswith("the data file gone.parquet, which version 1 of the table names, ")
 
 
 def test_a_data_file_of_another_type(table: DataTable, said: Said) -> None:

@@ -48,6 +48,8 @@ import scala.runtime.AbstractPartialFunction;
  */
 public class TruckeeFiles implements FileIndex {
   private static final long BLOCK = 128L << 20;
+  /** The largest size in a log that is believed: BELIEVED_SIZE in `scan_file.py`. */
+  private static final long BELIEVED = 4L << 30;
 
   private final String name;
   private final String root;
@@ -182,7 +184,7 @@ public class TruckeeFiles implements FileIndex {
      * "+" and the text of the value, or "=" and its bytes in hex if it contains a NUL. `types` are the types of the constants, a list in JSON;
      * timestamps are read in `zone`. If a text is not of its type, the answer is the place of the file
      * and that of the constant, as text; otherwise the value would silently become null. `conf` is only
-     * needed for files of size 0, whose size is unknown.
+     * needed for files whose size is not between 1 and `BELIEVED`.
      */
     public String unpack(PartitionDirectory[] all, int first, int count, String packed, String types,
         String zone, Configuration conf) throws IOException {
@@ -250,15 +252,16 @@ public class TruckeeFiles implements FileIndex {
     /**
      * The size of a file, at least 1. Spark skips files of size 0 without opening them, so it would not
      * notice that one is missing or is not Parquet. If a file is larger than the log says, Spark would
-     * silently omit its last rows. So local files are always asked for their size, which is cheap;
-     * object stores are asked only if the log has no size.
+     * silently omit its last rows. If it is far smaller, Spark would cut it into thousands of parts,
+     * each of which opens it. So local files are always asked for their size, which is cheap; object
+     * stores are asked only if the log has no size, or a huge one.
      */
     private static long sizeOf(Path path, long logged, Configuration conf) throws IOException {
       if ("file".equals(path.toUri().getScheme())) {
         long found = new java.io.File(path.toUri().getPath()).length();
-        return found > 0 ? found : Math.max(1, logged);
+        return found > 0 ? found : Math.max(1, Math.min(logged, BELIEVED));
       }
-      if (logged > 0) return logged;
+      if (logged > 0 && logged <= BELIEVED) return logged;
       try {
         return Math.max(1, path.getFileSystem(conf).getFileStatus(path).getLen());
       } catch (FileNotFoundException gone) {

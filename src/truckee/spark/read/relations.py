@@ -35,10 +35,11 @@ from pyspark.sql.types import (
 from truckee.changes.file_index import matching_files
 from truckee.changes.read_schema import feed_schema
 from truckee.errors.spark import DataFileUnreadableError
+from truckee.protocol.json_text import LARGEST_INT64
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import physical_schema
 from truckee.protocol.table_configuration import RowIdColumns
-from truckee.scan.scan_file import ScanFile, check_paths
+from truckee.scan.scan_file import BELIEVED_SIZE, ScanFile, check_paths
 from truckee.spark.jvm.bridge import Callback, java_half
 from truckee.spark.jvm.projection import Item, Named, selected
 from truckee.spark.read.catalyst_predicates import predicate_of
@@ -221,7 +222,7 @@ def relation_frame(spark: SparkSession, relation: Relation) -> DataFrame:
         hadoop_url(relation.root),
         constant_schema.json(),
         relation.data_schema.json(),
-        relation.size_in_bytes,
+        min(max(0, relation.size_in_bytes), LARGEST_INT64),
         relation.rows,
         relation.is_feed,
         json.dumps(relation.row_ids),
@@ -276,8 +277,8 @@ class _Answer:
         return directories
 
     def _conf(self, reads: Sequence[FileRead]) -> Any:
-        """Return Hadoop's settings if the size of some file is unknown, else None."""
-        if all(read.file.size > 0 for read in reads):
+        """Return Hadoop's settings if some file is to be asked for its size, else None."""
+        if all(0 < read.file.size <= BELIEVED_SIZE for read in reads):
             return None
         return self._spark._jsparkSession.sessionState().newHadoopConf()
 
