@@ -135,7 +135,17 @@ def test_gcs_options_are_translated() -> None:
 def test_plain_http_is_allowed_where_it_is_asked_for() -> None:
     bucket = parse_object_url(S3).bucket
 
-    assert store_config(bucket, {"fs.s3a.endpoint": "http://h"}).client == {"allow_http": True}
-    assert store_config(bucket, {"AWS_ENDPOINT_URL": "http://h"}).client == {"allow_http": True}
-    assert store_config(bucket, {"AWS_ALLOW_HTTP": "true"}).client == {"allow_http": True}
-    assert store_config(bucket, {"fs.s3a.endpoint": "https://h"}).client == {}
+    assert store_config(bucket, {"fs.s3a.endpoint": "http://h"}).client["allow_http"]
+    assert store_config(bucket, {"AWS_ENDPOINT_URL": "http://h"}).client["allow_http"]
+    assert store_config(bucket, {"AWS_ALLOW_HTTP": "true"}).client["allow_http"]
+    assert not store_config(bucket, {"fs.s3a.endpoint": "https://h"}).client["allow_http"]
+
+
+def test_requests_have_an_end_that_settings_choose() -> None:
+    bucket = parse_object_url(S3).bucket
+    settings = {"SPARK.truckee.storage.timeout": "5", "spark.truckee.storage.retryTimeout": "9"}
+
+    usual, chosen = store_config(bucket, {}), store_config(bucket, settings)
+
+    assert (usual.client["timeout"].seconds, usual.retry["retry_timeout"].seconds) == (30, 60)
+    assert (chosen.client["timeout"].seconds, chosen.retry["retry_timeout"].seconds) == (5, 9)

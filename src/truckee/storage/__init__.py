@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from truckee.errors.storage import InvalidUrlError
 from truckee.storage.base import FileInfo, Storage
 from truckee.storage.fence import with_fence
+from truckee.storage.limits import StorageLimits
 from truckee.storage.local import LocalStorage
 from truckee.storage.memory import MemoryFiles, MemoryStorage
 from truckee.storage.object_store import ObjectStoreStorage
@@ -29,8 +30,8 @@ def open_storage(url_or_path: str, options: Mapping[str, str] | None = None) -> 
 
     A plain path is a local one. Nothing is read or written: a missing table is noticed when its
     log is listed. All `memory://` URLs of a process share one memory. The options
-    are those of object stores (see `object_options`) and of the fence around untrusted tables (see
-    `fence`); others are ignored.
+    are those of object stores (see `object_options`), bounds of what is read (see `limits`), and
+    the fence around untrusted tables (see `fence`); others are ignored.
     """
     return with_fence(_open(url_or_path, options), options or {})
 
@@ -40,7 +41,7 @@ def _open(url_or_path: str, options: Mapping[str, str] | None) -> Storage:
         return ObjectStoreStorage(url_or_path, options)
     match scheme_of(url_or_path):
         case None | "file":
-            return LocalStorage(url_or_path)
+            return LocalStorage(url_or_path, limits=StorageLimits.of(options))
         case "memory":
             return MemoryStorage(url_or_path, files=_MEMORY)
         case scheme:

@@ -31,7 +31,10 @@ class Storage(Protocol):
         ...
 
     def read(self, path: str) -> bytes:
-        """Return the whole file; FileNotFoundError if there is none."""
+        """Return the whole file; FileNotFoundError if there is none.
+
+        Raises StorageError for a file that is larger than the storage's limit, before it is read.
+        """
         ...
 
     def read_range(self, path: str, offset: int, length: int) -> bytes:

@@ -21,6 +21,7 @@ from typing import BinaryIO
 from truckee.errors.storage import StorageError, StoragePermissionError, WriteOutcomeUnknownError
 from truckee.storage.base import FileInfo
 from truckee.storage.exclusive import Way, by_claim, by_link, by_rename, name_exclusively
+from truckee.storage.limits import DEFAULT_LIMITS, StorageLimits
 from truckee.storage.urls import file_url_path, is_file_name, local_root, scheme_of
 
 _STAGED_NAME = re.compile(r"\..+\.[0-9a-f]{32}\.tmp", re.DOTALL)
@@ -32,9 +33,16 @@ _NO_FOLDER_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EBADF}
 class LocalStorage:
     """The files below one local folder, which need not exist before the first write."""
 
-    def __init__(self, path: str, *, ways: Sequence[Way] = (by_link, by_rename, by_claim)) -> None:
+    def __init__(
+        self,
+        path: str,
+        *,
+        ways: Sequence[Way] = (by_link, by_rename, by_claim),
+        limits: StorageLimits = DEFAULT_LIMITS,
+    ) -> None:
         self._root = local_root(path)
         self._ways = tuple(ways)
+        self._limits = limits
 
     def __repr__(self) -> str:
         return f"LocalStorage({self._root!r})"
@@ -48,6 +56,7 @@ class LocalStorage:
         """Return the whole file; FileNotFoundError if there is none."""
         target = self._resolve(path)
         with typed_errors("read", target), _opened(target) as file:
+            self._limits.check_read(str(target), os.fstat(file.fileno()).st_size)
             return file.read()
 
     def read_range(self, path: str, offset: int, length: int) -> bytes:

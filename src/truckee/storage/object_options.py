@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, NamedTuple
 
+from truckee.storage.limits import StorageLimits
 from truckee.storage.urls import Bucket, StoreKind
 
 _RETRIES = 7  # as in Hadoop: an endpoint that is down is reported in seconds, not minutes
@@ -89,7 +91,10 @@ def store_config(bucket: Bucket, options: Mapping[str, str]) -> StoreConfig:
         str(value).startswith("http://") for value in config.values()
     )
     retries = int(plain.get("fs.s3a.retry.limit", _RETRIES))
-    return StoreConfig(config, {"allow_http": True} if allow_http else {}, {"max_retries": retries})
+    limits = StorageLimits.of(options)
+    client = {"timeout": timedelta(seconds=limits.timeout_s), "allow_http": allow_http}
+    retry_timeout = timedelta(seconds=limits.retry_timeout_s)
+    return StoreConfig(config, client, {"max_retries": retries, "retry_timeout": retry_timeout})
 
 
 def _native_config(kind: StoreKind, options: Mapping[str, str]) -> dict[str, Any]:

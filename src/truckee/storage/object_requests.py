@@ -10,10 +10,12 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from truckee.errors.storage import (
@@ -24,6 +26,7 @@ from truckee.errors.storage import (
     StoragePermissionError,
     WriteOutcomeUnknownError,
 )
+from truckee.storage.limits import RETRY_TIMEOUT, TIMEOUT, StorageLimits
 from truckee.storage.object_options import store_config
 from truckee.storage.urls import Bucket, StoreKind
 
@@ -79,10 +82,13 @@ def open_store(bucket: Bucket, options: Mapping[str, str], *, url: str) -> Objec
     return store
 
 
-def get(place: ObjectPlace) -> bytes:
+def get(place: ObjectPlace, limits: StorageLimits) -> bytes:
     """Return the object; FileNotFoundError if there is none."""
     with _typed_errors("read", place):
-        return bytes(_obstore().get(place.store, place.key).bytes())
+        found = _obstore().get(place.store, place.key)
+        # obstore makes room for as many bytes as the store announces, and aborts if it cannot.
+        limits.check_read(place.url, found.meta["size"])
+        return bytes(found.bytes())
 
 
 def get_range(place: ObjectPlace, offset: int, length: int) -> bytes:
@@ -92,12 +98,21 @@ def get_range(place: ObjectPlace, offset: int, length: int) -> bytes:
     obstore = _obstore()
     with _typed_errors("read", place):
         try:
-            return bytes(obstore.get_range(place.store, place.key, start=offset, length=length))
+            return _range(place, offset, length)
         except obstore.exceptions.GenericError:
             # Stores refuse a range that starts at or after the end, instead of returning no bytes.
             if offset >= obstore.head(place.store, place.key)["size"]:
                 return b""
             raise
+
+
+def _range(place: ObjectPlace, offset: int, length: int) -> bytes:
+    found = _obstore().get(place.store, place.key, options={"range": (offset, offset + length)})
+    start, end = found.range
+    if start != offset or not 0 <= end - start <= length:
+        reason = f"the store sends bytes {start} to {end} instead of {offset} to {offset + length}"
+        raise StorageError(action="read", path=place.url, reason=reason)
+    return bytes(found.bytes())
 
 
 def size(place: ObjectPlace) -> int:
@@ -106,17 +121,53 @@ def size(place: ObjectPlace) -> int:
         return int(_obstore().head(place.store, place.key)["size"])
 
 
-def objects(place: ObjectPlace, *, after: str = "") -> Iterator[ObjectMeta]:
-    """Yield all objects below a folder whose keys come after `after`, in order of their keys."""
+def objects(place: ObjectPlace, limits: StorageLimits, *, after: str = "") -> Iterator[ObjectMeta]:
+    """Yield all objects below a folder whose keys come after `after`, in order of their keys.
+
+    Raises StorageError for a listing that is too long, or does not come to its next page.
+    """
+    count = 0
     with _typed_errors("list", place):
         pages = _obstore().list(
             place.store, place.key or None, offset=after or None, chunk_size=_PAGE
         )
-        for page in pages:
+        while page := _next_page(pages, place, limits):
+            count += len(page)
+            limits.check_listed(place.url, count)
             yield from page
 
 
-def names(place: ObjectPlace, *, first: str) -> Iterator[tuple[str, ObjectMeta]]:
+def _next_page(
+    pages: Iterator[Sequence[ObjectMeta]], place: ObjectPlace, limits: StorageLimits
+) -> Sequence[ObjectMeta]:
+    """Return a page of a listing, an empty one at its end.
+
+    obstore asks for the next page as long as pages are empty. Each answer is in time, so it could
+    go on for ever; it is left alone then, in a thread that does not keep the process.
+    """
+    done: SimpleQueue[Sequence[ObjectMeta] | BaseException] = SimpleQueue()
+
+    def ask() -> None:
+        try:
+            done.put(next(pages, ()))
+        except BaseException as error:
+            done.put(error)
+
+    seconds = limits.timeout_s + limits.retry_timeout_s
+    Thread(target=ask, name="truckee-listing", daemon=True).start()
+    try:
+        found = done.get(timeout=seconds)
+    except Empty:
+        reason = f"its listing gave no file for {seconds} seconds ({TIMEOUT}, {RETRY_TIMEOUT})"
+        raise StorageError(action="list", path=place.url, reason=reason) from None
+    if isinstance(found, BaseException):
+        raise found
+    return found
+
+
+def names(
+    place: ObjectPlace, limits: StorageLimits, *, first: str
+) -> Iterator[tuple[str, ObjectMeta]]:
     """Yield the names in a folder that are not less than `first`, in order, with their objects.
 
     A store lists what comes *after* a key, including everything in subfolders. So the listing
@@ -127,7 +178,7 @@ def names(place: ObjectPlace, *, first: str) -> Iterator[tuple[str, ObjectMeta]]
     while after is not None:
         start, after = after, None
         folder, inside = "", 0
-        for found in objects(place, after=start):
+        for found in objects(place, limits, after=start):
             name, slash, _ = found["path"].removeprefix(prefix).partition("/")
             if not slash:
                 if name >= first:

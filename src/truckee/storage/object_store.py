@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import truckee.storage.object_requests as requests
 from truckee.errors.storage import StorageError
 from truckee.storage.base import FileInfo
+from truckee.storage.limits import StorageLimits
 from truckee.storage.object_requests import ObjectPlace
 from truckee.storage.range_reader import range_file
 from truckee.storage.urls import Bucket, is_object_url, normal_key, parse_object_url, scheme_of
@@ -28,6 +29,7 @@ class ObjectStoreStorage:
     def __init__(self, url: str, options: Mapping[str, str] | None = None) -> None:
         self._url = url.rstrip("/")
         self._options = dict(options or {})
+        self._limits = StorageLimits.of(options)
         self._bucket, self._key = parse_object_url(self._url)
         self._stores: dict[Bucket, ObjectStore] = {}
         self._lock = Lock()
@@ -46,7 +48,7 @@ class ObjectStoreStorage:
 
     def read(self, path: str) -> bytes:
         """Return the whole file; FileNotFoundError if there is none."""
-        return requests.get(self._place(path))
+        return requests.get(self._place(path), self._limits)
 
     def read_range(self, path: str, offset: int, length: int) -> bytes:
         """Return `length` bytes from `offset` on, fewer if the file ends before."""
@@ -62,13 +64,13 @@ class ObjectStoreStorage:
     def list_from(self, path: str) -> Iterator[FileInfo]:
         """Yield the files beside `path` whose name is not less than its name, in order of name."""
         folder, first = posixpath.split(path)
-        for name, found in requests.names(self._place(folder), first=first):
+        for name, found in requests.names(self._place(folder), self._limits, first=first):
             yield _file_info(folder, name, found)
 
     def list_tree(self, folder: str) -> Iterator[FileInfo]:
         """Yield every file below a folder, in no particular order."""
         place = self._place(folder)
-        for found in requests.objects(place):
+        for found in requests.objects(place, self._limits):
             yield _file_info(folder, found["path"][len(place.key) :].lstrip("/"), found)
 
     def write(self, path: str, data: bytes) -> None:

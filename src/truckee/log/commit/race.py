@@ -33,7 +33,7 @@ from truckee.log.files.commits import Commit, commits_of
 from truckee.log.files.segment import list_commits
 from truckee.protocol.actions import Action, encode_actions
 from truckee.protocol.paths import LARGEST_VERSION, commit_path
-from truckee.storage.base import Storage
+from truckee.storage.base import Storage, file_exists
 
 _log = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ def write_commit(
             if conflict is not None:
                 raise conflict
             base = base.after(winner)
-        unseen = 0 if winners or _exists(storage, commit_path(version)) else unseen + 1
+        unseen = 0 if winners or file_exists(storage, commit_path(version)) else unseen + 1
         if unseen > _MOST_UNSEEN:
             raise _not_a_commit(storage, version)
         _let_others_pass(attempt)
@@ -130,18 +130,10 @@ def _winners(storage: Storage, version: int, read_version: int) -> list[Commit]:
     commits after a gap are read in a later attempt.
     """
     files = list_commits(storage, version)
-    if files and version not in files and not _exists(storage, commit_path(version)):
+    if files and version not in files and not file_exists(storage, commit_path(version)):
         raise ConcurrentWriteException(version=version, read_version=read_version)
     known = {number: files[number] for number in takewhile(files.__contains__, count(version))}
     return list(commits_of(storage, known, lambda number: known[number].modified_ms))
-
-
-def _exists(storage: Storage, path: str) -> bool:
-    try:
-        storage.read(path)
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def _operation(commit: Commit) -> str:

@@ -210,6 +210,10 @@ def _best_checkpoint(
     return CheckpointFiles(version, best[0], files)
 
 
+# A hint may have the schema of the checkpoint, with statistics for each column of the table.
+_LARGEST_HINT = 16 << 20
+
+
 class _Hint(msgspec.Struct):
     version: int
 
@@ -217,7 +221,9 @@ class _Hint(msgspec.Struct):
 def last_checkpoint_version(storage: Storage) -> int | None:
     """Return the version that `_last_checkpoint` names, None if it cannot be read."""
     try:
-        hint = msgspec.json.decode(storage.read(LAST_CHECKPOINT_PATH), type=_Hint)
+        # It may be of any size. A part of it is no JSON, and counts as a hint that is not there.
+        data = storage.read_range(LAST_CHECKPOINT_PATH, 0, _LARGEST_HINT)
+        hint = msgspec.json.decode(data, type=_Hint)
     except (FileNotFoundError, *NOT_JSON):
         return None
     return hint.version if hint.version >= 0 else None

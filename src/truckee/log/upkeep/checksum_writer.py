@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from truckee.errors.storage import StorageError
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import (
     Action,
@@ -136,7 +137,7 @@ def _empty(actions: Sequence[Action]) -> VersionChecksum | None:
 def _read_checksum(storage: Storage, version: int) -> VersionChecksum | None:
     try:
         return msgspec.json.decode(storage.read(checksum_path(version)), type=VersionChecksum)
-    except (FileNotFoundError, *NOT_JSON):
+    except (FileNotFoundError, StorageError, *NOT_JSON):
         return None
 
 

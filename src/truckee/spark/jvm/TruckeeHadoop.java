@@ -34,6 +34,7 @@ public class TruckeeHadoop {
   }
 
   private static final String LOCAL = "file";
+  private static final long ASKS_AT = 64L << 20;
   private final FileSystem system;
   private final Configuration configuration;
 
@@ -53,8 +54,11 @@ public class TruckeeHadoop {
     return found.getLen();
   }
 
-  /** Bytes from an offset on, at most `length`, which is less than 0 for all. */
-  public byte[] read(String path, long offset, int length) throws IOException {
+  /**
+   * Bytes from an offset on, at most `length`. If that is less than 0, they are all, of a file that has at
+   * most `largest` bytes, as `setting` allows.
+   */
+  public byte[] read(String path, long offset, int length, long largest, String setting) throws IOException {
     // One open file is read to its end, since another file may replace it meanwhile. A positioned
     // read would open the file again if checksums are verified.
     FSDataInputStream input = system.open(path(path));
@@ -62,11 +66,19 @@ public class TruckeeHadoop {
       if (offset > 0) input.seek(Math.min(offset, size(path)));
       ByteArrayOutputStream found = new ByteArrayOutputStream();
       byte[] block = new byte[1 << 16];
+      boolean asked = false;
       while (length < 0 || found.size() < length) {
         int wanted = length < 0 ? block.length : Math.min(block.length, length - found.size());
         int count = input.read(block, 0, wanted);
         if (count <= 0) break;
         found.write(block, 0, count);
+        // Only a large file is asked for its size, which is one more request.
+        if (length >= 0 || asked || found.size() <= Math.min(ASKS_AT, largest)) continue;
+        asked = true;
+        long size = size(path);
+        if (size > largest) {
+          throw new IOException("it has " + size + " bytes, more than " + setting + " allows (" + largest + ")");
+        }
       }
       return found.toByteArray();
     } finally {

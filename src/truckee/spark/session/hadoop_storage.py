@@ -34,6 +34,7 @@ from truckee.errors.storage import (
 )
 from truckee.spark.jvm.bridge import compiled
 from truckee.storage.base import FileInfo
+from truckee.storage.limits import LARGEST_READ, StorageLimits
 from truckee.storage.range_reader import range_file
 from truckee.storage.urls import scheme_of
 
@@ -59,6 +60,7 @@ class HadoopStorage:
         self._root = url.rstrip("/")
         self._place = (scheme, authority)
         self._path = path.rstrip("/")
+        self._largest_read = StorageLimits.of(options).largest_read
         self._also_atomic = _listed((options or {}).get(ATOMIC_RENAME, ""))
         configuration = spark._jsparkSession.sessionState().newHadoopConf()
         for key, value in (options or {}).items():
@@ -78,12 +80,14 @@ class HadoopStorage:
     def read(self, path: str) -> bytes:
         """Return the whole file; FileNotFoundError if there is none."""
         with _told("read", path):
-            return bytes(self._files.read(self._resolve(path), 0, -1))
+            return bytes(
+                self._files.read(self._resolve(path), 0, -1, self._largest_read, LARGEST_READ)
+            )
 
     def read_range(self, path: str, offset: int, length: int) -> bytes:
         """Return `length` bytes from `offset` on, fewer if the file ends before."""
         with _told("read", path):
-            return bytes(self._files.read(self._resolve(path), offset, length))
+            return bytes(self._files.read(self._resolve(path), offset, length, 0, ""))
 
     def open_input(self, path: str) -> BinaryIO:
         """Return the file opened for random access."""
