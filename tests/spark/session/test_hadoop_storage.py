@@ -6,6 +6,8 @@ rename, and the refusal of file systems of which nothing is known.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from truckee.errors import (
     InvalidUrlError,
     NoAtomicRenameError,
     PathOutsideTableError,
+    StorageError,
     StoragePermissionError,
 )
 from truckee.readwriter import read
@@ -146,3 +149,36 @@ def test_a_fence_stands_around_it_too(spark: SparkSession, lake: str) -> None:
 
     with pytest.raises(PathOutsideTableError):
         storage.read(f"{lake}/other/a")
+
+
+def test_a_size_in_the_log_that_is_absurd_costs_no_tasks(
+    spark: SparkSession, lake: str, tmp_path: Path
+) -> None:
+    url = f"{lake}/t"
+    write(spark.range(3).coalesce(1)).save(url)
+    commit = tmp_path / "mounted" / "t" / "_delta_log" / f"{0:020d}.json"
+    commit.write_text(re.sub(r'"size":\d+', f'"size":{1 << 50}', commit.read_text()))
+    (commit.parent / f".{commit.name}.crc").unlink(missing_ok=True)
+
+    found = read(spark).load(url)
+
+    assert found.count() == 3
+    assert found.rdd.getNumPartitions() == 1
+
+
+def test_a_file_that_is_too_large_is_refused_and_not_read(
+    spark: SparkSession, lake: str, tmp_path: Path
+) -> None:
+    storage = session_storage(spark, f"{lake}/t")
+    storage.write("a", b"1")
+    place = tmp_path / "mounted" / "t" / "a"
+    (place.parent / ".a.crc").unlink(missing_ok=True)
+    os.truncate(place, 1 << 40)
+
+    with pytest.raises(StorageError, match=r"it has 1099511627776 bytes, more than spark\.truckee"):
+        storage.read("a")
+    os.truncate(place, 11)
+    narrow = session_storage(spark, f"{lake}/t", {"spark.truckee.storage.largestRead": "10"})
+    with pytest.raises(StorageError, match=r"it has 11 bytes, more than spark\.truckee"):
+        narrow.read("a")
+    assert storage.read("a") == b"1" + bytes(10)
