@@ -136,7 +136,7 @@ def test_new_columns_and_partitions(spark: SparkSession, tmp_path: Path, run: ty
     assert snapshot.partition_columns == ("value",)
 
 
-# Invariant 67.
+# Invariant 69.
 def test_without_a_checkpoint_nothing_is_written(spark: SparkSession, tmp_path: Path) -> None:
     append(spark, tmp_path / "t", 0)
     frame = stream_frame(spark, str(tmp_path / "t"), {})
