@@ -1,11 +1,8 @@
-"""The running command: its name, its table, its start, and in whose name it commits.
+"""The running command: its name, its table and its start.
 
 Logs and Spark's web UI show it, and its commit is logged: `UPDATE lake/orders: version 7, 2 files
 added, ...`. The start of a command is marked once, with `running`; any module
 that works for it finds it with `running_command`.
-
-An engine has sessions with settings for all commits. It says once in whose name this process
-commits; without an engine, nothing is added to a commit and nobody is told of it.
 """
 
 from __future__ import annotations
@@ -16,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from truckee.protocol.actions import Action, AddCDCFile, AddFile, Metadata, RemoveFile
 from truckee.protocol.paths import short_name
@@ -116,37 +112,3 @@ def _row_counts(metrics: Mapping[str, object]) -> Iterator[str]:
 
 def _counted(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
-class Committer(Protocol):
-    """Who commits; called in the thread that commits."""
-
-    def user_metadata(self) -> str | None:
-        """Return the text for a commit whose command gives none."""
-
-    def committed(self, root: str, version: int) -> None:
-        """Take note of a version of the table at `root` that was committed."""
-
-
-_committer: Committer | None = None
-
-
-def commit_as(committer: Committer) -> None:
-    """From now on, commit in the name of this one."""
-    global _committer
-    _committer = committer
-
-
-def text_of_committer() -> str | None:
-    """Return what the committer has to say in a commit."""
-    return None if _committer is None else _committer.user_metadata()
-
-
-def tell_committer(root: str, version: int) -> None:
-    """Tell the committer of a commit. It is made already, so a failure is only logged."""
-    if _committer is None:
-        return
-    try:
-        _committer.committed(root, version)
-    except Exception as error:
-        _log.warning("the session was not told of the commit of version %d: %s", version, error)

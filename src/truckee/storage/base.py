@@ -14,6 +14,16 @@ class FileInfo(NamedTuple):
     modified_ms: int
 
 
+class Owner(Protocol):
+    """For whom a storage was opened, and so for whom commits are made through it."""
+
+    def user_metadata(self) -> str | None:
+        """Return the text for a commit whose command gives none."""
+
+    def committed(self, root: str, version: int) -> None:
+        """Take note of a version of the table at `root` that was committed."""
+
+
 class Storage(Protocol):
     """Bytes by path, below one table root.
 
@@ -24,6 +34,9 @@ class Storage(Protocol):
     A failure of the store raises a StorageError. FileNotFoundError and FileExistsError are normal
     answers, and raised only where a method documents them.
     """
+
+    owner: Owner | None
+    """The session that opened the storage; None without one, as in a worker or without Spark."""
 
     @property
     def root(self) -> str:

@@ -21,7 +21,7 @@ from typing import BinaryIO
 
 from truckee.errors.options import IllegalOptionError
 from truckee.errors.storage import PathOutsideTableError
-from truckee.storage.base import FileInfo, Storage
+from truckee.storage.base import FileInfo, Owner, Storage
 from truckee.storage.urls import (
     file_url_path,
     is_file_name,
@@ -36,6 +36,8 @@ ALSO_BELOW = "spark.truckee.read.alsoBelow"
 
 class FencedStorage:
     """A storage that reads only below its root and below the allowed folders."""
+
+    owner: Owner | None = None
 
     def __init__(self, inner: Storage, also_below: Sequence[str] = ()) -> None:
         self.inner = inner

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from truckee.errors.storage import StorageError, StoragePermissionError, WriteOutcomeUnknownError
-from truckee.storage.base import FileInfo
+from truckee.storage.base import FileInfo, Owner
 from truckee.storage.exclusive import Way, by_claim, by_link, by_rename, name_exclusively
 from truckee.storage.limits import DEFAULT_LIMITS, StorageLimits
 from truckee.storage.urls import file_url_path, is_file_name, local_root, scheme_of
@@ -32,6 +32,8 @@ _NO_FOLDER_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EBADF}
 
 class LocalStorage:
     """The files below one local folder, which need not exist before the first write."""
+
+    owner: Owner | None = None
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import BinaryIO, NamedTuple
 
 from truckee.errors.storage import StorageError
-from truckee.storage.base import FileInfo
+from truckee.storage.base import FileInfo, Owner
 from truckee.storage.urls import scheme_of
 
 
@@ -32,6 +32,8 @@ class MemoryFiles:
 
 class MemoryStorage:
     """The files below one `memory://` URL; safe to use from many threads."""
+
+    owner: Owner | None = None
 
     def __init__(self, root: str = "memory://t", *, files: MemoryFiles | None = None) -> None:
         assert scheme_of(root) == "memory", root

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import truckee.storage.object_requests as requests
 from truckee.errors.storage import StorageError
-from truckee.storage.base import FileInfo
+from truckee.storage.base import FileInfo, Owner
 from truckee.storage.limits import StorageLimits
 from truckee.storage.object_requests import ObjectPlace
 from truckee.storage.range_reader import range_file
@@ -25,6 +25,8 @@ class ObjectStoreStorage:
 
     A put-if-absent is one conditional request, so the store itself decides who was first.
     """
+
+    owner: Owner | None = None
 
     def __init__(self, url: str, options: Mapping[str, str] | None = None) -> None:
         self._url = url.rstrip("/")

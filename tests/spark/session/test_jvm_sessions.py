@@ -155,7 +155,6 @@ def test_only_two_modules_make_sessions_or_local_frames() -> None:
         "installation.py",  # asks once, for the session that is active when the user calls it
         "spark/local_rows.py",
         "spark/session/arguments.py",  # a hint
-        "spark/session/jvm_sessions.py",
         "spark/jvm/TruckeeCalls.java",  # puts the user's in the place of a copy
         "spark/jvm/TruckeeSessions.java",
         "spark/write/condition_checks.py",  # a method of the JVM, which makes nothing active

@@ -7,9 +7,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from truckee.doors.enable import enable
+from truckee.log.files.history import history
 from truckee.options.delta_settings import UnusedSettingWarning
 from truckee.spark.session.settings import LAST_COMMIT, USER_METADATA
+from truckee.storage import open_storage
 from truckee.table import DeltaTable
+from truckee.writer import write
 
 
 def test_a_session_knows_the_version_that_it_committed_last(
@@ -49,6 +52,46 @@ def test_a_commit_is_told_to_the_session_of_its_command(
 
     assert first.conf.get(LAST_COMMIT) == "1"
     assert second.conf.get(LAST_COMMIT, None) is None
+
+
+def test_each_command_of_a_table_commits_for_the_session_of_the_table(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    active, own = spark, spark.newSession()
+    own.conf.set(USER_METADATA, "own")
+    before = active.conf.get(LAST_COMMIT, None)
+    path, copy, parquet = (str(tmp_path / name) for name in ("t", "copy", "parquet"))
+    own.range(2).write.parquet(parquet)
+    active.createDataFrame([(1,)], "id int")  # which makes this session the active one
+    found = SparkSession.getActiveSession()
+    assert found is not None
+    assert found._jsparkSession.equals(active._jsparkSession)
+
+    DeltaTable.create(own).location(path).addColumn("id", "bigint").execute()
+    table = DeltaTable.forPath(own, path)
+    write(own.range(9)).mode("append").save(path)
+    write(own.range(9, 12)).mode("append").save(path)
+    table.optimize().executeCompaction()
+    table.delete("id = 1")
+    table.restoreToVersion(1)
+    table.upgradeTableProtocol(1, 4)
+    table.addFeatureSupport("deletionVectors")
+    table.dropFeatureSupport("deletionVectors")
+    table.clone(copy)
+    DeltaTable.convertToDelta(own, f"parquet.`{parquet}`")
+
+    texts = {
+        (entry.operation, entry.user_metadata)
+        for each in (path, copy, parquet)
+        for entry in history(open_storage(each), None)
+    }
+    assert {text for _, text in texts} == {"own"}
+    assert {operation for operation, _ in texts} == {
+        *("CREATE TABLE", "WRITE", "OPTIMIZE", "DELETE", "RESTORE", "SET TBLPROPERTIES"),
+        *("DROP FEATURE", "CLONE", "CONVERT"),
+    }
+    assert own.conf.get(LAST_COMMIT) == "0"
+    assert active.conf.get(LAST_COMMIT, None) == before
 
 
 def test_a_setting_without_effect_is_told(spark: SparkSession, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from truckee.log.running_command import running
 from truckee.log.snapshot import Snapshot, load_snapshot, update_snapshot
 from truckee.protocol.features import check_writable
 from truckee.spark.read.frames import CommandReads, one_version
-from truckee.spark.session.settings import reset_transaction_version, working_for
+from truckee.spark.session.settings import reset_transaction_version
 from truckee.storage.base import Storage
 
 _log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ def run_command(
 ) -> Mapping[str, int]:
     """Plan a command on the latest version and commit it; return its numbers."""
     check_transaction(settings)
-    with running(operation, storage.root), working_for(spark), one_version(spark) as reads:
+    with running(operation, storage.root), one_version(spark) as reads:
         run = CommandRun(spark, settings, reads)
         affected = _outcome(run, storage, operation, prepare, removes_rows=removes_rows)
         if settings.resets_version:

@@ -43,7 +43,6 @@ from truckee.spark.schema_conversion import from_spark
 from truckee.spark.session.settings import (
     reset_transaction_version,
     session_settings,
-    working_for,
 )
 from truckee.spark.write.condition_checks import check_condition
 from truckee.spark.write.constraints import replace_where_rule
@@ -60,7 +59,6 @@ def write_table(df: DataFrame, write: Write) -> int | None:
     spark = df.sparkSession
     with (
         running(write.operation, write.storage.root),
-        working_for(spark),
         one_version(spark) as reads,
     ):
         version = _written(df, write, reads)

@@ -22,7 +22,7 @@ from truckee.log.commit.attempt import Base, StagedCommit, row_id_high_water_mar
 from truckee.log.commit.conflicts import IsolationLevel, Reads
 from truckee.log.commit.race import now_ms, write_commit
 from truckee.log.commit.verification import check_actions
-from truckee.log.running_command import record_commit, tell_committer, text_of_committer
+from truckee.log.running_command import record_commit
 from truckee.log.snapshot import Snapshot
 from truckee.log.upkeep.manifest import vector_count
 from truckee.log.upkeep.upkeep import keep_up
@@ -175,8 +175,10 @@ class Transaction:
         assert not self._is_committed, "a transaction is committed once"
         if self._was_applied_before():
             return self.read_version
-        text = text_of_committer() if user_metadata is None else user_metadata
-        staged = self._staged(operation, parameters or {}, metrics or {}, text)
+        owner = self.storage.owner
+        if user_metadata is None and owner is not None:
+            user_metadata = owner.user_metadata()
+        staged = self._staged(operation, parameters or {}, metrics or {}, user_metadata)
         if not staged.all_actions and not allow_empty:
             return self.read_version
         if is_blind_append is not None:
@@ -191,7 +193,8 @@ class Transaction:
         )
         self._is_committed = True
         record_commit(self.storage.root, operation, version, actions, staged.metrics)
-        tell_committer(self.storage.root, version)
+        if owner is not None:
+            owner.committed(self.storage.root, version)
         keep_up(self.storage, self.snapshot, version, actions)
         return version
 

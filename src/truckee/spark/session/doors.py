@@ -28,7 +28,6 @@ from truckee.spark.jvm.jvm_errors import tell_clients
 from truckee.spark.session.delta_jar import delta_jar
 from truckee.spark.session.jvm_sessions import session_of
 from truckee.spark.session.session import CATALOG_SETTING, DELTA_CATALOG
-from truckee.spark.session.settings import working_for
 
 _CATALOG = "truckee.TruckeeCatalog"
 _SERVICES = {"org.apache.spark.sql.sources.DataSourceRegister": ["truckee.TruckeeSource"]}
@@ -87,8 +86,7 @@ def _ask(answer: Answer, text: str, objects: Any) -> Any:
     about = json.loads(text)
     given = tuple(objects)
     spark = session_of(given[0])
-    with working_for(spark):
-        return answer(Question(about.pop("kind"), about, spark, given[1:]))
+    return answer(Question(about.pop("kind"), about, spark, given[1:]))
 
 
 def _set_catalog(spark: SparkSession) -> None:

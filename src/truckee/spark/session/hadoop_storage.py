@@ -33,7 +33,7 @@ from truckee.errors.storage import (
     WriteOutcomeUnknownError,
 )
 from truckee.spark.jvm.bridge import compiled
-from truckee.storage.base import FileInfo
+from truckee.storage.base import FileInfo, Owner
 from truckee.storage.limits import LARGEST_READ, StorageLimits
 from truckee.storage.range_reader import range_file
 from truckee.storage.urls import scheme_of
@@ -52,6 +52,8 @@ class HadoopStorage:
 
     It does not pickle: only the process that has the session reaches them.
     """
+
+    owner: Owner | None = None
 
     def __init__(
         self, spark: SparkSession, url: str, options: Mapping[str, str] | None = None

@@ -7,17 +7,14 @@ that each of them has, and finds the version that was committed last.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+import logging
+from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
-from truckee.log.running_command import commit_as
 from truckee.spark.jvm.bridge import java_half
 from truckee.spark.session.arguments import PathLike, checked_path, checked_session
 from truckee.spark.session.hadoop_storage import ATOMIC_RENAME, HadoopStorage
-from truckee.spark.session.jvm_sessions import active_session
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
 from truckee.storage.fence import with_fence
@@ -27,7 +24,7 @@ LAST_COMMIT = "spark.databricks.delta.lastCommitVersionInSession"
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 _TXN_VERSION = "spark.databricks.delta.write.txnVersion"
 
-_session: ContextVar[SparkSession | None] = ContextVar("truckee_session", default=None)
+_log = logging.getLogger(__name__)
 
 
 def session_settings(spark: SparkSession) -> dict[str, str]:
@@ -69,8 +66,11 @@ def session_storage(
     }
     given = {**hadoop, **(options or {})}
     if is_object_url(place) or scheme_of(place) in (None, "file", "memory"):
-        return open_storage(place, given)
-    return with_fence(HadoopStorage(spark, place, given), given)
+        storage = open_storage(place, given)
+    else:
+        storage = with_fence(HadoopStorage(spark, place, given), given)
+    storage.owner = _Session(spark)
+    return storage
 
 
 def reset_transaction_version(spark: SparkSession) -> None:
@@ -78,32 +78,25 @@ def reset_transaction_version(spark: SparkSession) -> None:
     spark.conf.unset(_TXN_VERSION)
 
 
-@contextmanager
-def working_for(spark: SparkSession) -> Iterator[None]:
-    """Mark that what this thread commits, it commits for a session.
-
-    Spark may call back into this thread for another session before the commit, such as the copy
-    that a write runs in, so the mark ends with the block.
-    """
-    token = _session.set(spark)
-    try:
-        yield
-    finally:
-        _session.reset(token)
-
-
 class _Session:
-    """The session for which this thread works, or else the active one."""
+    """A session for which a storage was opened. Workers, to which it pickles as None, have none."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()
 
     def user_metadata(self) -> str | None:
-        spark = _found()
-        return None if spark is None else spark.conf.get(USER_METADATA, None)
+        return self._spark.conf.get(USER_METADATA, None)
 
     def committed(self, root: str, version: int) -> None:
-        spark = _found()
-        if spark is not None:
-            spark.conf.set(LAST_COMMIT, str(version))
-            _refresh_cached(spark, root)
+        try:
+            self._spark.conf.set(LAST_COMMIT, str(version))
+            _refresh_cached(self._spark, root)
+        except Exception as error:
+            # The commit is made; the session may have been stopped meanwhile.
+            _log.warning("the session does not know of version %d of %s: %s", version, root, error)
 
 
 def _refresh_cached(spark: SparkSession, root: str) -> None:
@@ -111,10 +104,3 @@ def _refresh_cached(spark: SparkSession, root: str) -> None:
     cached = spark._jsparkSession.sharedState().cacheManager()
     if not cached.isEmpty():
         cached.recacheByPath(spark._jsparkSession, hadoop_url(root))
-
-
-def _found() -> SparkSession | None:
-    return _session.get() or active_session()
-
-
-commit_as(_Session())
