@@ -18,7 +18,7 @@ from step_scripts import outcomes
 from test_layers import SOURCE
 from truckee.errors.spark import ForeignWriteJobError
 from truckee.spark.read.relations import Relation, relation_frame
-from truckee.spark.session.jvm_sessions import active_session, session_of
+from truckee.spark.session.jvm_sessions import session_of
 
 _PROTOCOL = "spark.sql.sources.commitProtocolClass"
 
@@ -96,10 +96,11 @@ def test_a_session_that_spark_mentions_claims_nothing(spark: SparkSession) -> No
 def test_python_is_called_with_the_session_of_the_user_active(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    called: list[SparkSession | None] = []
+    called: list[SparkSession] = []
+    jvm = getattr(spark._jvm, "org.apache.spark.sql.classic.SparkSession")
 
     def files(filters: object, query: object) -> list[object]:
-        called.append(active_session())
+        called.append(session_of(jvm.getActiveSession().get()))
         return []
 
     relation = Relation(

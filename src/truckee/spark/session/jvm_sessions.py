@@ -33,22 +33,9 @@ class _Mentioned(SparkSession):
 def session_of(java_session: Any) -> SparkSession:
     """Return a session of the JVM; for a copy of ours, the session that it is a copy of."""
     context = SparkContext._active_spark_context
-    return _as_pyspark(maker(context, "TruckeeSessions").users(java_session))
-
-
-def active_session() -> SparkSession | None:
-    """Return the session that is active in this thread, None if there is none."""
-    context = SparkContext._active_spark_context
-    if context is None or context._jvm is None:
-        return None
-    found = getattr(context._jvm, "org.apache.spark.sql.classic.SparkSession").getActiveSession()
-    return _as_pyspark(found.get()) if found.isDefined() else None
-
-
-def _as_pyspark(java_session: Any) -> SparkSession:
-    known = SparkSession._instantiatedSession
-    if known is not None and known._jsparkSession.equals(java_session):
-        return known
-    context = SparkContext._active_spark_context
     assert context is not None
-    return _Mentioned(context, java_session)
+    found = maker(context, "TruckeeSessions").users(java_session)
+    known = SparkSession._instantiatedSession
+    if known is not None and known._jsparkSession.equals(found):
+        return known
+    return _Mentioned(context, found)
