@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable as RustTable
 from deltalake import write_deltalake
+from msgspec.structs import replace
 
 import truckee
 from builders import History, history
@@ -21,8 +22,10 @@ from truckee.errors import (
     ArgumentTypeError,
     ArgumentValueError,
     ColumnNotFoundError,
+    InvalidSchemaError,
     InvalidTimestampError,
     StartAfterLatestError,
+    TableWithoutColumnsError,
     TimestampTooEarlyError,
 )
 from truckee.local_table import LocalTable
@@ -36,6 +39,14 @@ PEOPLE = pa.table(
         "name": [{"First": "Ada", "x.y": 1}, {"First": "Bo", "x.y": 2}, None],
     }
 )
+
+
+def schema_of(field_metadata: str) -> str:
+    """Return the schema of a column `id` with metadata."""
+    return (
+        '{"type":"struct","fields":[{"name":"id","type":"long","nullable":true,'
+        f'"metadata":{{{field_metadata}}}}}]}}'
+    )
 
 
 @pytest.fixture
@@ -202,3 +213,29 @@ def test_preimages_come_before_postimages_whatever_the_writer(people: LocalTable
     assert found == ["update_preimage"] * 3 + ["update_postimage"] * 3
     only = people.changes(startingVersion=1, columns=["id", "_change_type"]).to_arrow()
     assert only.to_pydict()["id"] == [1, 2, 3, 11, 12, 13]
+
+
+@pytest.mark.parametrize(
+    ("schema", "error"),
+    [
+        ('{"type":"struct","fields":[]}', TableWithoutColumnsError),
+        (schema_of('"delta.typeChanges":5'), InvalidSchemaError),
+        (schema_of('"delta.typeChanges":[5]'), InvalidSchemaError),
+    ],
+)
+def test_schemas_that_cannot_be_read_are_typed_errors(
+    counted: History, schema: str, error: type[Exception]
+) -> None:
+    counted.stage(replace(metadata(), schema_string=schema)).then()
+
+    with pytest.raises(error):
+        truckee.open(counted.storage.root).to_arrow(where="id > 1" if "id" in schema else None)
+
+
+def test_a_map_with_void_keys_is_a_typed_error(counted: History) -> None:
+    kind = '{"type":"map","keyType":"void","valueType":"long","valueContainsNull":true}'
+    schema = schema_of("").replace('"long"', kind, 1)
+    counted.stage(replace(metadata(), schema_string=schema)).then()
+
+    with pytest.raises(InvalidSchemaError, match="no key of a map is null"):
+        truckee.open(counted.storage.root).to_arrow()

@@ -123,6 +123,12 @@ def _struct_column(kind: str) -> str:
     )
 
 
+def _id_column(metadata: str) -> str:
+    return SCHEMA.replace('"metadata":{}', f'"metadata":{{{metadata}}}')
+
+
+_VOID_KEYS = '{"type":"map","keyType":"void","valueType":"long","valueContainsNull":true}'
+
 HOSTILE: dict[str, Callable[[Path], Path]] = {
     "a huge version": lambda f: (
         raw(f, b"{}").joinpath(commit_path(1)).rename(f / commit_path(200_000_000)) and f
@@ -181,6 +187,18 @@ HOSTILE: dict[str, Callable[[Path], Path]] = {
     ),
     "two fields of one name": lambda f: write_table(
         f, metaData={**METADATA, "schemaString": _struct_column(_two_columns("long"))}
+    ),
+    "type changes that are a number": lambda f: write_table(
+        f, metaData={**METADATA, "schemaString": _id_column('"delta.typeChanges":5')}
+    ),
+    "a declared type that is a number": lambda f: write_table(
+        f, metaData={**METADATA, "schemaString": _id_column('"__CHAR_VARCHAR_TYPE_STRING":5')}
+    ),
+    "a map with void keys": lambda f: write_table(
+        f, metaData={**METADATA, "schemaString": _struct_column(_VOID_KEYS)}
+    ),
+    "no columns": lambda f: write_table(
+        f, metaData={**METADATA, "schemaString": '{"type":"struct","fields":[]}'}
     ),
     "a long line": lambda f: raw(f, b'{"x":"' + b"y" * 40_000_000 + b'"}', b'{"add":'),
     "a hint at a huge checkpoint": lambda f: (

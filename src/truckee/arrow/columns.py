@@ -19,8 +19,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import pyarrow as pa
 
 from truckee.arrow.variants import VARIANT
-from truckee.errors.protocol import DuplicateColumnsError
+from truckee.errors.protocol import DuplicateColumnsError, InvalidSchemaError
 from truckee.protocol.schema import (
+    VOID,
     ArrayType,
     DataType,
     DecimalType,
@@ -29,6 +30,7 @@ from truckee.protocol.schema import (
     StructField,
     StructType,
     UserDefinedType,
+    type_text,
 )
 
 _FIELD_ID = b"PARQUET:field_id"
@@ -81,6 +83,8 @@ def arrow_type(data_type: DataType) -> pa.DataType:
             element = pa.field("element", arrow_type(element_type), nullable=contains_null)
             return pa.list_(element)
         case MapType(key_type, value_type, value_contains_null):
+            if key_type == VOID:
+                raise InvalidSchemaError(text=type_text(data_type), why="no key of a map is null")
             key = pa.field("key", arrow_type(key_type), nullable=False)
             value = pa.field("value", arrow_type(value_type), nullable=value_contains_null)
             return pa.map_(key, value)

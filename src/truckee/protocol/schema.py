@@ -25,6 +25,7 @@ from truckee.protocol.column_metadata import (
     COLUMN_ID_KEY,
     PARQUET_FIELD_ID_KEY,
     PHYSICAL_NAME_KEY,
+    TYPE_CHANGES_KEY,
 )
 from truckee.protocol.json_text import NOT_JSON
 
@@ -92,7 +93,17 @@ class StructField(Struct, frozen=True):
     @property
     def char_varchar_type(self) -> str | None:
         """The declared `char(n)` or `varchar(n)` of a string column (or of strings within)."""
-        return self.metadata.get(CHAR_VARCHAR_KEY)
+        declared = self.metadata.get(CHAR_VARCHAR_KEY)
+        return declared if isinstance(declared, str) else None
+
+    @property
+    def type_changes(self) -> Sequence[Mapping[str, Any]]:
+        """What became wider, oldest first; `InvalidSchemaError` if the record is malformed."""
+        changes = self.metadata.get(TYPE_CHANGES_KEY) or ()
+        if not isinstance(changes, list | tuple) or not all(isinstance(c, dict) for c in changes):
+            why = f"{TYPE_CHANGES_KEY} of the column {self.name} is not a list of objects"
+            raise InvalidSchemaError(text=str(changes), why=why)
+        return changes
 
 
 class StructType(Struct, frozen=True, dict=True):

@@ -29,7 +29,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from truckee.protocol.column_metadata import TYPE_CHANGES_KEY
 from truckee.protocol.json_text import NOT_JSON
 from truckee.protocol.schema import DataType, DecimalType, FieldChain, PrimitiveType
 from truckee.protocol.stats import bound_value, parse_stats
@@ -65,8 +64,7 @@ class DataColumn(Struct, frozen=True):
 
 def _was_float(chain: FieldChain) -> bool:
     # Bounds of files older than the change are short float texts: 0.1 for 0.100000001490116.
-    changes = chain.field.metadata.get(TYPE_CHANGES_KEY) or ()
-    return any(change.get("fromType") == "float" for change in changes)
+    return any(change.get("fromType") == "float" for change in chain.field.type_changes)
 
 
 class ColumnStatistics(Struct, frozen=True):

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType as SparkType
 from pyspark.sql.types import StructType as SparkStruct
 
-from truckee.protocol.column_metadata import PARQUET_FIELD_ID_KEY, TYPE_CHANGES_KEY
+from truckee.protocol.column_metadata import PARQUET_FIELD_ID_KEY
 from truckee.protocol.schema import (
     ArrayType,
     DataType,
@@ -116,8 +116,7 @@ def _roomy(schema: StructType) -> StructType:
 
 
 def _roomy_field(field: StructField) -> StructField:
-    changes = field.metadata.get(TYPE_CHANGES_KEY) or ()
-    return replace(field, type=_roomy_type(field.type, changes, ()))
+    return replace(field, type=_roomy_type(field.type, field.type_changes, ()))
 
 
 def _roomy_type(

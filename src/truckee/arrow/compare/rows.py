@@ -25,6 +25,7 @@ from truckee.changes.columns import CHANGE_TYPE, COMMIT_VERSION
 from truckee.changes.diff.history_request import identifying_columns
 from truckee.changes.diff.row_timelines import RowTimelines
 from truckee.changes.file_index import matching_files
+from truckee.errors.columns import TableWithoutColumnsError
 from truckee.log.snapshot import Snapshot
 from truckee.options.arguments import checked_argument
 from truckee.protocol.schema import StructType
@@ -176,7 +177,12 @@ def arrow_rows(
 def snapshot_rows(
     snapshot: Snapshot, *, columns: Sequence[str] | None = None, where: str | None = None
 ) -> ArrowRows:
-    """Return the rows of a snapshot that match a condition."""
+    """Return the rows of a snapshot that match a condition.
+
+    Raises `TableWithoutColumnsError` if it has no columns yet.
+    """
+    if not snapshot.schema.fields:
+        raise TableWithoutColumnsError(table=snapshot.storage.root)
     shown, condition = projection(columns, snapshot.schema), _condition(where, snapshot.schema)
     files = scan_files(snapshot, None if condition is None else condition.predicate)
     return ArrowRows(snapshot_read(snapshot, files), shown, condition)
