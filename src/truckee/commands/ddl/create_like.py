@@ -41,7 +41,7 @@ def create_like(spark: SparkSession, source: Snapshot, request: LikeRequest) -> 
     definition = TableDefinition(
         schema=_schema(source.schema),
         partition_columns=source.partition_columns,
-        properties={**_configuration(source), **request.properties},
+        properties={**copied_properties(source), **request.properties},
         comment=source.metadata.description,
         location=request.location,
         name=request.name,
@@ -68,7 +68,7 @@ def _schema(schema: StructType) -> StructType:
     )
 
 
-def _configuration(source: Snapshot) -> dict[str, str]:
+def copied_properties(source: Snapshot) -> dict[str, str]:
     """Return the properties of a table, and those that request its protocol."""
     found = {
         key: value

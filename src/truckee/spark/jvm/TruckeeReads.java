@@ -114,10 +114,10 @@ public class TruckeeReads extends Rule {
       return plan;
     }
     TruckeeTable table = (TruckeeTable) ((ResolvedTable) child).table();
-    Map about = new HashMap();
+    Map about = TruckeeCatalog.about(((ResolvedTable) child).identifier());
     about.put("path", table.path());
     about.put("statement", kind);
-    String columns = (String) TruckeeAnswers.ask("show", new HashMap(about), new Object[] {session});
+    String columns = (String) TruckeeAnswers.ask("show", new HashMap(about), new Object[] {session, plan});
     return TruckeeCommand.of("shown", about, new Object[] {plan}, columns);
   }
 
