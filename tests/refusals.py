@@ -546,6 +546,23 @@ _MORE = (
         "DELTA_NON_PARTITION_COLUMN_REFERENCE",
         "42P10",
     ),
+    *_each(
+        """
+        SELECT * FROM table_changes('refused', (SELECT 0))
+        SELECT * FROM table_changes('refused', 0, (SELECT max(id) FROM refused))
+        SELECT id FROM refused r, LATERAL table_changes('refused', r.id)
+        """,
+        ANALYSIS,
+        "DELTA_CDC_NON_CONSTANT_ARGUMENT",
+        "42K0H",
+    ),
+    Refusal("SELECT * FROM table_changes('{p}/t', 0)", PARSE, "PARSE_SYNTAX_ERROR", "42601"),
+    Refusal(
+        "SELECT * FROM delta.no_such_path",
+        ANALYSIS,
+        "UNSUPPORTED_DATASOURCE_FOR_DIRECT_QUERY",
+        "0A000",
+    ),
     Refusal(
         "SHOW PARTITIONS refused",
         ANALYSIS,

@@ -8,12 +8,14 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 
 import truckee
+from step_scripts import outcomes
 
 # The public methods of delta-spark 4.4's classes, with the names of their parameters.
 METHODS = {
@@ -151,6 +153,22 @@ def test_libraries_that_look_for_delta_find_it(installed: SparkSession) -> None:
         ("delta.tables", "truckee.install()"),
         None,
     ]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_suites_on_the_base_class_of_deltas_own_tests_run() -> None:
+    suite = Path(__file__).with_name("delta_test_suite.py")
+
+    assert outcomes([sys.executable, suite], seconds=120) == {"suite": [2, 0]}
+
+
+def test_delta_testing_has_the_base_class_and_nothing_else(installed: SparkSession) -> None:
+    utils = importlib.import_module("delta.testing.utils")
+
+    assert utils.DeltaTestCase.__name__ == "DeltaTestCase"
+    with pytest.raises(AttributeError, match="has no attribute 'Other'"):
+        _ = utils.Other
 
 
 def test_the_package_has_a_version_while_it_is_installed() -> None:

@@ -53,6 +53,7 @@ ROOMS = (
     {"readwriter"},
     {"doors"},
     {"table", "writer"},
+    {"delta_testing"},
     {"delta_modules"},
     {"installation"},
     {"cli"},
@@ -73,6 +74,7 @@ MAY_IMPORT_PYSPARK = {
     "readwriter",
     "writer",
     "delta_modules",
+    "delta_testing",
     "installation",
 }
 MAY_KNOW_THE_JVM = {"spark"}

@@ -226,6 +226,16 @@ def test_a_folder_without_a_table(tmp_path: Path) -> None:
         truckee.open(str(tmp_path))
 
 
+def test_a_name_is_no_path_and_the_error_says_how_to_open_it() -> None:
+    with pytest.raises(NotADeltaTableError) as raised:
+        truckee.open("main.sales.orders")
+
+    assert raised.value.hint == (
+        "give the folder that holds _delta_log; a table by its name needs Spark: "
+        "DeltaTable.forName(spark, 'main.sales.orders')"
+    )
+
+
 def test_a_start_after_the_latest_version(table: History) -> None:
     with pytest.raises(StartAfterLatestError):
         truckee.open(table.storage.root).changes(startingVersion=9)
@@ -285,7 +295,7 @@ def test_a_path_may_be_a_pathlib_path(table: History) -> None:
             "an argument of a feed must be one of startingVersion, endingVersion, "
             "startingTimestamp, endingTimestamp, changeFeed, deduplicationMode, computeUpdates, "
             "keys, dropUnchanged, schemaMode, includeSchemaVersion, includeChangeSource; "
-            "found startVersion",
+            "found startVersion; did you mean startingVersion?",
         ),
         (lambda root: truckee.open(root).history("1"), "limit must be an integer; found str"),
     ],

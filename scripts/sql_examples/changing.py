@@ -49,6 +49,19 @@ CHANGING = (
         error="DELTA_UNSUPPORTED_SUBQUERY",
     ),
     _Change(
+        statement="DELETE FROM {t} AS d WHERE EXISTS (SELECT 1 FROM range(3) r WHERE r.id = d.id)",
+        settings={"spark.databricks.delta.delete.allowExistsSubquery": "true"},
+        says="`EXISTS` and `NOT EXISTS`, with the setting "
+        "`spark.databricks.delta.delete.allowExistsSubquery`, as in delta-spark",
+        result=((2,),),
+        rows=((3, "c", 2),),
+        operation="DELETE",
+        parameters={
+            "predicate": '["EXISTS (SELECT 1 FROM range(3) r WHERE r.id = d.id)"]',
+        },
+        differs="the history of delta-spark has numbers of expressions",
+    ),
+    _Change(
         statement="DELETE FROM {t} WHERE nothing = 1",
         says="a column that is not there",
         error="UNRESOLVED_COLUMN.WITH_SUGGESTION",

@@ -289,8 +289,15 @@ TABLES = (
     ),
     _Show(
         statement="SHOW CREATE TABLE {t}",
-        says="is refused, as in delta-spark",
-        error="DELTA_OPERATION_NOT_ALLOWED",
+        says="the statement that makes the table again, without its rows",
+        varies=True,
+        differs="delta-spark refuses it",
+    ),
+    _Show(
+        statement="SELECT max(version) AS latest FROM (DESCRIBE HISTORY {t})",
+        says="a description in brackets, as a table of a query; also `DESCRIBE DETAIL`",
+        result=((1,),),
+        differs="delta-spark has a syntax error there",
     ),
     _Show(
         statement="REFRESH TABLE {t}",

@@ -6,6 +6,7 @@
 | `delta.tables`     | `DeltaTable`, its builders and `IdentityGenerator`                       |
 | `delta.exceptions` | errors of commits that other writers were faster than; `base`, `captured` |
 | `delta.pip_utils`  | `configure_spark_with_delta_pip`                                         |
+| `delta.testing`    | `utils.DeltaTestCase`, the base class of delta-spark's own tests         |
 | `delta.version`    | `__version__`: the version of delta-spark whose names these are          |
 
 Programs ask for the version of the package too, for example to name a JAR by it. They get the
@@ -15,6 +16,7 @@ same one.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.metadata import Distribution, DistributionFinder
 from pathlib import Path
@@ -63,9 +65,18 @@ def delta_modules() -> dict[str, ModuleType]:
         "delta.exceptions.base": exceptions,
         "delta.exceptions.captured": exceptions,
         "delta.pip_utils": {"configure_spark_with_delta_pip": configure_spark_with_delta_pip},
+        "delta.testing": {},
+        "delta.testing.utils": {"__getattr__": _testing},
         "delta.version": {"__version__": VERSION},
     }
     return _modules(contents)
+
+
+def _testing(name: str) -> Any:
+    """Return what `delta.testing.utils` has; Spark's test classes are loaded only if needed."""
+    if name != "DeltaTestCase":
+        raise AttributeError(f"module 'delta.testing.utils' has no attribute {name!r}")
+    return import_module("truckee.delta_testing").DeltaTestCase
 
 
 def _tables() -> dict[str, Any]:

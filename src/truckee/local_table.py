@@ -22,6 +22,7 @@ from truckee.care.health.findings import Diagnosis
 from truckee.changes.diff.history_request import requested_timelines
 from truckee.changes.diff.request import VersionOrTime, requested_diff, version_at
 from truckee.changes.version_range import resolved_range
+from truckee.errors.log import NotADeltaTableError
 from truckee.errors.options import ArgumentValueError
 from truckee.log.detail import TableDetail, table_detail
 from truckee.log.files.history import HistoryEntry, history
@@ -49,7 +50,12 @@ def open(path: PathLike, storage_options: Mapping[str, str] | None = None) -> Lo
     if storage_options is not None:
         check_texts(storage_options, what="storage_options")
     table = LocalTable(open_storage(checked_path(path), storage_options))
-    table.snapshot()
+    try:
+        table.snapshot()
+    except NotADeltaTableError as error:
+        if not set(str(path)) & set("/\\"):
+            error.hint += f"; a table by its name needs Spark: DeltaTable.forName(spark, {path!r})"
+        raise
     return table
 
 

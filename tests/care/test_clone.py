@@ -22,6 +22,7 @@ from truckee.errors.commands.clone import (
     CloneColumnMappingError,
     ClonePathError,
     NonEmptyCloneError,
+    SelfCloneError,
 )
 from truckee.errors.commands.create import TableAlreadyExistsError
 from truckee.errors.commands.write import NonEmptyFolderError
@@ -216,6 +217,18 @@ def test_a_table_with_files_is_not_cloned_over(table: Folder, tmp_path: Path) ->
     for replaces in (False, True):
         with pytest.raises(NonEmptyCloneError):
             clone_table(source(table), at(tmp_path / "c"), CloneRequest(replace=replaces))
+
+
+def test_a_table_is_not_cloned_onto_itself(table: Folder) -> None:
+    same = source(table)
+
+    with pytest.raises(SelfCloneError) as raised:
+        clone_table(same, same.storage, CloneRequest(replace=True))
+
+    assert raised.value.sentence() == (
+        f"the source and the target of the clone are the same table, {same.storage.root}\n"
+        "hint: choose another target; RESTORE brings back an earlier version of a table"
+    )
 
 
 def test_a_table_without_files_is_replaced_if_asked_for(table: Folder, tmp_path: Path) -> None:

@@ -100,13 +100,14 @@ def test_dropping_the_name_of_a_managed_table_deletes_it(
     )
 
 
-def test_a_relative_path_in_a_name_is_told(spark: SparkSession) -> None:
+def test_a_path_in_a_name_has_a_slash(spark: SparkSession) -> None:
     with pytest.raises(TableNotFoundError) as caught:
-        delta_location(spark, "delta.`lake/orders`")
+        delta_location(spark, "delta.orders")
 
+    assert delta_location(spark, "delta.`lake/orders`") == "lake/orders"
     assert caught.value.sentence() == (
-        "the table delta.`lake/orders` cannot be found\n"
-        "hint: a path in SQL is absolute, as in delta.`/data/orders`"
+        "the table delta.orders cannot be found\n"
+        "hint: a path in SQL has a slash, as in delta.`./orders` or delta.`/data/orders`"
     )
 
 

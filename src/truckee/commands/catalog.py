@@ -51,7 +51,7 @@ def delta_location(spark: SparkSession, name: str) -> str:
 
 def _hint(parts: Sequence[str]) -> str:
     if len(parts) == 2 and parts[0].lower() in DELTA_PROVIDERS:
-        return "a path in SQL is absolute, as in delta.`/data/orders`"
+        return f"a path in SQL has a slash, as in delta.`./{parts[1]}` or delta.`/data/orders`"
     return "SHOW TABLES lists the names; a path is written as delta.`/data/orders`"
 
 

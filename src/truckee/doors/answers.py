@@ -17,8 +17,9 @@ from truckee.doors import (
 from truckee.errors.log import NoTableAtPathError, NotADeltaTableError
 from truckee.errors.sql import StatementNotAllowedError, ViewNotAllowedError
 from truckee.log.files.absent_table import unreadable_path
-from truckee.spark.session.catalog_tables import java_frame
+from truckee.spark.session.catalog_tables import java_frame, plan_of
 from truckee.spark.session.doors import Question
+from truckee.sql.described import described_statement, inlined_descriptions
 from truckee.sql.grammar import parsed_statement
 from truckee.sql.result_columns import result_columns
 from truckee.sql.run import run_statement
@@ -51,6 +52,17 @@ def _run(question: Question) -> Any:
     statement = parsed_statement(question.about["text"])
     assert statement is not None
     return java_frame(run_statement(question.spark, statement))
+
+
+def _described(question: Question) -> Any:
+    texts = [argument.get("value") or "" for argument in question.about["arguments"]]
+    statement = described_statement("".join(texts))
+    if statement is None:
+        raise StatementNotAllowedError(
+            operation=f"{question.about['function']} of another statement",
+            hint="write DESCRIBE HISTORY t or DESCRIBE DETAIL t in brackets",
+        )
+    return plan_of(run_statement(question.spark, statement))
 
 
 def _by_path(operation: str) -> Callable[[Question], Any]:
@@ -86,8 +98,11 @@ _ANSWERS: Mapping[str, Callable[[Question], Any]] = {
     **_CHANGING_ROWS,
     "parse": _parse,
     "statement": _run,
+    "inlined": lambda question: inlined_descriptions(question.about["text"]),
+    "described": _described,
     "exists": tables.exists,
     "check path": tables.check_path,
+    "bare path": tables.refuse_bare_path,
     "refuse": _refuse,
     "defaults": dml.default_texts,
     "changes from": feeds.changes_from,
@@ -100,7 +115,7 @@ _ANSWERS: Mapping[str, Callable[[Question], Any]] = {
     "drop": _by_path("DROP TABLE"),
     "rename": _by_path("ALTER TABLE ... RENAME TO"),
     "show": show_statements.show,
-    "shown": show_statements.partition_rows,
+    "shown": show_statements.shown_rows,
     "check insert": dml.check_insert,
     "truncate": dml.truncate,
     "read": source.read_by_path,

@@ -11,9 +11,14 @@ from pyspark.sql import functions as F
 
 from truckee.commands.catalog import delta_location
 from truckee.doors.tables import table_name
-from truckee.errors.sql import FunctionArgumentError
+from truckee.errors.sql import (
+    ArgumentNotConstantError,
+    FunctionArgumentError,
+    PathArgumentError,
+)
 from truckee.options.feed_shape import COMPUTE_UPDATES, DEDUPLICATION_MODE
 from truckee.options.text import Options
+from truckee.protocol.paths import is_absolute
 from truckee.readwriter import changes_between
 from truckee.spark.dml.statements import ChangesSpec, changes_spec
 from truckee.spark.session.catalog_tables import plan_of
@@ -51,6 +56,9 @@ def changes(question: Question) -> Any:
     table, *bounds = arguments
     if table["type"] != "string" or not table["constant"] or table["value"] is None:
         raise FunctionArgumentError(function=function, argument=table["sql"], needs="a text")
+    if function != _BY_PATH and is_absolute(table["value"]):
+        place = f"'{table['value']}'"
+        raise PathArgumentError(function=function, argument=place, needs="the name of a table")
     frame = changes_between(
         question.spark,
         table["value"],
@@ -118,7 +126,7 @@ def _range(spec: ChangesSpec) -> list[int | datetime]:
 def _bound(function: str, argument: dict[str, Any]) -> int | str | datetime | None:
     if not argument["constant"]:
         needs = "a constant: a version, or a time"
-        raise FunctionArgumentError(function=function, argument=argument["sql"], needs=needs)
+        raise ArgumentNotConstantError(function=function, argument=argument["sql"], needs=needs)
     value, kind = argument["value"], argument["type"]
     if value is None:
         return None

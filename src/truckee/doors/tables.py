@@ -12,6 +12,7 @@ from truckee.commands.catalog import delta_location
 from truckee.commands.schema.clustering import clustering_paths
 from truckee.errors.log import NotADeltaTableError
 from truckee.errors.options import TwoTimeTravelsError
+from truckee.errors.sql import BarePathError
 from truckee.log.files.absent_table import unreadable_path
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.log.time_travel import has_log, path_and_time, snapshot_at
@@ -64,6 +65,11 @@ def check_path(question: Question) -> None:
         load_snapshot(storage)
     except NotADeltaTableError as error:
         raise unreadable_path(error) from None
+
+
+def refuse_bare_path(question: Question) -> None:
+    """Raise: a name such as ``delta.`orders` `` is neither a table nor a path."""
+    raise BarePathError(name=question.about["name"])
 
 
 def load(question: Question) -> Any:

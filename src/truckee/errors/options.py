@@ -107,6 +107,7 @@ class ArgumentTypeError(DeltaError, TypeError, code="DELTA_INVALID_ARGUMENT", st
     what: str
     needs: str
     found: str
+    hint: str = ""
     text = "{what} must {needs}; found {found}"
 
 

@@ -112,6 +112,21 @@ class TruncatedPartitionError(
     """TRUNCATE TABLE with a PARTITION."""
 
 
+class BarePathError(
+    DeltaError,
+    code="UNSUPPORTED_DATASOURCE_FOR_DIRECT_QUERY",
+    state="0A000",
+    spark="AnalysisException",
+):
+    """A query names a table as a path, but the path has no slash."""
+
+    name: str
+    text = "delta.`{name}` is no table: there is no schema delta, and a path has a slash"
+    hint = (
+        "write delta.`./{name}` for a folder in the working directory, or delta.`/the/whole/path`"
+    )
+
+
 class FunctionArgumentError(
     DeltaError, code="DELTA_UNSUPPORTED_EXPRESSION", state="0A000", spark="AnalysisException"
 ):
@@ -122,6 +137,22 @@ class FunctionArgumentError(
     needs: str
     text = "{function} was given {argument}, but takes {needs}"
     hint = "write {function}('table', start) or {function}('table', start, end)"
+
+
+class ArgumentNotConstantError(
+    FunctionArgumentError, code="DELTA_CDC_NON_CONSTANT_ARGUMENT", state="42K0H"
+):
+    """An end of the range of `table_changes` is not a constant: a subquery, for example."""
+
+    hint = "compute the version or the time first, and write it into the statement"
+
+
+class PathArgumentError(
+    FunctionArgumentError, code="PARSE_SYNTAX_ERROR", state="42601", spark="ParseException"
+):
+    """`table_changes` was called with a path."""
+
+    hint = "write table_changes_by_path({argument}, start)"
 
 
 _HINT = (

@@ -26,6 +26,7 @@ USED_SETTINGS = (
     "changeDataFeed.unsafeBatchReadOnIncompatibleSchemaChanges.enabled",
     "columnMapping.allowRemoval",
     "commitInfo.userMetadata",
+    "delete.allowExistsSubquery",
     "delete.deletionVectors.persistent",
     "lastCommitVersionInSession",
     "merge.deletionVectors.persistent",

@@ -26,7 +26,7 @@ from truckee.errors.changes import (
     UpdatesNeedCarryoversDroppedError,
 )
 from truckee.errors.options import ArgumentTypeError, IllegalOptionError
-from truckee.options.text import Options
+from truckee.options.text import Options, did_you_mean
 
 CHANGE_FEED = "changeFeed"
 DEDUPLICATION_MODE = "deduplicationMode"
@@ -146,8 +146,9 @@ def given_options(options: Mapping[str, object], **bounds: object) -> dict[str, 
     """
     for name in options:
         if name not in SHAPE_OPTIONS:
-            needs = f"be one of {', '.join((*bounds, *SHAPE_OPTIONS))}"
-            raise ArgumentTypeError(what="an argument of a feed", needs=needs, found=name)
+            known = (*bounds, *SHAPE_OPTIONS)
+            needs, near = f"be one of {', '.join(known)}", did_you_mean(name, known)
+            raise ArgumentTypeError(what="an argument of a feed", needs=needs, found=name + near)
     given = {n: value for n, value in {**bounds, **options}.items() if value is not None}
     keys = given.get(KEYS)
     if isinstance(keys, Sequence) and not isinstance(keys, str):

@@ -92,6 +92,13 @@ def unknown_options(options: Options, known: Iterable[str]) -> dict[str, str | N
     return {name: names[found[0]] if found else None for name, found in nearest.items()}
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return `; did you mean x?` for the most similar known name, empty if none is similar."""
+    names = {each.casefold(): each for each in known}
+    found = get_close_matches(name.casefold(), names, n=1)
+    return f"; did you mean {names[found[0]]}?" if found else ""
+
+
 class UnknownOptionWarning(UserWarning):
     """An option that is not known where it was given."""
 

@@ -14,6 +14,7 @@ from dml_tables import FEED, VECTORS, Table, create_table
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
+from truckee.doors.enable import enable
 from truckee.errors.base import DeltaError
 from truckee.errors.commands.dml import (
     AmbiguousColumnError,
@@ -211,7 +212,8 @@ def test_a_condition_that_is_no_sql(table: Table) -> None:
             None,
         ),
         ({"v": 5}, ArgumentTypeError, "Values of dict in UPDATE must contain only Spark SQL "
-         "Columns or strings; found int for v"),
+         "Columns or strings; found int for v\n"
+         "hint: write a plain value as functions.lit(5)"),
         ({5: "v"}, ArgumentTypeError, "Keys of dict in UPDATE must contain only strings; "
          "found int"),
         ({"a b.": "1"}, InvalidExpressionError, "UPDATE (a b.) cannot be used: it is not the name "
@@ -397,3 +399,27 @@ def test_a_setting_that_means_nothing(table: Table) -> None:
         "option spark.truckee.dml.rewriteRatio is 'half', but needs to be a number of 0 or more\n"
         "hint: set spark.truckee.dml.rewriteRatio to such a value, or leave it out"
     )
+
+
+def test_the_error_of_a_condition_without_aliases_shows_how_to_give_them(table: Table) -> None:
+    source = table.spark.range(1).toDF("id")
+
+    with pytest.raises(AmbiguousColumnError) as raised:
+        merge_builder(table.spark, table.storage, source, "id = id").whenMatchedDelete().execute()
+
+    assert raised.value.sentence().endswith(
+        'hint: give both sides an alias(), and write "t.`id` = s.`id`"'
+    )
+
+
+def test_a_subquery_is_shown_as_it_was_written(table: Table) -> None:
+    enable(table.spark)
+    for condition in (
+        "id IN (SELECT 2)",
+        "EXISTS (SELECT 1 WHERE id = 1)",
+        "id = 1 OR v IN (SELECT 2)",
+    ):
+        with pytest.raises(SubqueryNotSupportedError) as raised:
+            table.spark.sql(f"DELETE FROM delta.`{table.path}` WHERE {condition}")
+
+        assert raised.value.expression == condition

@@ -110,6 +110,18 @@ def test_what_keeps_fractions_and_times_of_day_is_cast(data: str, table: str) ->
     assert merged_schema(one, other, add_columns=False, name="/t", cuts_off=False) == one
 
 
+def test_a_misspelt_column_is_shown_with_the_one_that_was_meant() -> None:
+    table = simple_schema("id long", "customer_name string", "amount double")
+
+    with pytest.raises(SchemaMismatchError) as caught:
+        merged(table, simple_schema("id long", "custmer_name string", "day date"))
+
+    assert [each.problem for each in caught.value.differences] == [
+        "not in the table; did you mean customer_name?",
+        "not in the table",
+    ]
+
+
 def test_all_differences_are_shown_at_once() -> None:
     data = StructType(
         (

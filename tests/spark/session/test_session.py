@@ -217,9 +217,24 @@ def test_a_java_that_is_too_old_is_passed_over(
     monkeypatch.setenv("JAVA_HOME", str(old))
     monkeypatch.setenv("PATH", f"{new / 'bin'}{os.pathsep}/bin{os.pathsep}/usr/bin")
 
-    ensure_java(())
+    with pytest.warns(UserWarning, match="JAVA_HOME") as warned:
+        ensure_java(())
 
     assert os.environ["JAVA_HOME"] == str(new)
+    assert [str(warning.message) for warning in warned] == [
+        f"JAVA_HOME is not used, since {old} is Java 8; {new} (Java 21) is"
+    ]
+
+
+def test_a_java_home_without_a_java_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = _java(tmp_path / "jdk21", "21.0.2")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nothing"))
+    monkeypatch.setenv("PATH", f"{new / 'bin'}{os.pathsep}/bin{os.pathsep}/usr/bin")
+
+    with pytest.warns(UserWarning, match="nothing has no bin/java that runs"):
+        ensure_java(())
 
 
 def test_a_java_of_the_system_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from truckee.care.health.presence import absent, needed_paths
 from truckee.commands.care.restore import write_checkpoint_after
 from truckee.commands.schema.clustering import no_clustering
 from truckee.commands.table_plan import existing_table
-from truckee.errors.commands.clone import ClonePathError, NonEmptyCloneError
+from truckee.errors.commands.clone import ClonePathError, NonEmptyCloneError, SelfCloneError
 from truckee.errors.commands.create import CloneTargetExistsError
 from truckee.errors.commands.write import NonEmptyFolderError
 from truckee.errors.options import ArgumentValueError
@@ -143,6 +143,8 @@ def clone_table(
 
 def _cloned(source: Snapshot, target: Storage, request: CloneRequest, copy: Copy) -> dict[str, int]:
     existing = existing_table(target)
+    if existing is not None and source.storage.root == target.root:
+        raise SelfCloneError(table=target.root, files=existing.num_files)
     check_clone_existing(existing, target, request)
     files = shallow_files(source) if request.is_shallow else deep_files(source)
     transaction = _transaction(source, target, existing, request)

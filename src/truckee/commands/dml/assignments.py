@@ -287,4 +287,5 @@ def check_values(given: object, *, what: str) -> None:
                 what=f"Values of dict in {what}",
                 needs="contain only Spark SQL Columns or strings",
                 found=f"{type_name(value)} for {name}",
+                hint=f"write a plain value as functions.lit({value!r})",
             )

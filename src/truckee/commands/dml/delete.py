@@ -129,7 +129,10 @@ def delete_rows(
     if condition is None:
         return _whole_files(snapshot, list(snapshot.files()), None, ALWAYS_TRUE)
     target = Target(spark, snapshot, alias)
-    found = target.condition(condition, what=_WHAT)
+    found = target.condition(condition, what=_WHAT, allows_exists=settings.allows_exists)
+    if found.has_subquery:
+        # It is evaluated once: the rows that are found are the ones that go.
+        return replace(delete_matched(target, target.rows.where(found.column)), condition=found)
     if found.constant is not VARIES:
         files = list(snapshot.files()) if found.constant is True else []
         return _whole_files(snapshot, files, found, ALWAYS_TRUE)

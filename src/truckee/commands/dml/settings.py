@@ -13,6 +13,7 @@
 | `spark.databricks.delta.schema.autoMerge.enabled`             | false   | MERGE adds columns  |
 | `spark.databricks.delta.write.txnAppId`, `.write.txnVersion`  |         | as for writes       |
 | `spark.databricks.delta.commitInfo.userMetadata`              |         | goes into the commit|
+| `spark.databricks.delta.delete.allowExistsSubquery`           | false   | DELETE WHERE EXISTS |
 
 Even if rows can be marked, a file is rewritten once more than `rewriteRatio` of its rows are
 deleted and each scan would have to skip at least `rewriteMinBytes` of them. With a ratio of 1 or
@@ -50,6 +51,7 @@ class DmlSettings:
     txn_app_id: str | None = None
     txn_version: int | None = None
     resets_version: bool = False
+    allows_exists: bool = False
 
 
 def dml_settings(command: str, settings: Mapping[str, str]) -> DmlSettings:
@@ -67,6 +69,7 @@ def dml_settings(command: str, settings: Mapping[str, str]) -> DmlSettings:
         txn_app_id=given.get(_APP_ID),
         txn_version=given.version(_VERSION),
         resets_version=_VERSION in given and given.boolean(f"{_VERSION}.autoReset.enabled"),
+        allows_exists=given.boolean(f"{_DELTA}{command}.allowExistsSubquery"),
     )
 
 

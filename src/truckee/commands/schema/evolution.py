@@ -24,6 +24,7 @@ from truckee.errors.commands.write import (
     SchemaMismatchError,
     TypeMismatchError,
 )
+from truckee.options.text import did_you_mean
 from truckee.protocol.column_metadata import (
     CHAR_VARCHAR_KEY,
     CURRENT_DEFAULT_KEY,
@@ -180,8 +181,10 @@ class _Merge:
         kept = [self._field(f, given.get(f.name.casefold()), path) for f in table.fields]
         new = [field for field in data.fields if field.name.casefold() not in known]
         if not self._add_columns:
+            lacking = [f.name for f in table.fields if f.name.casefold() not in given]
             for field in new:
-                self._differ((*path, field.name), None, field.type, "not in the table")
+                problem = f"not in the table{did_you_mean(field.name, lacking)}"
+                self._differ((*path, field.name), None, field.type, problem)
             new = []
         return StructType((*kept, *(_stored_field(field) for field in new)))
 

@@ -14,6 +14,13 @@ class NonEmptyCloneError(DeltaError, code="DELTA_UNSUPPORTED_NON_EMPTY_CLONE", s
     hint = "delete its rows first, or choose another target"
 
 
+class SelfCloneError(NonEmptyCloneError):
+    """The source and the target of a clone are one table."""
+
+    text = "the source and the target of the clone are the same table, {table}"
+    hint = "choose another target; RESTORE brings back an earlier version of a table"
+
+
 class ClonePathError(
     DeltaError, code="DELTA_INVALID_CLONE_PATH", state="22KD1", spark="IllegalArgumentException"
 ):

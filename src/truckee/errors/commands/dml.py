@@ -62,8 +62,13 @@ class AmbiguousColumnError(InvalidExpressionError, code="AMBIGUOUS_REFERENCE", s
 
     column: str
     candidates: str
-    text = "{what} ({expression}) names {column}, which can be any of {candidates}"
-    hint = "put the alias of the table before the name"
+    text = "{what} ({expression}) names {column}, which can be any of {candidates}\nhint: {advice}"
+
+    def advice(self) -> str:
+        """Return how to say which of them is meant."""
+        if is_of_merge(self.what) and "." not in self.candidates:
+            return f'give both sides an alias(), and write "t.{self.column} = s.{self.column}"'
+        return "put the alias of the table before the name"
 
 
 class ForeignColumnError(InvalidExpressionError, code="MISSING_ATTRIBUTES", state="XX000"):

@@ -7,7 +7,8 @@ conditions subqueries and functions that are not deterministic.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,11 @@ from truckee.spark.write.store_assignment import (
 _CATALYST = "org.apache.spark.sql.catalyst"
 _BOOLEAN = PrimitiveType("boolean")
 _VARIANT = PrimitiveType("variant")
+_EXISTS = "Exists"
+_QUOTES_BRACKETS_WHERE = re.compile(
+    r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|[()]|\bWHERE\b""",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,7 @@ class Expression:
     sql: str
     columns: frozenset[str]
     constant: object
+    has_subquery: bool = False
 
 
 VARIES = object()
@@ -69,26 +76,33 @@ class Value:
 
 
 def resolved_condition(
-    rows: DataFrame, given: str | Column, *, what: str, hidden: Iterable[str] = ()
+    rows: DataFrame,
+    given: str | Column,
+    *,
+    what: str,
+    hidden: Iterable[str] = (),
+    allows_exists: bool = False,
 ) -> Expression:
     """Return a condition on rows, or raise what is wrong with it.
 
     `what` names it in errors, as in `the condition of DELETE`. Errors do not suggest the columns
-    in `hidden`.
+    in `hidden`. Subqueries are refused; with `allows_exists` those of EXISTS are not.
     """
     checked_type(given, what=what)
     plan = _analyzed(rows, given, given, what=what, hidden=hidden)
     found = _settled(rows, plan, "ComputeCurrentTime", "ConstantFolding").condition()
-    if _has_subquery(rows, found):
+    kinds = _subqueries(found) if _has_subquery(rows, found) else frozenset()
+    if kinds and not (allows_exists and kinds == {_EXISTS}):
         raise SubqueryNotSupportedError(what=what, expression=as_written(given))
     if not found.deterministic():
         kind = NonDeterministicError if is_of_merge(what) else NonDeterministicRowError
         raise kind(what=what, expression=as_written(given))
     return Expression(
         column=to_column(rows.sparkSession, found),
-        sql=str(found.sql()),
+        sql=as_written(given) if kinds else str(found.sql()),
         columns=_names(rows, found),
         constant=found.eval(None) if found.foldable() else VARIES,
+        has_subquery=bool(kinds),
     )
 
 
@@ -166,7 +180,49 @@ def as_written(given: str | Column) -> str:
     """Return an expression as people read it."""
     if isinstance(given, str):
         return given
+    source = _source(given)
+    if source:
+        return source
     return str(given).removeprefix("Column<'").removesuffix("'>")
+
+
+def _source(column: Column) -> str:
+    """Return the part of a SQL statement that a Column was parsed from, empty if it was not."""
+    native: Any = column._jc
+    node = native.node()
+    if node.getClass().getSimpleName() != "ExpressionColumnNode":
+        return ""
+    expression = node.expression()
+    origin = expression.origin()
+    text = origin.sqlText()
+    places = list(_places(expression)) if text.isDefined() else []
+    if not places:
+        return ""
+    statement = str(text.get())
+    start, end = min(first for first, _ in places), max(last for _, last in places)
+    if statement[:start].strip():
+        return statement[start : end + 1]
+    # Some expressions, EXISTS among them, have the place of the whole statement.
+    return _after_where(statement)
+
+
+def _places(expression: Any) -> Iterator[tuple[int, int]]:
+    """Yield where the parts of an expression begin and end in the text of their statement."""
+    origin, children = expression.origin(), expression.children()
+    if origin.startIndex().isDefined() and origin.stopIndex().isDefined():
+        yield int(origin.startIndex().get()), int(origin.stopIndex().get())
+    for index in range(children.size()):
+        yield from _places(children.apply(index))
+
+
+def _after_where(statement: str) -> str:
+    """Return what follows the WHERE of a DELETE or an UPDATE, empty if there is none."""
+    depth = 0
+    for found in _QUOTES_BRACKETS_WHERE.finditer(statement):
+        depth += (found[0] == "(") - (found[0] == ")")
+        if depth == 0 and found[0].upper() == "WHERE":
+            return statement[found.end() :].strip()
+    return ""
 
 
 def _analyzed(
@@ -192,6 +248,15 @@ def _analyzed(
 def _has_subquery(rows: DataFrame, expression: Any) -> bool:
     subqueries = java_class(rows.sparkSession, f"{_CATALYST}.expressions.SubqueryExpression")
     return bool(subqueries.hasSubquery(expression))
+
+
+def _subqueries(expression: Any) -> frozenset[str]:
+    """Return the kinds of the subqueries in an expression, by the names of Spark's classes."""
+    name = str(expression.getClass().getSimpleName())
+    children = expression.children()
+    below = (_subqueries(children.apply(index)) for index in range(children.size()))
+    is_one = name == _EXISTS or name.endswith("Query") or "Subquery" in name
+    return frozenset({name} if is_one else ()).union(*below)
 
 
 def _struct(type_json: str) -> SparkStruct:

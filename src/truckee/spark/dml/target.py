@@ -177,9 +177,14 @@ class Target:
         numbers = [self._scan.registry.file_id(file) for file in files]
         return dict(zip(numbers, self.snapshot.add_files(self._files.narrowed), strict=True))
 
-    def condition(self, given: str | Column, *, what: str) -> Expression:
+    def condition(
+        self, given: str | Column, *, what: str, allows_exists: bool = False
+    ) -> Expression:
         """Return a condition on the table's rows; raises those of `truckee.errors.commands.dml`."""
-        return resolved_condition(self.rows, given, what=what, hidden=(FILE, ROW))
+        hidden = (FILE, ROW)
+        return resolved_condition(
+            self.rows, given, what=what, hidden=hidden, allows_exists=allows_exists
+        )
 
     def value(self, given: str | Column, *, what: str, stored_as: DataType) -> Value:
         """Return a value computed from a row of the table; raises like `condition`."""

@@ -178,15 +178,14 @@ public class TruckeeCatalog extends DelegatingCatalogExtension implements Stagin
     return isDelta(provider == null ? SQLConf.get().defaultDataSourceName() : provider);
   }
 
-  private static boolean isDelta(String provider) {
+  static boolean isDelta(String provider) {
     return provider.equalsIgnoreCase("delta") || provider.equalsIgnoreCase("truckee");
   }
 
-  /** Whether a name stands for a path: two parts, `delta` and an absolute path. */
+  /** Whether a name stands for a path: two parts, `delta` and a text with a slash in it. */
   static boolean isPath(Identifier name) {
     String[] namespace = name.namespace();
-    if (namespace.length != 1 || !isDelta(namespace[0])) return false;
-    return name.name().startsWith("/") || name.name().contains(":/");
+    return namespace.length == 1 && isDelta(namespace[0]) && name.name().contains("/");
   }
 
   private static CatalogTable entry(Table found) {

@@ -32,9 +32,14 @@ public class TruckeeParser implements InvocationHandler {
   }
 
   public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
-    if (method.getName().startsWith("parsePlan") && mayBeOurs((String) arguments[0])) {
-      Object found = statement((String) arguments[0]);
+    if (method.getName().startsWith("parsePlan")) {
+      String text = (String) arguments[0];
+      Object found = mayBeOurs(text) ? statement(text) : null;
       if (found != null) return found;
+      if (mayDescribe(text)) {
+        arguments = (Object[]) arguments.clone();
+        arguments[0] = TruckeeAnswers.ask("inlined", about(text), new Object[] {session});
+      }
     }
     try {
       return method.invoke(spark, arguments);
@@ -43,10 +48,19 @@ public class TruckeeParser implements InvocationHandler {
     }
   }
 
-  private Object statement(String text) {
-    String whole = text.contains("${") ? new VariableSubstitution().substitute(text) : text;
+  private static Map about(String text) {
     Map about = new HashMap();
-    about.put("text", whole);
+    about.put("text", text.contains("${") ? new VariableSubstitution().substitute(text) : text);
+    return about;
+  }
+
+  /** Whether a statement may have one that describes a table in brackets: FROM (DESCRIBE HISTORY t). */
+  private static boolean mayDescribe(String text) {
+    return has(text, "(") && has(text, "DESC") && (has(text, "DETAIL") || has(text, "HISTORY"));
+  }
+
+  private Object statement(String text) {
+    Map about = about(text);
     Object columns = TruckeeAnswers.ask("parse", new HashMap(about), new Object[] {session});
     return columns == null ? null : TruckeeCommand.of("statement", about, new Object[0], (String) columns);
   }

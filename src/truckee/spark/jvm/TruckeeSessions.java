@@ -36,7 +36,8 @@ import scala.runtime.AbstractFunction2;
  * from it later get them through Spark's extensions; in a running session they are installed directly.
  */
 public class TruckeeSessions {
-  private static final String[] FUNCTIONS = {"table_changes", "table_changes_by_path"};
+  private static final String DESCRIBED = "truckee_described";
+  private static final String[] FUNCTIONS = {"table_changes", "table_changes_by_path", DESCRIBED};
 
   /** A setting of our copies of a session, and of Spark's own copies of them: the id of the session. */
   private static final String COPY_OF = "truckee.session.copyOf";
@@ -108,7 +109,8 @@ public class TruckeeSessions {
       Map about = new HashMap();
       about.put("function", name);
       about.put("arguments", arguments);
-      return TruckeeAnswers.ask("changes", about, new Object[] {org.apache.spark.sql.SparkSession.active()});
+      String kind = name.equals(DESCRIBED) ? "described" : "changes";
+      return TruckeeAnswers.ask(kind, about, new Object[] {org.apache.spark.sql.SparkSession.active()});
     }
   }
 

@@ -113,12 +113,24 @@ public class TruckeeWrites extends Rule {
   /** Spark would treat a name of two parts as a file to read itself, and never ask the catalog. */
   private LogicalPlan relation(UnresolvedRelation relation) {
     List parts = list(relation.multipartIdentifier());
+    if (isBare(parts)) {
+      Map about = new HashMap();
+      about.put("name", parts.get(1));
+      TruckeeAnswers.ask("bare path", about, new Object[] {session});
+    }
     Identifier name = isPath(parts) ? name(session, parts) : null;
     if (name == null) return relation;
     Map about = TruckeeCatalog.about(name);
     TruckeeAnswers.ask("check path", about, new Object[] {session});
     parts.add(0, TruckeeCatalog.SESSION_CATALOG);
     return new UnresolvedRelation(seq(parts), relation.options(), relation.isStreaming());
+  }
+
+  /** Whether a name may be meant as a path, but has no slash; there is no schema with the format's name. */
+  private boolean isBare(List parts) {
+    return parts.size() == 2 && TruckeeCatalog.isDelta((String) parts.get(0)) && !isPath(parts)
+        && identifier(session, parts) != null
+        && !session.sessionState().catalog().databaseExists((String) parts.get(0));
   }
 
   /** A path that a statement such as ALTER TABLE names, where USE has chosen another catalog. */

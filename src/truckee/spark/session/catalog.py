@@ -9,7 +9,6 @@ from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 
 from truckee.errors.commands.create import InvalidTableNameError, NotATruckeeTableError
-from truckee.protocol.paths import is_absolute
 from truckee.spark.jvm.bridge import compiled, gateway, java_array
 from truckee.spark.jvm.jvm_errors import quiet_errors
 from truckee.spark.jvm.projection import quoted
@@ -165,7 +164,7 @@ def table_name_parts(spark: SparkSession, name: str) -> list[str]:
 
 
 def _is_path(parts: list[str]) -> bool:
-    return len(parts) == 2 and parts[0].lower() in DELTA_PROVIDERS and is_absolute(parts[1])
+    return len(parts) == 2 and parts[0].lower() in DELTA_PROVIDERS and "/" in parts[1]
 
 
 def _identifier(spark: SparkSession, name: str) -> Any:

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -20,14 +21,21 @@ def ensure_java(folders: Iterable[str] = JAVA_FOLDERS) -> None:
     """Point JAVA_HOME at a Java of at least version 17, or raise JavaNotFoundError.
 
     A JAVA_HOME that is new enough is left as it is. Otherwise the `java` on the PATH is tried, then
-    the folders where systems install Java.
+    the folders where systems install Java; if another one takes the place of JAVA_HOME, there is a
+    warning.
     """
     seen: list[str] = []
+    wanted = os.environ.get("JAVA_HOME")
     for home in _candidates(folders):
         java = home / "bin" / "java"
         version = _java_version(java) if java.exists() else None
         if version is not None and version >= OLDEST_JAVA:
             os.environ["JAVA_HOME"] = str(home)
+            if wanted and Path(wanted) != home:
+                none = f"{wanted} has no bin/java that runs"
+                reason = next((text for text in seen if text.startswith(f"{wanted} is")), none)
+                text = f"JAVA_HOME is not used, since {reason}; {home} (Java {version}) is"
+                warnings.warn(text, stacklevel=2)
             return
         if version is not None:
             seen.append(f"{home} is Java {version}")
