@@ -33,5 +33,5 @@ class TablesInAFolder(DeltaTestCase):  # type: ignore[misc]
 
 if __name__ == "__main__":
     ran = unittest.main(exit=False).result
-    print(json.dumps(["suite", [ran.testsRun, len(ran.failures) + len(ran.errors)]]))
+    print(json.dumps(["suite", [ran.testsRun >= 2, len(ran.failures) + len(ran.errors)]]))
     sys.stdout.flush()

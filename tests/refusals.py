@@ -742,6 +742,20 @@ WORDS = {
         "CHECK constraint above (n > 0) violated by row with values"
     ),
     "INSERT INTO refused_rows VALUES (NULL, 1)": "NOT NULL constraint violated for column: id",
+    "DELETE FROM refused WHERE id IN (SELECT 2)": (
+        "Subqueries are not supported in the DELETE (condition ="
+    ),
+    f'{_LOAD}.option("versionAsOf", "99").load(p + "/t")': (
+        "Cannot time travel Delta table to version 99"
+    ),
+    _TABLE + '.alias("t").merge(spark.range(1).alias("s"), "t.id = s.id").execute()': (
+        "There must be at least one WHEN clause in a MERGE statement"
+    ),
+    _DATA.format("1 AS id")
+    + '.mode("overwrite").option("replaceWhere", "id > 5").save(p + "/t")': (
+        "Written data does not conform to partial table overwrite condition or constraint"
+    ),
+    "SELECT * FROM table_changes_by_path('{p}/t', 0)": "Error getting change data for range [0 , ",
 }
 
 

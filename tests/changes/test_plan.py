@@ -170,8 +170,8 @@ def test_a_range_in_which_the_feed_was_off_is_refused(
 
     shown_end = 5 if end is None else min(end, 5)
     assert raised.value.sentence() == (
-        f"no change data was recorded at version {found} of the range {start}..{shown_end}: the "
-        "change feed was off\n"
+        f"Error getting change data for range [{start} , {shown_end}]: no change data was "
+        f"recorded at version {found}, since the change feed was off\n"
         "hint: set the option changeFeed to auto (on the command line: --feed auto), which "
         "derives these changes from the table's "
         "files, or read a range in which delta.enableChangeDataFeed is true throughout"
@@ -223,7 +223,8 @@ def test_a_start_that_never_was_is_refused(start: int) -> None:
         plan_changes(table.storage, asked(start))
 
     assert raised.value.sentence() == (
-        f"version {start} of memory://t is not available\nhint: the log has versions 0 to 1"
+        f"Cannot time travel Delta table to version {start}: it is not available in "
+        f"memory://t\nhint: the log has versions 0 to 1"
     )
 
 
@@ -237,7 +238,8 @@ def test_a_start_whose_commit_was_cleaned_up_is_refused() -> None:
         feed.plan()
 
     assert raised.value.sentence() == (
-        "version 1 of memory://t is not available\nhint: the log has version 2"
+        "Cannot time travel Delta table to version 1: it is not available in "
+        "memory://t\nhint: the log has version 2"
     )
 
 

@@ -331,7 +331,8 @@ def test_a_version_that_is_not_there_is_one_sentence_on_stderr(
 
     assert (code, out) == (1, "")
     assert err == (
-        f"error: [DELTA_VERSION_NOT_FOUND] version 7 of {table.storage.root} is not available\n"
+        "error: [DELTA_VERSION_NOT_FOUND] Cannot time travel Delta table to version 7: "
+        f"it is not available in {table.storage.root}\n"
         "hint: the log has versions 0 to 1\n"
     )
 

@@ -104,7 +104,7 @@ def test_a_path_in_a_name_has_a_slash(spark: SparkSession) -> None:
     with pytest.raises(TableNotFoundError) as caught:
         delta_location(spark, "delta.orders")
 
-    assert delta_location(spark, "delta.`lake/orders`") == "lake/orders"
+    assert delta_location(spark, "delta.`./lake/orders`") == str(Path.cwd() / "lake/orders")
     assert caught.value.sentence() == (
         "the table delta.orders cannot be found\n"
         "hint: a path in SQL has a slash, as in delta.`./orders` or delta.`/data/orders`"

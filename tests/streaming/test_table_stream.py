@@ -68,7 +68,7 @@ def test_rewritten_rows_are_refused_by_name_of_the_operation() -> None:
 
     assert raised.value.code == "DELTA_SOURCE_TABLE_IGNORE_CHANGES"
     assert message(raised) == (
-        f"version 1 of {of.storage.root} changed existing rows (UPDATE), but a stream of a "
+        f"Detected a data update (UPDATE) at version 1 of {of.storage.root}, but a stream of a "
         "table only shows appended rows\n"
         "hint: read its changes with readChangeFeed, skip such commits with skipChangeCommits, "
         "or set ignoreChanges to get rewritten rows again"
@@ -83,8 +83,8 @@ def test_deleted_files_are_refused_by_their_path() -> None:
 
     assert raised.value.code == "DELTA_SOURCE_IGNORE_DELETE"
     assert message(raised) == (
-        f"version 1 of {of.storage.root} deleted rows (a), but a stream of a table only shows "
-        "appended rows\n"
+        f"Detected deleted data (a) in version 1 of {of.storage.root}, but a stream of a table "
+        "only shows appended rows\n"
         "hint: read its changes with readChangeFeed, or set ignoreDeletes or skipChangeCommits "
         "to skip such commits"
     )
@@ -197,7 +197,8 @@ def test_a_start_at_a_version_that_is_not_there() -> None:
         stream(made.storage, startingVersion=7).latest_offset(None)
 
     assert message(raised) == (
-        f"version 7 of {made.storage.root} is not available\nhint: the log has version 0"
+        f"Cannot time travel Delta table to version 7: it is not available in "
+        f"{made.storage.root}\nhint: the log has version 0"
     )
     relaxed = {"changeDataFeed.timestampOutOfRange.enabled": True}
     assert stream(made.storage, startingVersion=7, **relaxed).latest_offset(None) is None

@@ -110,8 +110,8 @@ class ChangeDataNotRecordedError(
     start: int
     end: int
     text = (
-        "no change data was recorded at version {version} of the range {start}..{end}: the change "
-        "feed was off"
+        "Error getting change data for range [{start} , {end}]: no change data was recorded at "
+        "version {version}, since the change feed was off"
     )
     hint = (
         "set the option changeFeed to auto (on the command line: --feed auto), which derives these "

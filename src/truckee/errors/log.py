@@ -144,7 +144,10 @@ class VersionNotFoundError(
     def sentence(self) -> str:
         one = self.earliest == self.latest
         known = f"version {self.latest}" if one else f"versions {self.earliest} to {self.latest}"
-        return f"version {self.version} of {self.table} is not available\nhint: the log has {known}"
+        return (
+            f"Cannot time travel Delta table to version {self.version}: it is not available in "
+            f"{self.table}\nhint: the log has {known}"
+        )
 
 
 class StateNotRecoverableError(DeltaError, code="DELTA_STATE_RECOVER_ERROR", state="XXKDS"):

@@ -48,8 +48,8 @@ class SourceRowsChangedError(
     version: int
     change: str
     text = (
-        "version {version} of {table} changed existing rows ({change}), but a stream of a table "
-        "only shows appended rows"
+        "Detected a data update ({change}) at version {version} of {table}, but a stream of a "
+        "table only shows appended rows"
     )
     hint = (
         "read its changes with readChangeFeed, skip such commits with skipChangeCommits, or set "
@@ -69,8 +69,8 @@ class SourceRowsDeletedError(
     version: int
     change: str
     text = (
-        "version {version} of {table} deleted rows ({change}), but a stream of a table only shows "
-        "appended rows"
+        "Detected deleted data ({change}) in version {version} of {table}, but a stream of a table "
+        "only shows appended rows"
     )
     hint = (
         "read its changes with readChangeFeed, or set ignoreDeletes or skipChangeCommits to skip "

@@ -97,7 +97,7 @@ def merge(table: Table, on: Any = "t.id = src.id") -> DeltaMergeBuilder:
         (
             "id in (select 1)",
             SubqueryNotSupportedError,
-            "the condition of DELETE (id in (select 1)) has a subquery, which is not supported\n"
+            "Subqueries are not supported in the DELETE (condition = id in (select 1))\n"
             "hint: use merge with the subquery as its source",
         ),
         (
@@ -155,14 +155,14 @@ def test_a_condition_that_is_no_sql(table: Table) -> None:
         (
             {"nix": "1"},
             MissingTargetColumnError,
-            "UPDATE assigns to nix, which is not a column of the table\n"
-            "hint: use one of [id, v, s]",
+            "Cannot resolve nix in UPDATE clause given columns id, v, s\n"
+            "hint: UPDATE assigns to it; use one of these columns",
         ),
         (
             {"s.nix": "1"},
             MissingTargetFieldError,
-            "UPDATE assigns to s.nix, which is not a column of the table\n"
-            "hint: use one of [id, v, s]",
+            "Cannot resolve s.nix in UPDATE clause given columns id, v, s\n"
+            "hint: UPDATE assigns to it; use one of these columns",
         ),
         (
             {"v": "w + 1"},
@@ -235,7 +235,7 @@ def test_assignments_that_are_none(
         (
             lambda m: m,
             MergeWithoutClauseError,
-            "the merge has no WHEN clause\n"
+            "There must be at least one WHEN clause in a MERGE statement\n"
             "hint: add a clause, for example whenMatchedUpdateAll() or whenNotMatchedInsertAll()",
         ),
         (
@@ -304,8 +304,8 @@ def test_assignments_that_are_none(
         (
             lambda m: m.whenMatchedUpdate(set={"w": "src.w"}),
             UnknownTargetColumnError,
-            "WHEN MATCHED THEN UPDATE assigns to w, which is not a column of the table\n"
-            "hint: use one of [id, v, s]",
+            "Cannot resolve w in UPDATE clause given columns id, v, s\n"
+            "hint: WHEN MATCHED THEN UPDATE assigns to it; use one of these columns",
         ),
         (
             lambda m: m.whenMatchedUpdate(set={"v": "array(src.w)"}),
@@ -322,14 +322,14 @@ def test_assignments_that_are_none(
         (
             lambda m: m.whenNotMatchedInsert(values={"nix": "src.id"}),
             UnknownTargetColumnError,
-            "WHEN NOT MATCHED THEN INSERT assigns to nix, which is not a column of the table\n"
-            "hint: use one of [id, v, s]",
+            "Cannot resolve nix in INSERT clause given columns id, v, s\n"
+            "hint: WHEN NOT MATCHED THEN INSERT assigns to it; use one of these columns",
         ),
         (
             lambda m: m.whenMatchedDelete("src.id in (select 1)"),
             SubqueryNotSupportedError,
-            "the condition of WHEN MATCHED THEN DELETE (src.id in (select 1)) has a subquery, "
-            "which is not supported\nhint: use merge with the subquery as its source",
+            "Subqueries are not supported in the WHEN MATCHED THEN DELETE (condition = src.id in "
+            "(select 1))\nhint: use merge with the subquery as its source",
         ),
         (
             lambda m: m.whenMatchedUpdate("src.w > rand()", {"v": "1"}),

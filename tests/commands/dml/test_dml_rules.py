@@ -276,7 +276,7 @@ def test_append_only_tables_take_inserts_alone(spark: SparkSession, tmp_path: Pa
     merge(table, [(1, 1, 1), (7, 7, 7)], schema).whenNotMatchedInsertAll().execute()
 
     assert error.value.sentence() == (
-        f"DELETE changes rows, but the table {table.path} is append-only\n"
+        f"This table is configured to only allow appends, not DELETE: {table.path}\n"
         "hint: set the table property 'delta.appendOnly' to 'false' to allow it"
     )
     assert len(table.rows()) == 5

@@ -242,8 +242,8 @@ def test_without_it_stars_take_the_columns_of_the_table(
 
     assert table.rows() == [(1, 10), (2, 5), (3, 30)]
     assert error.value.sentence() == (
-        "WHEN MATCHED THEN UPDATE assigns to extra, which is not a column of the table\n"
-        "hint: use one of [id, v]"
+        "Cannot resolve extra in UPDATE clause given columns id, v\n"
+        "hint: WHEN MATCHED THEN UPDATE assigns to it; use one of these columns"
     )
 
 
@@ -257,8 +257,8 @@ def test_a_column_that_neither_side_has_is_unknown(spark: SparkSession, tmp_path
         merge(table, source).whenMatchedUpdate(set={"extra": "s.nix"}).execute()
 
     assert error.value.sentence() == (
-        "WHEN MATCHED THEN UPDATE assigns to nix, which is not a column of the table\n"
-        "hint: use one of [id, v]"
+        "Cannot resolve nix in UPDATE clause given columns id, v\n"
+        "hint: WHEN MATCHED THEN UPDATE assigns to it; use one of these columns"
     )
     assert table.version == 0
 

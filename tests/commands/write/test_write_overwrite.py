@@ -73,7 +73,8 @@ def test_a_row_outside_of_replace_where_is_refused(rows: DataFrame, table: str) 
         write(rows.where("id = 2")).mode("overwrite").option("replaceWhere", "p = 10").save(table)
 
     assert caught.value.sentence() == (
-        'replaceWhere (p = 10) does not hold for the row (id: 2, name: "b", p: 20)\n'
+        "Written data does not conform to partial table overwrite condition or constraint "
+        "'p = 10': it has the row (id: 2, name: \"b\", p: 20)\n"
         "hint: filter the data with the same condition, or widen the condition"
     )
     assert data_files(table) == before

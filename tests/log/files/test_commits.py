@@ -75,7 +75,8 @@ def test_a_start_that_was_cleaned_up_is_refused() -> None:
         next(read_commits(storage, 1))
 
     assert raised.value.sentence() == (
-        "version 1 of memory://t is not available\nhint: the log has versions 2 to 4"
+        "Cannot time travel Delta table to version 1: it is not available in "
+        "memory://t\nhint: the log has versions 2 to 4"
     )
 
 

@@ -259,7 +259,8 @@ def test_a_version_out_of_range_tells_the_range(version: int) -> None:
         log_segment(storage, version)
 
     assert raised.value.sentence() == (
-        f"version {version} of memory://t is not available\nhint: the log has versions 3 to 7"
+        f"Cannot time travel Delta table to version {version}: it is not available in "
+        f"memory://t\nhint: the log has versions 3 to 7"
     )
     assert raised.value.code == "DELTA_VERSION_NOT_FOUND"
 

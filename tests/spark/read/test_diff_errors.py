@@ -96,7 +96,8 @@ def test_versions_that_are_gone_are_told_with_the_first_that_is_there(
     at = opened(table.root)
 
     gone = (
-        f"[DELTA_VERSION_NOT_FOUND] version 0 of {table.root} is not available\n"
+        "[DELTA_VERSION_NOT_FOUND] Cannot time travel Delta table to version 0: "
+        f"it is not available in {table.root}\n"
         "hint: the log has versions 1 to 2"
     )
     assert message(VersionNotFoundError, lambda: at.diff(0, 2)) == gone

@@ -177,7 +177,8 @@ class TestTimeTravel:
         [
             (
                 {"versionAsOf": 3},
-                "version 3 of {table} is not available\nhint: the log has versions 0 to 2",
+                "Cannot time travel Delta table to version 3: it is not available in "
+                "{table}\nhint: the log has versions 0 to 2",
             ),
             (
                 {"versionAsOf": "one"},

@@ -309,8 +309,8 @@ class TestRecorded:
 
         assert error.code == "DELTA_MISSING_CHANGE_DATA"
         assert error.sentence() == (
-            f"no change data was recorded at version {version} of the range {start}..{end}: the "
-            "change feed was off\n"
+            f"Error getting change data for range [{start} , {end}]: no change data was "
+            f"recorded at version {version}, since the change feed was off\n"
             "hint: set the option changeFeed to auto (on the command line: --feed auto), which "
             "derives these changes from the "
             "table's files, or read a range in which delta.enableChangeDataFeed is true "
@@ -326,7 +326,7 @@ class TestRecorded:
         error = raised(read(spark, table, startingVersion=2).collect)
 
         assert error.sentence().startswith(
-            "no change data was recorded at version 5 of the range 2..6:"
+            "Error getting change data for range [2 , 6]: no change data was recorded at version 5"
         )
 
 

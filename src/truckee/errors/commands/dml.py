@@ -18,7 +18,7 @@ class AppendOnlyTargetError(AppendOnlyTableError):
     """A command would change rows of an append-only table."""
 
     path: str = ""
-    text = "{operation} changes rows, but the table {table} is append-only"
+    text = "This table is configured to only allow appends, not {operation}: {table}"
     hint = "set the table property 'delta.appendOnly' to 'false' to allow it"
 
 
@@ -88,8 +88,12 @@ class SubqueryNotSupportedError(
 ):
     """A condition has a subquery."""
 
-    text = "{what} ({expression}) has a subquery, which is not supported"
+    text = "Subqueries are not supported in the {place} (condition = {expression})"
     hint = "use merge with the subquery as its source"
+
+    def place(self) -> str:
+        """Return the statement or the clause, without the word condition."""
+        return self.what.removeprefix("the condition of ")
 
 
 class NonDeterministicError(
@@ -128,8 +132,12 @@ class UnknownTargetColumnError(
     """An assignment to a column that the table does not have."""
 
     columns: tuple[str, ...]
-    text = "{what} assigns to {column}, which is not a column of the table"
-    hint = "use one of [{columns}]"
+    text = "Cannot resolve {column} in {clause} clause given columns {columns}"
+    hint = "{what} assigns to it; use one of these columns"
+
+    def clause(self) -> str:
+        """Return the kind of the clause."""
+        return "INSERT" if "INSERT" in self.what else "UPDATE"
 
 
 class MissingTargetColumnError(
@@ -216,7 +224,7 @@ class MergeWithoutClauseError(
 ):
     """A merge without any WHEN clause."""
 
-    text = "the merge has no WHEN clause"
+    text = "There must be at least one WHEN clause in a MERGE statement"
     hint = "add a clause, for example whenMatchedUpdateAll() or whenNotMatchedInsertAll()"
 
 

@@ -63,7 +63,10 @@ class ReplaceWhereViolationError(
     """A row does not satisfy the replaceWhere condition."""
 
     condition: str
-    text = "replaceWhere ({condition}) does not hold for the row ({row})"
+    text = (
+        "Written data does not conform to partial table overwrite condition or constraint "
+        "'{condition}': it has the row ({row})"
+    )
     hint = "filter the data with the same condition, or widen the condition"
 
 

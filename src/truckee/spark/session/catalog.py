@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 
 from truckee.errors.commands.create import InvalidTableNameError, NotATruckeeTableError
+from truckee.protocol.paths import is_absolute
 from truckee.spark.jvm.bridge import compiled, gateway, java_array
 from truckee.spark.jvm.jvm_errors import quiet_errors
 from truckee.spark.jvm.projection import quoted
@@ -81,12 +83,15 @@ def foreign_table(spark: SparkSession, name: str) -> dict[str, Any]:
 def path_in_name(spark: SparkSession, name: str) -> str | None:
     """Return the path in a name such as ``delta.`/data/t` ``, None if it is not such a name.
 
-    A table of the catalog with exactly this name takes precedence.
+    A relative path is below the working directory. A table of the catalog with exactly this name
+    takes precedence.
     """
     parts = table_name_parts(spark, name)
     if not _is_path(parts):
         return None
-    return parts[1] if named_table(spark, name) is None else None
+    if named_table(spark, name) is not None:
+        return None
+    return parts[1] if is_absolute(parts[1]) else str(Path(parts[1]).absolute())
 
 
 def default_location(spark: SparkSession, name: str) -> str:
