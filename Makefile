@@ -61,7 +61,8 @@ test-long: export TRUCKEE_CLUSTER_KILLS = 1
 test-long: export TRUCKEE_ROUNDS = 1000
 test-long: export TRUCKEE_ALL_WAYS = 1
 test-long: export TRUCKEE_DRIVER_KILLS = 20
-test-long: $(READY) ## races, kills, interleavings and broken tables, longer and in full
+test-long: export TRUCKEE_RACE_SECONDS = 600
+test-long: $(READY) $(DELTA_READY) ## races, kills, interleavings and broken tables, longer and in full
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
 		scripts/run_pytest.sh $(BIN)/python --durations=12 -m "not interop" \
 		tests/log/commit/test_racing.py tests/log/commit/test_killed.py tests/streaming/test_kill.py \
@@ -75,6 +76,7 @@ test-long: $(READY) ## races, kills, interleavings and broken tables, longer and
 		tests/spark/jvm/test_callbacks.py tests/arrow/compare/test_changelog_laws.py \
 		tests/sql/test_certain_errors.py tests/delta_cases \
 		tests/commands/dml/test_killed_driver.py tests/commands/write/test_disk_full.py
+	@scripts/run_pytest.sh $(BIN)/python -m interop tests/interop/test_races.py
 	@scripts/run_pytest.sh $(BIN)/python -n auto -m "property and not spark and not interop"
 
 test-fast: $(READY) ## the tests that need no JVM

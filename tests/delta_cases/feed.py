@@ -435,11 +435,11 @@ CASES = [
 CASES = [case for case in CASES if case.ways]
 
 LEFT_OUT = {
-    "filters should be pushed down (2)": "tests/spark/read/test_pushdown.py and plans of Delta's",
+    "filters should be pushed down (2)": "tests/spark/read/test_catalyst_predicates.py",
     "respects timezone and DST (2)": "tests/options/test_feed.py, without Spark",
     "commit timestamps under different timezones": "tests/options/test_feed.py, without Spark",
     "null as an option (9)": "an option that is None is no option in PySpark",
     "non-monotonic timestamps": "tests/log/files/test_commit_times.py",
-    "ending version resolves at execution time": "tests/spark/read/test_frames.py",
+    "ending version resolves at execution time": "tests/spark/read/test_latest_version.py",
     "coordinated commits, catalog owned (5 suites)": "tables that truckee refuses",
 }

@@ -306,7 +306,7 @@ CASES = [
 LEFT_OUT = {
     "noop merge": "a MERGE that changes nothing makes no commit here",
     "offsets and commits of no actions (3)": "tests/streaming/test_offset.py, test_batches.py",
-    "excludeRegex on a change file": "tests/streaming/test_table_stream.py",
+    "excludeRegex on a change file": "tests/options/test_stream.py has the option",
     "should not read a version that does not exist": "tests/streaming/test_table_stream.py",
     "row tracking fields": "tests/commands/schema/test_row_tracking.py",
     "column mapping workflows (4)": "tests/streaming/test_schema_log.py",
