@@ -12,7 +12,9 @@ application as `ADD JAR` does. So nobody has to match a JAR to a version of Spar
 |                                     |                  | compiled or added                    |
 
 The name of the JAR has the version of Spark and a digest of the sources, so several versions,
-sessions and processes can share a folder. A JAR gets its name only when it is complete.
+sessions and processes can share a folder. A JAR gets its name only when it is complete. If other
+users could change what is in the folder, a private temporary one is used instead (see
+`jar_folder`).
 
 Objects of these classes reach tasks inside the plan. What tasks return must be made of classes of
 Java or Spark: in a cluster, the threads of the driver that read results do not know added JARs.
@@ -36,6 +38,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from truckee.errors.spark import ClassesNotAddedError, SessionStoppedError
+from truckee.spark.jvm.jar_folder import SEAL_SIZE, danger_in, kept_jar
 
 FOLDER = "spark.truckee.classes.folder"
 ON_CLASS_PATH = "spark.truckee.classes.onClassPath"
@@ -210,41 +213,28 @@ def _jar(entries: Mapping[str, bytes]) -> bytes:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as jar:
         for name, data in sorted(entries.items()):
             jar.writestr(zipfile.ZipInfo(name, _MADE_AT), data)
+        jar.comment = b" " * SEAL_SIZE
     return packed.getvalue()
 
 
 def _kept(context: Any, name: str, content: Callable[[], bytes]) -> Path:
-    """Return the JAR of this name; it is made if it is missing or incomplete."""
-    for folder in _folders(context):
-        jar = folder / name
-        if zipfile.is_zipfile(jar):
-            return jar
-        if _is_writable(folder):
-            data = content()
-            with tempfile.NamedTemporaryFile(dir=folder, suffix=".tmp", delete=False) as staged:
-                staged.write(data)
-            Path(staged.name).replace(jar)
-            return jar
-    said = _setting(context, FOLDER)
-    raise ClassesNotAddedError(reason=f"no file can be written in the folder '{said}'")
-
-
-def _is_writable(folder: Path) -> bool:
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError:
-        return False
-    return os.access(folder, os.W_OK)
+    """Return the JAR of this name; it is made if it is missing or damaged."""
+    jar = kept_jar(_folders(context), name, content)
+    if jar is None:
+        said = _setting(context, FOLDER)
+        raise ClassesNotAddedError(reason=f"no file can be written in the folder '{said}'")
+    return jar
 
 
 def _folders(context: Any) -> Iterator[Path]:
     """Yield where to keep JARs: the folder of the setting, the user's cache, a temporary one."""
     said = _setting(context, FOLDER)
+    cache_home = os.environ.get("XDG_CACHE_HOME")
     if said:
         yield Path(said).expanduser()
-        return
-    cache_home = os.environ.get("XDG_CACHE_HOME")
-    if cache_home or Path("~").expanduser() != Path("~"):
+        if danger_in(Path(said).expanduser()) is None:
+            return
+    elif cache_home or Path("~").expanduser() != Path("~"):
         yield (Path(cache_home) if cache_home else Path("~/.cache").expanduser()) / "truckee"
     # With a predictable name in a shared folder, another user could put code there first.
     yield Path(tempfile.mkdtemp(prefix="truckee-"))
