@@ -146,6 +146,7 @@ def test_a_notebook_shows_what_a_table_tells(table: History) -> None:
     assert f">{local.version}</td>" in local.history()._repr_html_()
     assert f">{local.detail().id}</td>" in local.detail()._repr_html_()
     assert ">_change_type</th>" in local.row_history("id = 1")._repr_html_()
+    assert repr(local.row_history("id = 1")).startswith("ArrowRows(2 files, columns id, twice")
     assert repr(local.diff(0)) == "ArrowRows(1 files, columns id, twice, _change_type)"
     assert local.doctor() == diagnosis(local.snapshot())
 

@@ -52,6 +52,7 @@ def counted(rows: Iterable[Mapping[str, Any]]) -> Counter[Any]:
     return Counter(tuple(row[name] for name in names) for row in rows)
 
 
+# Invariant 71.
 @pytest.mark.parametrize(("shape", "flags"), SHAPES, ids=lambda value: str(value))
 def test_every_door_gives_the_same_rows(
     spark: SparkSession,

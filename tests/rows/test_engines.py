@@ -65,6 +65,7 @@ def counted(rows: Iterable[Mapping[str, Any]]) -> Counter[Any]:
     )
 
 
+# Invariant 70.
 @pytest.mark.parametrize("parted", [False, True])
 def test_both_engines_give_what_plain_lists_give(
     spark: SparkSession, tmp_path: Path, parted: bool

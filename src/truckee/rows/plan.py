@@ -141,9 +141,13 @@ class Recorded:
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """Every image of the rows that a condition is true of, or that are identified like them."""
+    """Every image of the rows that a condition is true of, or that are identified like them.
+
+    `sources` are the reads of all files of the timelines.
+    """
 
     timelines: RowTimelines
+    sources: tuple[Read, ...]
     condition: str
     keys: tuple[str, ...] | None = None
 
@@ -314,8 +318,10 @@ def _compared_schema(rows: RowPlan, within: Sequence[str]) -> StructType:
 def inputs(plan: RowPlan) -> tuple[RowPlan, ...]:
     """Return the plans whose rows a plan is made of."""
     match plan:
-        case Read() | Recorded() | History():
+        case Read() | Recorded():
             return ()
+        case History():
+            return plan.sources
         case Union():
             return plan.parts
         case Net():
@@ -386,7 +392,7 @@ def types(plan: RowPlan) -> set[str]:
             return {*ALONE, *UPDATES} if None in found else {t for t in found if t is not None}
         case Retyped():
             return {plan.types.get(kind, kind) for kind in types(plan.rows)}
-        case Recorded() | Union() | Recast() | Noted():
+        case Union() | Recast() | Noted():
             return {kind for rows in inputs(plan) for kind in types(rows)}
         case _:
             return {*ALONE, *UPDATES}

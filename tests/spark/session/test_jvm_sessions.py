@@ -5,20 +5,24 @@ from __future__ import annotations
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.session import _monkey_patch_RDD
-from pyspark.sql.types import LongType, StructField, StructType
 
 import truckee
 from session_walk import MAIN_STEPS, STEPS, Walk, check, jvm_sessions, run
 from step_scripts import outcomes
 from test_layers import SOURCE
 from truckee.errors.spark import ForeignWriteJobError
-from truckee.spark.read.relations import Relation, relation_frame
+from truckee.log.snapshot import load_snapshot
+from truckee.scan.scan_file import ScanFile
+from truckee.spark.read.frames import snapshot_scan
+from truckee.spark.read.relations import scan_frame
 from truckee.spark.session.jvm_sessions import session_of
+from truckee.storage.local import LocalStorage
 
 _PROTOCOL = "spark.sql.sources.commitProtocolClass"
 
@@ -99,23 +103,14 @@ def test_python_is_called_with_the_session_of_the_user_active(
     called: list[SparkSession] = []
     jvm = getattr(spark._jvm, "org.apache.spark.sql.classic.SparkSession")
 
-    def files(filters: object, query: object) -> list[object]:
+    def files(*_question: object) -> list[ScanFile]:
         called.append(session_of(jvm.getActiveSession().get()))
         return []
 
-    relation = Relation(
-        name="none",
-        root=str(tmp_path),
-        data_schema=StructType([StructField("id", LongType())]),
-        constants=(),
-        size_in_bytes=1,
-        rows="",
-        is_feed=False,
-        files=files,  # type: ignore[arg-type]
-        session_conf={},
-        options={},
-    )
-    truckee.write(relation_frame(spark, relation)).save(str(tmp_path / "t"))
+    source = str(tmp_path / "source")
+    truckee.write(spark.range(1)).save(source)
+    scan = replace(snapshot_scan(load_snapshot(LocalStorage(source))), files=files)
+    truckee.write(scan_frame(spark, scan)).save(str(tmp_path / "t"))
 
     assert called
     assert {id(session) for session in called} == {id(spark)}

@@ -30,6 +30,7 @@ from truckee.log.snapshot import Snapshot
 from truckee.options.arguments import checked_argument
 from truckee.protocol.schema import StructType
 from truckee.report.notebook import ROWS_SHOWN, rows_html
+from truckee.rows.history import history_reads
 from truckee.rows.plan import History, Read, Recorded, RowPlan, files, size_in_bytes, snapshot_read
 from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.snapshot_scan import scan_files
@@ -199,7 +200,8 @@ def history_rows(
     """
     _condition(condition, timelines.schema)
     identifying_columns(timelines, condition, keys)
-    plan = History(timelines, condition, None if keys is None else tuple(keys))
+    named = None if keys is None else tuple(keys)
+    plan = History(timelines, tuple(history_reads(timelines)), condition, named)
     return ArrowRows(plan, projection(None, plan.schema), as_html=row_history_html)
 
 

@@ -162,8 +162,8 @@ def _with_values(rows: DataFrame, names: Iterable[str], *others: str) -> DataFra
     return rows.select(values.alias(_VALUES), *others)
 
 
-def _always(files: list[ScanFile]) -> Callable[[Predicate, str | None], list[ScanFile]]:
-    return lambda _predicate, _query: files
+def _always(files: list[ScanFile]) -> Callable[[Predicate, str | None, str], list[ScanFile]]:
+    return lambda _predicate, _query, _zone: files
 
 
 def _scan_file(add: AddFile, version: int) -> ScanFile:

@@ -78,7 +78,7 @@ class _Files:
         self._zone = zone
         self._answers: dict[Predicate, list[ScanFile]] = {}
 
-    def __call__(self, predicate: Predicate, _: str | None) -> list[ScanFile]:
+    def __call__(self, predicate: Predicate, _query: str | None, _zone: str) -> list[ScanFile]:
         if predicate not in self._answers:
             found = self._pruned(predicate)
             if self.narrowed is None:

@@ -58,13 +58,14 @@ public class TruckeeFiles implements FileIndex {
   private final long sizeInBytes;
   private final BiFunction files;
   private final String rows;
+  private final SparkSession session;
 
   /**
    * `rows` says which rows of the table these are, so that Spark finds rows that it keeps in memory and
    * reads the same rows once in a query. If it is empty, the rows equal only themselves.
    */
   public TruckeeFiles(String name, String root, StructType partitionSchema, long sizeInBytes, String rows,
-      BiFunction files) {
+      BiFunction files, SparkSession session) {
     this.name = name;
     this.root = root;
     this.rows = rows;
@@ -73,6 +74,7 @@ public class TruckeeFiles implements FileIndex {
     this.partitionSchema = partitionSchema;
     this.sizeInBytes = sizeInBytes;
     this.files = files;
+    this.session = session;
   }
 
   /** The URL of the table. */
@@ -116,7 +118,27 @@ public class TruckeeFiles implements FileIndex {
   }
 
   private PartitionDirectory[] ask(Seq partitionFilters, Seq dataFilters) {
-    return (PartitionDirectory[]) files.apply(partitionFilters, dataFilters);
+    return (PartitionDirectory[]) files.apply(question(partitionFilters, dataFilters), null);
+  }
+
+  /**
+   * All that Python needs for its answer, as JSON: the filters, the zone of the session, and the names of the
+   * query and of the command that this thread runs, null where there is none.
+   */
+  private String question(Seq partitionFilters, Seq dataFilters) {
+    java.util.ArrayList filters = new java.util.ArrayList();
+    for (int i = 0; i < partitionFilters.size(); i++) filters.add(Maker.spelled((Expression) partitionFilters.apply(i)));
+    for (int i = 0; i < dataFilters.size(); i++) filters.add(Maker.spelled((Expression) dataFilters.apply(i)));
+    java.util.HashMap question = new java.util.HashMap();
+    question.put("filters", filters);
+    question.put("zone", session.sessionState().conf().sessionLocalTimeZone());
+    question.put("query", session.sparkContext().getLocalProperty("spark.sql.execution.id"));
+    question.put("command", session.sparkContext().getLocalProperty("truckee.command"));
+    try {
+      return new ObjectMapper().writeValueAsString(question);
+    } catch (IOException error) {
+      throw new java.io.UncheckedIOException(error);
+    }
   }
 
   public String[] inputFiles() {
@@ -149,7 +171,7 @@ public class TruckeeFiles implements FileIndex {
       String[] columns = (String[]) new ObjectMapper().readValue(ids, String[].class);
       SparkSession reader = with(session, settings);
       HadoopFsRelation relation = new HadoopFsRelation(
-          new TruckeeFiles(name, root, partitionSchema, sizeInBytes, rows, files),
+          new TruckeeFiles(name, root, partitionSchema, sizeInBytes, rows, files, session),
           partitionSchema, (StructType) DataType.fromJson(data), scala.Option.empty(),
           new TruckeeFormat(isFeed, columns), PythonUtils.toScalaMap(options), reader);
       Dataset frame = (Dataset) reader.baseRelationToDataFrame(relation);
@@ -171,13 +193,10 @@ public class TruckeeFiles implements FileIndex {
       return copy;
     }
 
-    /** An array for all files, which `unpack` fills in pieces: one text for all of them is too large. */
-    public PartitionDirectory[] room(int count) {
-      return new PartitionDirectory[count];
-    }
-
     /**
-     * Put the files of one packed text into `all`, starting at `first`. Its fields are separated by NUL,
+     * Put the files of one packed text into `all`, starting at `first`, and answer with `all`: many files come
+     * in pieces, since one text for all of them is too large. For the first piece, `all` is null, and an array
+     * for `total` files is made. The fields of the text are separated by NUL,
      * which no path can contain. Each file has its path, size and modification time, the text about its
      * rows (see `TruckeeWanted`; empty for all rows), and the numbers of row tracking (the first id and
      * the version, separated by a space; empty for none), then one field for each constant: "-" for null,
@@ -186,8 +205,9 @@ public class TruckeeFiles implements FileIndex {
      * and that of the constant, as text; otherwise the value would silently become null. `conf` is only
      * needed for files whose size is not between 1 and `BELIEVED`.
      */
-    public String unpack(PartitionDirectory[] all, int first, int count, String packed, String types,
+    public Object unpack(PartitionDirectory[] all, int total, int first, int count, String packed, String types,
         String zone, Configuration conf) throws IOException {
+      if (all == null) all = new PartitionDirectory[total];
       Expression[] casts = casts((String[]) new ObjectMapper().readValue(types, String[].class), zone);
       int at = 0;
       String[] fields = new String[5 + casts.length];
@@ -219,7 +239,7 @@ public class TruckeeFiles implements FileIndex {
         all[i] = PartitionDirectory.apply(
             new GenericInternalRow(values), seq(new FileStatusWithMetadata[] {file}));
       }
-      return null;
+      return all;
     }
 
     private static Map about(String rows, String ids) {
@@ -334,14 +354,11 @@ public class TruckeeFiles implements FileIndex {
 
     /** A filter as JSON, with sets of values as lists (Spark's own JSON leaves sets empty). */
     public String json(Expression filter) {
-      return ((Expression) filter.transform(new SpellOut())).toJSON();
+      return spelled(filter);
     }
 
-    /** The same of many, a list in JSON of such texts. */
-    public String jsons(Seq filters) throws IOException {
-      String[] found = new String[filters.size()];
-      for (int i = 0; i < found.length; i++) found[i] = json((Expression) filters.apply(i));
-      return new ObjectMapper().writeValueAsString(found);
+    private static String spelled(Expression filter) {
+      return ((Expression) filter.transform(new SpellOut())).toJSON();
     }
 
     /** The names of columns that an expression reads, a list in JSON. */

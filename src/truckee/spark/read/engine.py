@@ -79,11 +79,11 @@ def plan_frame(spark: SparkSession, plan: RowPlan, *, whole_files: bool = False)
     """
     match plan:
         case Read():
-            scan, has_ids = read_scan(spark, plan), plan.ids is not None
+            scan, has_ids = read_scan(plan), plan.ids is not None
             rows = scan_frame(spark, scan, row_ids=has_ids, whole_files=whole_files)
             return _with_ids(rows, plan)
         case Recorded():
-            return scan_frame(spark, feed_scan(plan.feed))
+            return scan_frame(spark, feed_scan(plan))
         case History():
             return history_of_rows(spark, plan.timelines, plan.condition, plan.keys)
         case Union():

@@ -30,7 +30,6 @@ from truckee.scan.snapshot_scan import scan_files
 from truckee.spark.jvm.projection import column
 from truckee.spark.read.relations import COMMAND, running_commands, scan_frame
 from truckee.spark.read.scan import Scan
-from truckee.spark.session.settings import session_zone
 from truckee.storage.base import Storage
 
 # A version is only a number, and a query may run while many others begin and end.
@@ -39,7 +38,7 @@ _VERSIONS_REMEMBERED = 1000
 
 def snapshot_frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
     """Return the rows of a version of a table."""
-    return scan_frame(spark, snapshot_scan(snapshot, zone=lambda: session_zone(spark)))
+    return scan_frame(spark, snapshot_scan(snapshot))
 
 
 def table_frame(spark: SparkSession, snapshot: Snapshot, *, follows: bool) -> DataFrame:
@@ -65,17 +64,14 @@ def partition_frame(
     return rows
 
 
-def snapshot_scan(snapshot: Snapshot, zone: Callable[[], str] = lambda: "UTC") -> Scan:
-    """Return what to read for a version of a table.
-
-    `zone` gives the session's time zone when a query runs; old timestamp texts need it.
-    """
-    totals = snapshot.totals
+def snapshot_scan(snapshot: Snapshot) -> Scan:
+    """Return what to read for a version of a table."""
+    totals, answer = snapshot.totals, _answers_of(snapshot)
     return Scan(
         storage=snapshot.storage,
         version=snapshot.version,
         table=snapshot.configuration,
-        files=_remembered(lambda predicate, zone: _scan_files(snapshot, predicate, zone), zone),
+        files=lambda predicate, _, zone: answer(predicate, zone),
         num_files=totals.files,
         num_vectors=totals.vectors,
         size_in_bytes=totals.size_in_bytes,
@@ -184,27 +180,27 @@ class _Rows:
         self._follows = follows
         self._lock = Lock()
         self._last = snapshot
-        self._answer = self._answers_of(snapshot)
+        self._answer = _answers_of(snapshot)
 
-    def files(self, predicate: Predicate, query: str | None) -> Sequence[ScanFile]:
+    def files(self, predicate: Predicate, query: str | None, zone: str) -> Sequence[ScanFile]:
         reads = _reads_of(self._spark.sparkContext, query)
         with self._lock:
             last, answer = self._last, self._answer
         snapshot = reads.latest(last) if self._follows else last
         if snapshot is not last:
             _check_same_columns(self._analyzed, snapshot)
-            answer = self._answers_of(snapshot)
+            answer = _answers_of(snapshot)
             with self._lock:
                 self._last, self._answer = snapshot, answer
-        files = answer(predicate, session_zone(self._spark))
+        files = answer(predicate, zone)
         if query in running_commands:
             reads.record(snapshot.storage.root, predicate, files)
         return files
 
-    @staticmethod
-    def _answers_of(snapshot: Snapshot) -> Callable[[Predicate, str], Sequence[ScanFile]]:
-        """Return a function with a cache, since Spark asks the same several times a query."""
-        return lru_cache(maxsize=8)(lambda predicate, zone: _scan_files(snapshot, predicate, zone))
+
+def _answers_of(snapshot: Snapshot) -> Callable[[Predicate, str], Sequence[ScanFile]]:
+    """Return a function with a cache, since Spark asks the same several times a query."""
+    return lru_cache(maxsize=8)(lambda predicate, zone: _scan_files(snapshot, predicate, zone))
 
 
 def _check_same_columns(analyzed: Snapshot, latest: Snapshot) -> None:
@@ -231,11 +227,3 @@ def _check_same_columns(analyzed: Snapshot, latest: Snapshot) -> None:
         raise SchemaChangedSinceAnalysisError(
             table=latest.storage.root, analyzed=analyzed.version, latest=latest.version
         )
-
-
-def _remembered(
-    files: Callable[[Predicate, str], Sequence[ScanFile]], zone: Callable[[], str]
-) -> Callable[[Predicate, str | None], Sequence[ScanFile]]:
-    """Return a function with a cache, since Spark asks the same question several times a query."""
-    cached = lru_cache(maxsize=8)(files)
-    return lambda predicate, _: cached(predicate, zone())

@@ -87,7 +87,7 @@ def _is_case_sensitive(spark: SparkSession) -> bool:
 
 def _placed(spark: SparkSession, timelines: RowTimelines, read: Read) -> DataFrame:
     """Return all rows of a read with their position, and their row id if they have one."""
-    frame = scan_frame(spark, read_scan(spark, read), row_ids=True)
+    frame = scan_frame(spark, read_scan(read), row_ids=True)
     places = [column(FILE_NUMBER), column(ROW).alias(ROW_POSITION)]
     if read.ids is not None:
         counted = column(BASE_ROW_ID) + column(ROW)

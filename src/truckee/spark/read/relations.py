@@ -21,6 +21,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+from msgspec import Struct
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import (
     DataType,
@@ -38,7 +40,6 @@ from truckee.errors.spark import DataFileUnreadableError
 from truckee.protocol.json_text import LARGEST_INT64
 from truckee.protocol.predicates import Predicate
 from truckee.protocol.schema import physical_schema
-from truckee.protocol.table_configuration import RowIdColumns
 from truckee.scan.scan_file import BELIEVED_SIZE, ScanFile, check_paths
 from truckee.spark.jvm.bridge import Callback, java_half
 from truckee.spark.jvm.projection import Item, Named, selected
@@ -46,7 +47,7 @@ from truckee.spark.read.catalyst_predicates import predicate_of
 from truckee.spark.read.read_errors import explain_failures_of
 from truckee.spark.read.scan import FileRead, Scan, file_reads, file_url
 from truckee.spark.schema_conversion import file_schema, public_schema, to_spark
-from truckee.spark.session.settings import packed_settings, session_zone
+from truckee.spark.session.settings import packed_settings
 from truckee.storage.urls import hadoop_url
 
 FILE = "__truckee_file"
@@ -75,45 +76,23 @@ def scan_frame(
     if row_ids:
         number = scan.registry.file_id
         constants.append(Constant(FILE, IntegerType(), lambda f: str(number(f)), False))
+    constant_schema = StructType([StructField(c.name, c.type, c.nullable) for c in constants])
     by_id = {"spark.sql.parquet.fieldId.read.enabled": "true"}
-    relation = Relation(
-        name=scan.name,
-        root=scan.storage.root,
-        data_schema=_data_schema(scan, partitions, row_ids=row_ids),
-        constants=tuple(constants),
-        size_in_bytes=scan.size_in_bytes,
-        rows=scan.rows,
-        is_feed=scan.is_feed,
-        files=_listing(spark, scan),
-        session_conf=by_id if scan.mapping_mode == "id" else {},
-        options={**_READ_OPTIONS, "wholeFiles": str(whole_files).lower()},
-        row_ids=scan.row_ids,
+    rows = java_half(spark).rows(
+        spark._jsparkSession,
+        packed_settings(by_id if scan.mapping_mode == "id" else {}),
+        scan.name,
+        hadoop_url(scan.storage.root),
+        constant_schema.json(),
+        _data_schema(scan, partitions, row_ids=row_ids).json(),
+        min(max(0, scan.size_in_bytes), LARGEST_INT64),
+        scan.rows,
+        scan.is_feed,
+        json.dumps(scan.row_ids),
+        {**_READ_OPTIONS, "wholeFiles": str(whole_files).lower()},
+        Callback(_Answer(spark, scan, constants)),
     )
-    return selected(relation_frame(spark, relation), _columns(scan, row_ids=row_ids))
-
-
-def _listing(spark: SparkSession, scan: Scan) -> Listing:
-    schema = feed_schema(scan.schema) if scan.is_feed else scan.schema
-    last: tuple[Sequence[ScanFile], Predicate | None, Sequence[FileRead]] = ((), None, ())
-
-    def files(filters: Sequence[str], query: str | None) -> Sequence[FileRead]:
-        nonlocal last
-        explain_failures_of(scan)
-        zone = session_zone(spark)
-        predicate = predicate_of(filters, schema, zone)
-        planned = scan.files(predicate, query)
-        known, answered, reads = last
-        if planned is not known or predicate != answered:
-            chosen = planned
-            if scan.is_feed:
-                chosen = matching_files(planned, predicate, scan.table, zone)
-            reads = file_reads(chosen, scan.storage.root)
-            check_paths(scan.storage, chosen)
-            last = (planned, predicate, reads)
-            scan.listed.append(chosen)
-        return reads
-
-    return files
+    return selected(DataFrame(rows, spark), _columns(scan, row_ids=row_ids))
 
 
 def _data_schema(scan: Scan, partitions: Mapping[str, StructField], *, row_ids: bool) -> StructType:
@@ -189,47 +168,21 @@ class Constant(NamedTuple):
     nullable: bool = True
 
 
-# Called when a query runs, with the filters that Spark pushed down, as JSON, and a name that all
-# parts of one query share, and all queries of a command (None if Spark only explains a plan).
-Listing = Callable[[Sequence[str], str | None], Sequence[FileRead]]
+class _Question(Struct, frozen=True):
+    """What the JVM knows when it asks for files: see `TruckeeFiles.question`."""
+
+    filters: list[str]
+    zone: str
+    query: str | None
+    command: str | None
+
+    @property
+    def name(self) -> str | None:
+        """The name of the command, if it still runs, else that of the query."""
+        return self.command if self.command in running_commands else self.query
 
 
-class Relation(NamedTuple):
-    """What a relation over ScanFiles is made of."""
-
-    name: str
-    root: str
-    data_schema: StructType
-    constants: tuple[Constant, ...]
-    size_in_bytes: int
-    rows: str
-    is_feed: bool
-    files: Listing
-    session_conf: Mapping[str, str]
-    options: Mapping[str, str]
-    row_ids: RowIdColumns | None = None
-
-
-def relation_frame(spark: SparkSession, relation: Relation) -> DataFrame:
-    """Return a DataFrame over the files of the relation: data columns, then constants."""
-    constant_schema = StructType(
-        [StructField(c.name, c.type, c.nullable) for c in relation.constants]
-    )
-    rows = java_half(spark).rows(
-        spark._jsparkSession,
-        packed_settings(relation.session_conf),
-        relation.name,
-        hadoop_url(relation.root),
-        constant_schema.json(),
-        relation.data_schema.json(),
-        min(max(0, relation.size_in_bytes), LARGEST_INT64),
-        relation.rows,
-        relation.is_feed,
-        json.dumps(relation.row_ids),
-        dict(relation.options),
-        Callback(_Answer(spark, relation)),
-    )
-    return DataFrame(rows, spark)
+_question = msgspec.json.Decoder(_Question)
 
 
 class _Answer:
@@ -238,42 +191,42 @@ class _Answer:
     Several threads may ask at once, each with its own filters.
     """
 
-    def __init__(self, spark: SparkSession, relation: Relation) -> None:
+    def __init__(self, spark: SparkSession, scan: Scan, constants: Sequence[Constant]) -> None:
         self._spark = spark
-        self._relation = relation
-        self._last: tuple[Sequence[FileRead], str, Any] = ((), "", None)
+        self._scan = scan
+        self._constants = constants
+        self._schema = feed_schema(scan.schema) if scan.is_feed else scan.schema
+        self._last: tuple[Sequence[ScanFile], Predicate | None, str, Any] = ((), None, "", None)
 
-    def __call__(self, partition_filters: Any, data_filters: Any) -> Any:
-        files = self._relation.files(
-            _filters_as_json(self._spark, partition_filters)
-            + _filters_as_json(self._spark, data_filters),
-            self._query(),
-        )
-        zone = session_zone(self._spark)
-        known, known_zone, directories = self._last
-        if files is not known or zone != known_zone:
-            directories = self._unpacked(files, zone)
-            self._last = (files, zone, directories)
+    def __call__(self, question: str, _: None) -> Any:
+        asked, scan = _question.decode(question), self._scan
+        explain_failures_of(scan)
+        predicate = predicate_of(asked.filters, self._schema, asked.zone)
+        planned = scan.files(predicate, asked.name, asked.zone)
+        known, *of_answer, directories = self._last
+        if planned is not known or of_answer != [predicate, asked.zone]:
+            chosen = planned
+            if scan.is_feed:
+                chosen = matching_files(planned, predicate, scan.table, asked.zone)
+            reads = file_reads(chosen, scan.storage.root)
+            check_paths(scan.storage, chosen)
+            scan.listed.append(chosen)
+            directories = self._unpacked(reads, asked.zone)
+            self._last = (planned, predicate, asked.zone, directories)
         return directories
 
-    def _query(self) -> str | None:
-        context = self._spark.sparkContext
-        command = context.getLocalProperty(COMMAND) if running_commands else None
-        if command in running_commands:
-            return command
-        return context.getLocalProperty("spark.sql.execution.id")
-
     def _unpacked(self, reads: Sequence[FileRead], zone: str) -> Any:
-        relation, half = self._relation, java_half(self._spark)
-        types = json.dumps([constant.type.json() for constant in relation.constants])
-        conf = self._conf(reads)
-        directories = half.room(len(reads))
-        for first in range(0, len(reads), PIECE):
+        """Return the files as the JVM has them, in as few calls as fit their text."""
+        types = json.dumps([constant.type.json() for constant in self._constants])
+        half, conf, directories = java_half(self._spark), self._conf(reads), None
+        for first in range(0, max(1, len(reads)), PIECE):
             piece = reads[first : first + PIECE]
-            packed = pack(piece, root=relation.root, constants=relation.constants)
-            malformed = half.unpack(directories, first, len(piece), packed, types, zone, conf)
-            if malformed is not None:
-                raise _malformed(malformed, reads, relation.constants)
+            packed = pack(piece, root=self._scan.storage.root, constants=self._constants)
+            directories = half.unpack(
+                directories, len(reads), first, len(piece), packed, types, zone, conf
+            )
+            if isinstance(directories, str):
+                raise _malformed(directories, reads, self._constants)
         return directories
 
     def _conf(self, reads: Sequence[FileRead]) -> Any:
@@ -333,8 +286,3 @@ def _row_tracking(file: ScanFile) -> str:
         return ""
     version = file.default_row_commit_version
     return f"{file.base_row_id} {'' if version is None else version}"
-
-
-def _filters_as_json(spark: SparkSession, filters: Any) -> list[str]:
-    found: list[str] = json.loads(java_half(spark).jsons(filters))
-    return found

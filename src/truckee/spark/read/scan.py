@@ -14,15 +14,11 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from threading import Lock
 from typing import NamedTuple
 
-from pyspark.sql import SparkSession
-
-from truckee.changes.missing_files import missing_file_error
-from truckee.changes.plan import ChangeFeed, ChangePlan
 from truckee.deletion_vectors.store import VectorOf, vector_source
 from truckee.errors.base import DeltaError
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
@@ -30,10 +26,9 @@ from truckee.protocol.paths import commit_path, is_absolute
 from truckee.protocol.predicates import ALWAYS_TRUE, Predicate
 from truckee.protocol.schema import StructType
 from truckee.protocol.table_configuration import RowIdColumns, TableConfiguration
-from truckee.rows.plan import Read
+from truckee.rows.plan import Read, Recorded
 from truckee.scan.pruning import pruned_scan_files
 from truckee.scan.scan_file import Change, ScanFile
-from truckee.spark.session.settings import session_zone
 from truckee.storage.base import Storage
 from truckee.storage.urls import hadoop_url
 
@@ -75,10 +70,11 @@ class FileRegistry:
 class Scan:
     """What to read: a schema, and a function for the files that is called when a query runs.
 
-    `files` gets the predicate that Spark filters by, and a name for the query. Parts of one query
-    have the same name, and must be answered from the same state. It may leave out files that
-    cannot have a row for which the predicate is true. As long as nothing has changed, it returns
-    the same sequence for the same predicate.
+    `files` gets the predicate that Spark filters by, a name for the query, and the zone of the
+    session, which old timestamp texts need. Parts of one query have the same name, and must be
+    answered from the same state. It may leave out files that cannot have a row for which the
+    predicate is true. As long as nothing has changed, it returns the same sequence for the same
+    predicate.
 
     `num_files`, `num_vectors` and `size_in_bytes` are what is known before a query runs, for plans
     and for `explain()`. `is_feed` says whether rows have the three columns of the change feed.
@@ -91,7 +87,7 @@ class Scan:
     storage: Storage
     version: int
     table: TableConfiguration
-    files: Callable[[Predicate, str | None], Sequence[ScanFile]]
+    files: Callable[[Predicate, str | None, str], Sequence[ScanFile]]
     num_files: int
     num_vectors: int
     size_in_bytes: int
@@ -126,7 +122,7 @@ class Scan:
         return f"{self.label or f'version {self.version}'}, {self.num_files} files{vectors}"
 
 
-def read_scan(spark: SparkSession, read: Read) -> Scan:
+def read_scan(read: Read) -> Scan:
     """Return what to read, without the files that a filter rules out."""
 
     @lru_cache(maxsize=8)
@@ -140,7 +136,7 @@ def read_scan(spark: SparkSession, read: Read) -> Scan:
         storage=read.storage,
         version=read.version,
         table=read.table,
-        files=lambda predicate, _: files(predicate, session_zone(spark)),
+        files=lambda predicate, _, zone: files(predicate, zone),
         num_files=len(sizes),
         num_vectors=len({file.path for file in read.files if not file.rows.is_all}),
         size_in_bytes=sum(sizes.values()),
@@ -150,66 +146,57 @@ def read_scan(spark: SparkSession, read: Read) -> Scan:
     )
 
 
-def feed_scan(feed: ChangeFeed) -> Scan:
+def feed_scan(recorded: Recorded) -> Scan:
     """Return what to read for a feed.
 
-    Whether the range can be read is checked when a query runs. A plan is made here anyway, since
+    Whether the range can be read is checked when a query runs. It is planned here anyway, since
     Spark chooses joins by its size; errors are ignored here, and raised when the query runs.
     """
-    plans = _Plans(feed)
+    reads, feed = _Reads(recorded), recorded.feed
     try:
-        plan = plans.plan(None)
+        read = reads.of_query(None)
     except DeltaError:
-        plan = None
-    end = plan.end if plan is not None else feed.range.end
-    files = () if plan is None else plan.files
-    return Scan(
-        storage=feed.storage,
-        version=feed.range.start if end is None else end,
-        table=feed.read.configuration,
-        files=lambda _, query: plans.plan(query).files,
-        num_files=len({file.path for file in files}),
-        num_vectors=len({file.path for file in files if not file.rows.is_all}),
-        size_in_bytes=0 if plan is None else plan.size_in_bytes,
-        is_feed=True,
-        label=f"changes from version {feed.range.start}",
-        missing_file_error=plans.missing_file_error,
+        end = feed.range.start if feed.range.end is None else feed.range.end
+        table, label = feed.read.configuration, f"changes from version {feed.range.start}"
+        read = Read(storage=feed.storage, version=end, table=table, files=(), label=label)
+    return replace(
+        read_scan(read),
+        files=lambda _, query, __: reads.of_query(query).files,
+        missing_file_error=reads.missing_file_error,
     )
 
 
-class _Plans:
-    """The plans of a feed, one for each query: all parts of a query see the same end."""
+class _Reads:
+    """What a feed reads, for each query: all parts of a query see the same end."""
 
-    def __init__(self, feed: ChangeFeed) -> None:
-        self._feed = feed
+    def __init__(self, recorded: Recorded) -> None:
+        self._recorded = recorded
         self._lock = Lock()
-        self._last: ChangePlan | None = None
-        self._by_query: OrderedDict[str, ChangePlan] = OrderedDict()
+        self._last: Read | None = None
+        self._by_query: OrderedDict[str, Read] = OrderedDict()
 
-    def plan(self, query: str | None) -> ChangePlan:
+    def of_query(self, query: str | None) -> Read:
         with self._lock:
             if query is not None and query in self._by_query:
                 return self._by_query[query]
             if self._last is None or self._has_grown(self._last):
-                self._last = self._feed.plan()
+                self._last = self._recorded.settled()
             if query is not None:
                 self._by_query[query] = self._last
                 if len(self._by_query) > _QUERIES_REMEMBERED:
                     self._by_query.popitem(last=False)
             return self._last
 
-    def _has_grown(self, plan: ChangePlan) -> bool:
-        end = self._feed.range.end
-        if end is not None and plan.end >= end:
+    def _has_grown(self, read: Read) -> bool:
+        feed = self._recorded.feed
+        if feed.range.end is not None and read.version >= feed.range.end:
             return False
-        newer = self._feed.storage.list_from(commit_path(plan.end + 1))
+        newer = feed.storage.list_from(commit_path(read.version + 1))
         return any(file.path.endswith(".json") for file in newer)
 
     def missing_file_error(self) -> DeltaError | None:
-        plan = self._last
-        if plan is None:
-            return None
-        return missing_file_error(self._feed.storage, plan.files, end=plan.end)
+        read = self._last
+        return None if read is None or read.missing is None else read.missing()
 
 
 class FileRead(NamedTuple):
