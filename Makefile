@@ -61,6 +61,7 @@ test-long: export TRUCKEE_CLUSTER_KILLS = 1
 test-long: export TRUCKEE_ROUNDS = 1000
 test-long: export TRUCKEE_ALL_WAYS = 1
 test-long: export TRUCKEE_DRIVER_KILLS = 20
+test-long: export TRUCKEE_LIFE = 1500,500
 test-long: export TRUCKEE_RACE_SECONDS = 600
 test-long: $(READY) $(DELTA_READY) ## races, kills, interleavings and broken tables, longer and in full
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
@@ -74,7 +75,7 @@ test-long: $(READY) $(DELTA_READY) ## races, kills, interleavings and broken tab
 		tests/commands/care/test_care_races.py tests/commands/care/test_optimize_races.py \
 		tests/hostile/test_mutations.py tests/cluster \
 		tests/spark/jvm/test_callbacks.py tests/arrow/compare/test_changelog_laws.py \
-		tests/sql/test_certain_errors.py tests/delta_cases \
+		tests/sql/test_certain_errors.py tests/delta_cases tests/spark/jvm/test_long_life.py \
 		tests/commands/dml/test_killed_driver.py tests/commands/write/test_disk_full.py
 	@scripts/run_pytest.sh $(BIN)/python -m interop tests/interop/test_races.py
 	@scripts/run_pytest.sh $(BIN)/python -n auto -m "property and not spark and not interop"

@@ -12,6 +12,7 @@ import resource
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -39,7 +40,12 @@ class Rounds:
         new.option("delta.enableDeletionVectors", True).save(self.path)
 
     def run(self, number: int) -> None:
-        kinds = (
+        kinds = self.kinds()
+        kinds[number % len(kinds)](number)
+
+    def kinds(self) -> tuple[Callable[[int], None], ...]:
+        """What a round may be, in turn."""
+        return (
             self.count,
             self.join,
             self.append,
@@ -51,7 +57,6 @@ class Rounds:
             self.stream_to_function,
             self.count_in_a_thread,
         )
-        kinds[number % len(kinds)](number)
 
     def rows(self) -> DataFrame:
         return truckee.read(self.spark).load(self.path)
