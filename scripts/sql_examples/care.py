@@ -45,7 +45,7 @@ CARE = (
     ),
     _Care(
         statement="OPTIMIZE {t} WHERE id = 1",
-        says="a condition on other columns than partitions is refused",
+        says="a condition on a column that is not a partition column",
         error="DELTA_NON_PARTITION_COLUMN_REFERENCE",
     ),
     _Care(
@@ -83,7 +83,7 @@ CARE = (
     ),
     _Care(
         statement="VACUUM {t} RETAIN 0 HOURS",
-        says="a retention that is too short is refused",
+        says="a retention that is too short",
         error="DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT",
     ),
     _Care(

@@ -100,7 +100,7 @@ INSERTING = (
     ),
     _Refused(
         statement="FROM {t} INSERT INTO {t} SELECT id, name, part INSERT INTO {t} SELECT id",
-        says="if one of them is refused, none is run",
+        says="one of several inserts does not fit, so none is run",
         error="DELTA_INSERT_COLUMN_ARITY_MISMATCH",
     ),
     _Insert(
@@ -137,33 +137,33 @@ INSERTING = (
     ),
     _Refused(
         statement="INSERT INTO {t} REPLACE WHERE part = 1 SELECT 9L, 'x', 2",
-        says="rows that the condition is not true of are refused",
+        says="the condition is not true for a new row",
         error="DELTA_REPLACE_WHERE_MISMATCH",
     ),
     _Refused(
         statement="INSERT INTO {t} REPLACE USING (id) SELECT 3L AS id, 'z' AS name, 2 AS part",
-        says="is refused, as in delta-spark; the option `replaceUsing` of a write does this",
+        says="as in delta-spark; the option `replaceUsing` of a write does this",
         error="UNSUPPORTED_FEATURE.TABLE_OPERATION",
     ),
     _Refused(
         statement="INSERT INTO {t} AS t REPLACE ON t.id = s.id "
         "(SELECT 3L AS id, 'z' AS name, 2 AS part) AS s",
-        says="is refused, as in delta-spark; the option `replaceOn` of a write does this",
+        says="as in delta-spark; the option `replaceOn` of a write does this",
         error="UNSUPPORTED_FEATURE.TABLE_OPERATION",
     ),
     _Refused(
         statement="INSERT INTO {t} VALUES (4, 'd')",
-        says="fewer columns than the table has are refused",
+        says="fewer columns than the table has",
         error="DELTA_INSERT_COLUMN_ARITY_MISMATCH",
     ),
     _Refused(
         statement="INSERT INTO {t} VALUES (4, 'd', 2, true)",
-        says="and so are more",
+        says="more columns than the table has",
         error="DELTA_METADATA_MISMATCH",
     ),
     _Refused(
         statement="INSERT INTO {t} (id, nothing) VALUES (4, 5)",
-        says="and a column that is not there",
+        says="a column that is not there",
         error="UNRESOLVED_COLUMN.WITH_SUGGESTION",
     ),
     _Insert(
@@ -174,7 +174,7 @@ INSERTING = (
     ),
     _Refused(
         statement="INSERT INTO {t} VALUES (4, 'd', 3000000000)",
-        says="a number that does not fit is refused",
+        says="a number that does not fit the column",
         error="CAST_OVERFLOW_IN_TABLE_INSERT",
     ),
     _Refused(
@@ -185,7 +185,7 @@ INSERTING = (
     ),
     _Refused(
         statement="INSERT INTO {t} VALUES ('no number', 'd', 2)",
-        says="and a value of another type",
+        says="a text that is not a number",
         error="CAST_INVALID_INPUT",
     ),
 )

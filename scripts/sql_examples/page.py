@@ -15,15 +15,21 @@ EXAMPLES: tuple[Example, ...] = (*READING, *INSERTING, *CHANGING, *TABLES, *ALTE
 
 
 def statements_markdown() -> str:
-    """Return the examples as tables, one for each group."""
+    """Return the examples as tables: in each group those that work, then those that are refused."""
     lines: list[str] = []
     for group in dict.fromkeys(example.group for example in EXAMPLES):
-        lines += [f"### {group}", "", "| statement | |", "|---|---|"]
-        for example in EXAMPLES:
-            if example.group == group:
-                lines.append(f"| {_shown(example.statement)} | {_told(example)} |")
-        lines.append("")
+        lines += [f"### {group}", ""]
+        in_group = [example for example in EXAMPLES if example.group == group]
+        lines += _table("statement | what it does", [each for each in in_group if not each.error])
+        refused = [each for each in in_group if each.error]
+        if refused:
+            lines += ["Refused:", "", *_table("statement | why", refused)]
     return "\n".join(lines)
+
+
+def _table(heading: str, examples: list[Example]) -> list[str]:
+    rows = [f"| {_shown(each.statement)} | {_told(each)} |" for each in examples]
+    return [f"| {heading} |", "|---|---|", *rows, ""]
 
 
 def _shown(statement: str) -> str:

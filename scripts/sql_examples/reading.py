@@ -27,17 +27,17 @@ READING = (
     ),
     _Reading(
         statement="SELECT * FROM {t} TIMESTAMP AS OF '2999-01-01'",
-        says="the version of a time, which is not after the latest commit",
+        says="the time is after the latest commit",
         error="DELTA_TIMESTAMP_GREATER_THAN_COMMIT",
     ),
     _Reading(
         statement="SELECT * FROM {t} TIMESTAMP AS OF '1999-01-01'",
-        says="nor before the first one",
+        says="the time is before the first commit that can be read",
         error="DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION",
     ),
     _Reading(
         statement="SELECT * FROM {t} VERSION AS OF 7",
-        says="a version that is not there",
+        says="the table has no such version",
         error="DELTA_VERSION_NOT_FOUND",
     ),
     _Reading(

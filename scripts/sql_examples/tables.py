@@ -41,12 +41,12 @@ TABLES = (
     _Table(
         statement="SELECT * FROM {o}",
         before=("CREATE TABLE {o} USING delta",),
-        says="until then it cannot be read",
+        says="a table without columns cannot be read",
         error="DELTA_READ_TABLE_WITHOUT_COLUMNS",
     ),
     _Table(
         statement="CREATE OR REPLACE TABLE {t} USING delta",
-        says="and a table is not replaced by one without columns",
+        says="a table is not replaced by one without columns",
         error="DELTA_SCHEMA_NOT_PROVIDED",
         ways=(NAME,),
     ),
@@ -60,7 +60,7 @@ TABLES = (
     ),
     _Table(
         statement="CREATE TABLE {o} USING delta AS SELECT NULL AS n",
-        says="a table with no other columns takes no rows",
+        says="all columns are of type `VOID`, so the table takes no rows",
         error="DELTA_CANNOT_WRITE_EMPTY_SCHEMA.TABLE_ALL_VOID_COLUMNS",
     ),
     _Make(
@@ -154,23 +154,23 @@ TABLES = (
     ),
     _Table(
         statement="CREATE TABLE {t} (other INT) USING delta",
-        says="is refused where there is a table",
+        says="there is a table already",
         error="TABLE_OR_VIEW_ALREADY_EXISTS",
     ),
     _Table(
         statement="CREATE TABLE {o} (a INT) USING delta PARTITIONED BY (bucket(4, a))",
-        says="partitions by expressions are refused",
+        says="partitions by expressions",
         error="DELTA_OPERATION_NOT_ALLOWED_DETAIL",
     ),
     _Table(
         statement="CREATE TABLE {o} (a INT) USING delta TBLPROPERTIES ('delta.appendOnly' = 'x')",
-        says="and so are values that a property does not take",
+        says="a value that the property does not take",
         error="DELTA_VIOLATE_TABLE_PROPERTY_VALIDATION_FAILED",
         differs="delta-spark raises an IllegalArgumentException without a class",
     ),
     _Table(
         statement="CREATE TABLE {o} (a INT) USING delta TBLPROPERTIES ('delta.noSuch' = 'x')",
-        says="and properties that Delta does not know",
+        says="a property that Delta does not know",
         error="DELTA_UNKNOWN_CONFIGURATION",
     ),
     _Table(
@@ -212,7 +212,7 @@ TABLES = (
     ),
     _Table(
         statement="REPLACE TABLE {o} (x INT) USING delta",
-        says="is refused where there is none",
+        says="there is no table to replace",
         error="TABLE_OR_VIEW_NOT_FOUND",
     ),
     _Show(
@@ -306,12 +306,12 @@ TABLES = (
     ),
     _Show(
         statement="ANALYZE TABLE {t} COMPUTE STATISTICS",
-        says="is refused: statistics of a Delta table are in its log",
+        says="statistics of a Delta table are in its log",
         error="NOT_SUPPORTED_COMMAND_FOR_V2_TABLE",
     ),
     _Show(
         statement="EXPLAIN DELETE FROM {t}",
-        says="has no effect",
+        says="shows the plan, and runs nothing",
         varies=True,
     ),
     _Drop(
@@ -324,7 +324,7 @@ TABLES = (
     ),
     _Drop(
         statement="ALTER TABLE {t} RENAME TO renamed_by_an_example",
-        says="of a table by its path is refused",
+        says="a table by its path",
         ways=(PATH,),
         differs="delta-spark says `SCHEMA_NOT_FOUND`",
         error="DELTA_OPERATION_NOT_ALLOWED",
@@ -338,7 +338,7 @@ TABLES = (
     ),
     _Drop(
         statement="DROP TABLE {t}",
-        says="of a table by its path is refused",
+        says="a table by its path",
         ways=(PATH,),
         differs="delta-spark reports success and drops nothing",
         error="DELTA_OPERATION_NOT_ALLOWED",
@@ -358,20 +358,20 @@ TABLES = (
     _Drop(
         statement="ALTER TABLE {t} SET LOCATION '{c}'",
         before=("CREATE TABLE delta.`{c}` USING delta AS SELECT 9L AS x",),
-        says="other columns are refused",
+        says="the other table has other columns",
         ways=(NAME,),
         error="DELTA_SET_LOCATION_SCHEMA_MISMATCH",
     ),
     _Drop(
         statement="ALTER TABLE {t} SET LOCATION '{c}'",
-        says="and so is a folder without a table",
+        says="a folder without a table",
         ways=(NAME,),
         error="DELTA_MISSING_DELTA_TABLE",
     ),
     _Drop(
         statement="ALTER TABLE {t} SET LOCATION '{c}'",
         before=("CREATE TABLE {o} (id INT) USING delta",),
-        says="and so is the place of a table by its path",
+        says="the table is given by its path",
         ways=(PATH,),
         error="DELTA_CANNOT_SET_LOCATION_ON_PATH_IDENTIFIER",
     ),
