@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from truckee.commands.care.optimize_builder import DeltaOptimizeBuilder
     from truckee.commands.ddl.table_builder import DeltaTableBuilder, IdentityGenerator
     from truckee.commands.merge.builder import DeltaMergeBuilder
+    from truckee.connect.server import serve
     from truckee.datasource.register import register
     from truckee.doors.enable import configure, enable, session
-    from truckee.doors.serve import serve
     from truckee.errors import DeltaError
     from truckee.installation import install, uninstall
     from truckee.local_table import LocalTable, open  # noqa: A004
@@ -43,7 +43,7 @@ _HOMES = {
     "read": "truckee.readwriter",
     "readStream": "truckee.readwriter",
     "register": "truckee.datasource.register",
-    "serve": "truckee.doors.serve",
+    "serve": "truckee.connect.server",
     "session": "truckee.doors.enable",
     "table_changes": "truckee.readwriter",
     "uninstall": "truckee.installation",

@@ -3,7 +3,8 @@
 | module             | what it has                                                              |
 |--------------------|--------------------------------------------------------------------------|
 | `delta`            | `DeltaTable`, `configure_spark_with_delta_pip`, `__version__`            |
-| `delta.tables`     | `DeltaTable`, its builders and `IdentityGenerator`                       |
+| `delta.tables`     | `DeltaTable`, its builders and `IdentityGenerator`; the same classes are |
+|                    | in `delta.connect.tables`, since they take sessions of both kinds        |
 | `delta.exceptions` | errors of commits that other writers were faster than; `base`, `captured` |
 | `delta.pip_utils`  | `configure_spark_with_delta_pip`                                         |
 | `delta.testing`    | `utils.DeltaTestCase`, the base class of delta-spark's own tests         |
@@ -61,6 +62,8 @@ def delta_modules() -> dict[str, ModuleType]:
             "__all__": ["DeltaTable", "configure_spark_with_delta_pip", "__version__"],
         },
         "delta.tables": _tables(),
+        "delta.connect": {},
+        "delta.connect.tables": _tables(),
         "delta.exceptions": exceptions | {"__all__": sorted(exceptions)},
         "delta.exceptions.base": exceptions,
         "delta.exceptions.captured": exceptions,

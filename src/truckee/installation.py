@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from truckee.delta_modules import DeltaSparkFinder, delta_modules
 from truckee.doors.enable import enable
 from truckee.errors.spark import DeltaJarPresentError
-from truckee.spark.session.arguments import is_connect_process
+from truckee.spark.session.arguments import is_connect_process, is_of_connect
 from truckee.spark.session.session import start_without_delta_classes
 
 _PACKAGES = "spark.jars.packages"
@@ -45,13 +45,14 @@ def install() -> None:
     tables and `format("delta")`, and `from delta.tables import DeltaTable` imports truckee's class.
     If a builder names delta-spark in `spark.jars.packages`, that package is not fetched, with a
     warning. Raises `DeltaJarPresentError` if the running session has Delta's own JAR. A session
-    that is started later with that JAR is left alone, with a warning.
+    that is started later with that JAR is left alone, with a warning. A session of Spark Connect is
+    left alone, too: its server has to be one of `truckee.serve`.
     """
     global _installed
     if _installed is not None:
         return
     session = SparkSession.getActiveSession()
-    if session is not None:
+    if session is not None and not is_of_connect(session, SparkSession):
         enable(session)
     before = _Installed(
         SparkSession.Builder.getOrCreate, SparkSession.__init__, DeltaSparkFinder(), {}
@@ -89,9 +90,7 @@ def _starting(original: Callable[..., SparkSession]) -> Callable[..., SparkSessi
     def getOrCreate(self: Any) -> SparkSession:
         _leave_out_delta_packages(self._options)
         session = start_without_delta_classes(self._options, lambda: original(self))
-        if type(session).__module__.startswith("pyspark.sql.connect"):
-            return session
-        return _enabled(session)
+        return session if is_of_connect(session, SparkSession) else _enabled(session)
 
     return getOrCreate
 

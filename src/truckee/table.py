@@ -36,6 +36,7 @@ from truckee.commands.ddl.table_builder import DeltaTableBuilder
 from truckee.commands.dml.delete import delete
 from truckee.commands.dml.update import update
 from truckee.commands.merge.builder import DeltaMergeBuilder, merge_builder
+from truckee.connect.client import over_connect
 from truckee.doors.enable import enable_on_first_use
 from truckee.errors.log import NotADeltaTableError
 from truckee.log.files.history import history
@@ -64,6 +65,7 @@ enable_auto_compaction()
 enable_on_first_use()
 
 
+@over_connect
 class DeltaTable:
     """A table, at whatever version is the latest when a method is called."""
 
@@ -134,11 +136,9 @@ class DeltaTable:
         return cls._builder(sparkSession, Creation.CREATE_OR_REPLACE)
 
     @classmethod
-    def _builder(
-        cls, spark: SparkSession | None, creation: Creation
-    ) -> DeltaTableBuilder[DeltaTable]:
+    def _builder(cls, spark: SparkSession | None, kind: Creation) -> DeltaTableBuilder[DeltaTable]:
         session = SparkSession.active() if spark is None else checked_session(spark)
-        return DeltaTableBuilder(session, creation, cls)
+        return DeltaTableBuilder(session, kind, cls)
 
     @classmethod
     def isDeltaTable(cls, sparkSession: SparkSession, identifier: PathLike) -> bool:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,61 +11,18 @@ import pytest
 from pyspark.sql import SparkSession
 
 import truckee
+from connect_server import client_outcome
 from scripts.generated_docs import error_classes
-from step_scripts import script_environment
 from truckee.errors.spark import ConnectServerError
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-CLIENT = Path(__file__).with_name("connect_client.py")
-TOKEN = "a-token"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("served")
-
-
-@pytest.fixture(scope="module")
-def url(folder: Path) -> Iterator[str]:
-    settings = {
-        "spark.sql.warehouse.dir": folder / "lake",
-        "spark.master": "local[2]",
-        "spark.connect.authenticate.token": TOKEN,
-    }
-    conf = [f"--conf={name}={value}" for name, value in settings.items()]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "truckee", "serve", "--port", "0", *conf],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=script_environment(),
-        cwd=folder,
-    )
-    assert server.stdout is not None
-    found = server.stdout.readline().strip()
-    try:
-        if not found:
-            pytest.fail(server.communicate(timeout=60)[1][-4000:])
-        yield found
-    finally:
-        server.send_signal(signal.SIGINT)
-        server.communicate(timeout=60)
-    assert server.returncode == 0
+CLIENT = Path(__file__).with_name("sql_client.py")
 
 
 @pytest.fixture(scope="module")
 def found(url: str, folder: Path) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, str(CLIENT), f"{url}/;token={TOKEN}", str(folder)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    told: dict[str, Any] = json.loads(done.stdout.rpartition("found:")[2])
-    return told
+    return client_outcome(CLIENT, url, folder)
 
 
 def test_clients_run_the_sql_of_delta(found: dict[str, Any], folder: Path) -> None:

@@ -33,7 +33,7 @@ def serve(host: Host = "127.0.0.1", port: Port = 15002, conf: Conf = None) -> No
 
     Example: truckee serve --port 15002 --conf spark.sql.warehouse.dir=/data/warehouse
     """
-    from truckee.doors.serve import serve as start_server
+    from truckee.connect.server import serve as start_server
     from truckee.spark.session.session import session
 
     settings = dict(_setting(text) for text in conf or ())

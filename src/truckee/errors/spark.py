@@ -26,12 +26,12 @@ class RemoteSessionError(DeltaError, code="TRUCKEE_REMOTE_SESSION", state="56038
     """A session of Spark Connect was given where only a classic one will do."""
 
     text = (
-        "the session is one of Spark Connect, which has no JVM here; DeltaTable, truckee.read, "
-        "truckee.write and truckee.enable need a classic session"
+        "the session is one of Spark Connect, which has no JVM here; truckee.read, truckee.write "
+        "and truckee.enable need a classic session, DeltaTable that or a server of truckee"
     )
     hint = (
-        'connect to a server started by truckee serve, and use SQL and format("delta"); on other '
-        'servers, format("truckee") reads and appends by path'
+        "connect to a server started by truckee serve, and use DeltaTable, SQL and "
+        'format("delta"); on other servers, format("truckee") reads and appends by path'
     )
 
 

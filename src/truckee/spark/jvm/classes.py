@@ -71,6 +71,21 @@ def maker(context: Any, name: str) -> Any:
         return _objects[key]
 
 
+def plugin(spark: SparkSession, name: str) -> Any:
+    """Return the `Maker` of a source in the folder `plugins`, compiled for this driver alone.
+
+    These sources need parts of Spark that are not everywhere, so the others are compiled without
+    them.
+    """
+    context = _context(spark)
+    source = resources.files("truckee.spark.jvm") / "plugins" / f"{name}.java"
+    with _lock:
+        compiler = context._gateway.jvm.org.codehaus.janino.SimpleCompiler()
+        compiler.setParentClassLoader(_loader(context))
+        compiler.cook(source.read_text(encoding="utf-8"))
+        return compiler.getClassLoader().loadClass(f"truckee.{name}$Maker").newInstance()
+
+
 def add_services(spark: SparkSession, services: Mapping[str, Iterable[str]]) -> None:
     """Let Java's `ServiceLoader` find classes of ours: interfaces, and the classes that serve them.
 

@@ -28,7 +28,7 @@ def is_connect_process() -> bool:
 
 def checked_session(given: object) -> SparkSession:
     """Return a classic session; ArgumentTypeError if something else was given, such as the path."""
-    if _is_remote(given, SparkSession):
+    if is_of_connect(given, SparkSession):
         raise RemoteSessionError
     if isinstance(given, SparkSession):
         return given
@@ -38,7 +38,7 @@ def checked_session(given: object) -> SparkSession:
 
 def checked_frame(given: object, *, what: str) -> DataFrame:
     """Return a DataFrame of a classic session; ArgumentTypeError if something else was given."""
-    if _is_remote(given, DataFrame):
+    if is_of_connect(given, DataFrame):
         raise RemoteSessionError
     if isinstance(given, DataFrame):
         return given
@@ -48,7 +48,7 @@ def checked_frame(given: object, *, what: str) -> DataFrame:
     raise ArgumentTypeError(what=what, needs=needs, found=package_and_type(given))
 
 
-def _is_remote(given: object, kind: type) -> bool:
-    """Return whether an object is of the counterpart of a PySpark class in Spark Connect."""
+def is_of_connect(given: object, kind: type) -> bool:
+    """Return whether an object is of a PySpark class's counterpart in Spark Connect."""
     theirs = type(given)
     return theirs.__module__.startswith(_CONNECT) and theirs.__name__ == kind.__name__
