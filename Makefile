@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DELTA_VENV := .venv-delta
 DELTA_READY := $(DELTA_VENV)/.ready
+DBT_VENV := .venv-dbt
+DBT_READY := $(DBT_VENV)/.ready
 # The demo needs none of what developers need, and should not wait for it.
 DEMO_VENV := $(if $(wildcard $(READY)),$(VENV),.venv-demo)
 DOCS_VENV := .venv-docs
@@ -104,7 +106,7 @@ curves: $(READY) ## growth curves: CURVE=name[,name] SCALE=small or SCALE=full
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
 		$(BIN)/python -m benchmarks.curves --scale $(SCALE) $(if $(CURVE),--curve $(CURVE))
 
-interop: $(READY) $(DELTA_READY) ## truckee and delta-spark on the same tables
+interop: $(READY) $(DELTA_READY) $(DBT_READY) ## truckee and delta-spark on the same tables; dbt
 	@JAVA_HOME=$$(scripts/ensure_java.sh) && export JAVA_HOME && \
 		echo "== tests beside delta-spark" && scripts/run_pytest.sh $(BIN)/python -m interop
 
@@ -136,3 +138,6 @@ $(DOCS_READY): requirements-docs.lock
 
 $(DELTA_READY): requirements-delta.lock
 	@scripts/make_venv.sh "$(PYTHON)" $(DELTA_VENV) requirements-delta.lock
+
+$(DBT_READY): requirements-dbt.lock
+	@scripts/make_venv.sh "$(PYTHON)" $(DBT_VENV) requirements-dbt.lock

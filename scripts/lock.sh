@@ -26,3 +26,6 @@ compile requirements-demo.lock pyproject.toml
 compile requirements-docs.lock --group docs
 # The Python package and the JAR go together, and the JARs of 4.4.1 are not on Maven Central.
 echo "delta-spark==4.4.0" | compile requirements-delta.lock -
+# pip wants hashes of extras that dbt asks for. The parser of dbt 2 is not on the package index.
+printf 'dbt-core~=1.11.0\ndbt-spark~=1.11.0\n' | \
+    compile requirements-dbt.lock pyproject.toml - --no-strip-extras
