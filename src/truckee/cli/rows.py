@@ -145,6 +145,9 @@ def head(
     from truckee.storage import open_storage
 
     snapshot = load_snapshot(open_storage(path), version)
+    if not snapshot.schema.fields:
+        print_json_texts([]) if as_json else words("the table has no columns")
+        return
     names = column_names(columns, "--columns")
 
     def answer() -> pa.Table:
@@ -157,9 +160,6 @@ def head(
         found = _head_of_spark(snapshot, where, names, limit)
     if as_json:
         print_json_texts(json_texts(found))
-        return
-    if not found.column_names:
-        words("the table has no columns")
         return
     shown = zip(*(column_texts(column) for column in found.columns), strict=True)
     print_table(

@@ -12,6 +12,7 @@ from truckee.errors.sql import NoPartitionsError, StatementNotAllowedError, Trun
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.spark.dml.statements import partition_pattern
 from truckee.spark.jvm.projection import quoted
+from truckee.spark.local_rows import local_frame
 from truckee.spark.read.frames import snapshot_frame
 from truckee.spark.schema_conversion import spark_type
 from truckee.spark.session.catalog import named_table
@@ -62,7 +63,7 @@ def _creation(question: Question, snapshot: Snapshot) -> Any:
     else:
         location = None if found.is_managed else root
         text = create_statement(spark, snapshot, found.quoted_name, location)
-    return java_frame(spark.createDataFrame([(text,)], "createtab_stmt string"))
+    return java_frame(local_frame(spark, [(text,)], "createtab_stmt string"))
 
 
 def _partitions(question: Question, snapshot: Snapshot) -> Any:
