@@ -12,6 +12,7 @@ from truckee.connect.wire import ERROR, VALUE, Call, error_text, from_wire, requ
 from truckee.doors.enable import enable, session
 from truckee.errors.base import DeltaError
 from truckee.errors.sql import StatementNotAllowedError
+from truckee.spark.local_rows import local_frame
 from truckee.spark.session.connect_service import ConnectPlanner, start_connect_service
 from truckee.table import DeltaTable
 
@@ -51,12 +52,12 @@ def _answer(message: bytes, planner: ConnectPlanner) -> DataFrame | None:
         text = error_text(error) if request.once else None
         if text is None:
             raise
-        return planner.spark.createDataFrame(pa.table({ERROR: [text]}))
+        return local_frame(planner.spark, pa.table({ERROR: [text]}))
     if isinstance(found, DataFrame):
         return found
     value = found._storage.root if isinstance(found, DeltaTable) else found
     kind = pa.bool_() if isinstance(value, bool) else pa.string()
-    return planner.spark.createDataFrame(pa.table({VALUE: pa.array([value], kind)}))
+    return local_frame(planner.spark, pa.table({VALUE: pa.array([value], kind)}))
 
 
 def _made(calls: Iterable[Call], planner: ConnectPlanner) -> Any:

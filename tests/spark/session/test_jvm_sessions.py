@@ -148,6 +148,7 @@ def test_only_two_modules_make_sessions_or_local_frames() -> None:
 
     assert found == {
         "cli/demo.py",  # a program of its own
+        "connect/client.py",  # a process without a JVM
         "installation.py",  # asks once, for the session that is active when the user calls it
         "spark/local_rows.py",
         "spark/session/arguments.py",  # a hint
