@@ -145,6 +145,8 @@ public class TruckeeFormat extends ParquetFileFormat {
         read.add(DataTypes.createStructField(ids[which], DataTypes.LongType, true));
       }
     }
+    // Spark writes the checksums of pages, but ignores them unless it is asked to verify them.
+    conf.setIfUnset("parquet.page.verify-checksum.enabled", "true");
     Configuration own = new Configuration(conf);
     Function1 plain = null;
     if (!computes) {
