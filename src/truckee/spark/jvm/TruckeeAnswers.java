@@ -16,7 +16,7 @@ public class TruckeeAnswers {
 
   public static Object ask(String kind, Map about, Object[] objects) {
     BiFunction answers = python;
-    if (answers == null) throw new IllegalStateException("truckee has left this session");
+    if (answers == null) throw TruckeeErrors.noPython();
     about.put("kind", kind);
     return answers.apply(json(about), objects);
   }

@@ -33,6 +33,13 @@ public class TruckeeErrors {
     Platform.throwException(error);
   }
 
+  /** The refusal of a JVM that has our classes on its class path and no Python, as that of spark-sql. */
+  static RuntimeException noPython() {
+    String text = "[TRUCKEE_NO_PYTHON] Delta tables need a session that truckee's Python has enabled, and no Python "
+        + "has started this JVM\nhint: start a Thrift server in a Python session, and connect to it with beeline";
+    return new Unsupported(new Told(new String[] {text, "", "TRUCKEE_NO_PYTHON", "0A000", text}));
+  }
+
   private static Throwable exception(String kind, Told told) {
     if (kind.equals("AnalysisException")) return new Analysis(told);
     if (kind.equals("ParseException")) return new Parse(told);

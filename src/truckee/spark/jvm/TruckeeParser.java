@@ -15,6 +15,7 @@ import org.apache.spark.sql.internal.VariableSubstitution;
 public class TruckeeParser implements InvocationHandler {
   private final SparkSession session;
   private final ParserInterface spark;
+  private volatile boolean isCatalogLoaded;
 
   private TruckeeParser(SparkSession session, ParserInterface spark) {
     this.session = session;
@@ -33,6 +34,7 @@ public class TruckeeParser implements InvocationHandler {
 
   public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
     if (method.getName().startsWith("parsePlan")) {
+      if (!isCatalogLoaded) loadCatalog();
       String text = (String) arguments[0];
       Object found = mayBeOurs(text) ? statement(text) : null;
       if (found != null) return found;
@@ -45,6 +47,22 @@ public class TruckeeParser implements InvocationHandler {
       return method.invoke(spark, arguments);
     } catch (InvocationTargetException error) {
       throw error.getCause();
+    }
+  }
+
+  /**
+   * Loads the catalog of the session before the first statement needs it. Spark would look for its class by
+   * the loader of the thread, which in a Thrift server is that of Hive and knows no added JAR.
+   */
+  private void loadCatalog() {
+    if (!session.conf().get("spark.sql.catalog.spark_catalog", "").equals(TruckeeCatalog.class.getName())) return;
+    Thread thread = Thread.currentThread();
+    ClassLoader before = thread.getContextClassLoader();
+    thread.setContextClassLoader(TruckeeParser.class.getClassLoader());
+    try {
+      isCatalogLoaded = session.sessionState().catalogManager().v2SessionCatalog() instanceof TruckeeCatalog;
+    } finally {
+      thread.setContextClassLoader(before);
     }
   }
 
