@@ -28,9 +28,9 @@ from truckee.scan.scan_file import check_paths
 from truckee.scan.snapshot_scan import scan_files
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
-from truckee.storage.fence import ALSO_BELOW, ONLY_BELOW_ROOT, FencedStorage
 from truckee.storage.local import LocalStorage
 from truckee.storage.memory import MemoryStorage
+from truckee.storage.read_bounds import ALSO_BELOW, ONLY_BELOW_ROOT, FencedStorage
 
 FENCE = {ONLY_BELOW_ROOT: "true"}
 

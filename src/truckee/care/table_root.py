@@ -13,8 +13,8 @@ from pathlib import Path
 from truckee.errors.storage import InvalidUrlError
 from truckee.protocol.paths import LOG_DIRECTORY, decode_path, is_absolute
 from truckee.storage.base import Storage
-from truckee.storage.fence import without_fence
 from truckee.storage.local import LocalStorage
+from truckee.storage.read_bounds import without_fence
 from truckee.storage.urls import is_object_url, parse_object_url
 
 

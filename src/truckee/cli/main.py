@@ -123,10 +123,7 @@ app = typer.Typer(
 )
 
 # What Spark says of a statement that names a table in a way that it does not know.
-_HINTS = {
-    "TABLE_OR_VIEW_NOT_FOUND": "name the table by its whole path, as in delta.`/data/orders`",
-    "UNSUPPORTED_DATASOURCE_FOR_DIRECT_QUERY": "write the whole path, as in delta.`/data/orders`",
-}
+_HINTS = {"TABLE_OR_VIEW_NOT_FOUND": "name the table by its path, as in delta.`/data/orders`"}
 _DEBUG = "--debug"
 _UTC = "--utc"
 _VERTICAL = "--vertical"

@@ -12,7 +12,7 @@ from truckee.connect.wire import ERROR, VALUE, Call, error_text, from_wire, requ
 from truckee.doors.enable import enable, session
 from truckee.errors.base import DeltaError
 from truckee.errors.sql import StatementNotAllowedError
-from truckee.spark.local_rows import local_frame
+from truckee.spark.local_frames import local_frame
 from truckee.spark.session.connect_service import ConnectPlanner, start_connect_service
 from truckee.table import DeltaTable
 

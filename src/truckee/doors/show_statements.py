@@ -12,7 +12,7 @@ from truckee.errors.sql import NoPartitionsError, StatementNotAllowedError, Trun
 from truckee.log.snapshot import Snapshot, load_snapshot
 from truckee.spark.dml.statements import partition_pattern
 from truckee.spark.jvm.projection import quoted
-from truckee.spark.local_rows import local_frame
+from truckee.spark.local_frames import local_frame
 from truckee.spark.read.frames import snapshot_frame
 from truckee.spark.schema_conversion import spark_type
 from truckee.spark.session.catalog import named_table

@@ -17,7 +17,7 @@ from truckee.errors.storage import StorageError
 from truckee.protocol.deletion_vector import DeletionVectorDescriptor
 from truckee.protocol.json_text import NOT_JSON, Count
 from truckee.storage.base import Storage
-from truckee.storage.fence import check_readable_path
+from truckee.storage.read_bounds import check_readable_path
 
 
 class RowSelection(Struct, frozen=True):

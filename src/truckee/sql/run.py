@@ -17,7 +17,7 @@ from truckee.errors.commands.create import NotATruckeeTableError
 from truckee.errors.log import NotADeltaTableError
 from truckee.errors.sql import StatementNotAllowedError
 from truckee.log.files.history import history
-from truckee.spark.local_rows import local_frame
+from truckee.spark.local_frames import local_frame
 from truckee.spark.read.table_description import history_frame
 from truckee.sql.clone import run_clone
 from truckee.sql.detail import detail_rows

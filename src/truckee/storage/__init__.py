@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 from truckee.errors.storage import InvalidUrlError
 from truckee.storage.base import FileInfo, Storage
-from truckee.storage.fence import with_fence
-from truckee.storage.limits import StorageLimits
 from truckee.storage.local import LocalStorage
 from truckee.storage.memory import MemoryFiles, MemoryStorage
 from truckee.storage.object_store import ObjectStoreStorage
+from truckee.storage.read_bounds import StorageLimits, with_fence
 from truckee.storage.urls import is_object_url, scheme_of
 
 __all__ = [
@@ -31,7 +30,7 @@ def open_storage(url_or_path: str, options: Mapping[str, str] | None = None) -> 
     A plain path is a local one. Nothing is read or written: a missing table is noticed when its
     log is listed. All `memory://` URLs of a process share one memory. The options
     are those of object stores (see `object_options`), bounds of what is read (see `limits`), and
-    the fence around untrusted tables (see `fence`); others are ignored.
+    the fence around untrusted tables (see `read_bounds`); others are ignored.
     """
     return with_fence(_open(url_or_path, options), options or {})
 

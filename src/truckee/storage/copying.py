@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from truckee.storage.base import Storage
-from truckee.storage.fence import without_fence
 from truckee.storage.local import LocalStorage
 from truckee.storage.object_store import ObjectStoreStorage
+from truckee.storage.read_bounds import without_fence
 
 
 class FileCopy(NamedTuple):

@@ -21,7 +21,7 @@ from typing import BinaryIO
 from truckee.errors.storage import StorageError, StoragePermissionError, WriteOutcomeUnknownError
 from truckee.storage.base import FileInfo, Owner
 from truckee.storage.exclusive import Way, by_claim, by_link, by_rename, name_exclusively
-from truckee.storage.limits import DEFAULT_LIMITS, StorageLimits
+from truckee.storage.read_bounds import DEFAULT_LIMITS, StorageLimits
 from truckee.storage.urls import file_url_path, is_file_name, local_root, scheme_of
 
 _STAGED_NAME = re.compile(r"\..+\.[0-9a-f]{32}\.tmp", re.DOTALL)

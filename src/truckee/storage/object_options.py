@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from truckee.storage.limits import StorageLimits
+from truckee.storage.read_bounds import StorageLimits
 from truckee.storage.urls import Bucket, StoreKind
 
 _RETRIES = 7  # as in Hadoop: an endpoint that is down is reported in seconds, not minutes

@@ -26,8 +26,8 @@ from truckee.errors.storage import (
     StoragePermissionError,
     WriteOutcomeUnknownError,
 )
-from truckee.storage.limits import RETRY_TIMEOUT, TIMEOUT, StorageLimits
 from truckee.storage.object_options import store_config
+from truckee.storage.read_bounds import RETRY_TIMEOUT, TIMEOUT, StorageLimits
 from truckee.storage.urls import Bucket, StoreKind
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import truckee.storage.object_requests as requests
 from truckee.errors.storage import StorageError
 from truckee.storage.base import FileInfo, Owner
-from truckee.storage.limits import StorageLimits
 from truckee.storage.object_requests import ObjectPlace
 from truckee.storage.range_reader import range_file
+from truckee.storage.read_bounds import StorageLimits
 from truckee.storage.urls import Bucket, is_object_url, normal_key, parse_object_url, scheme_of
 
 if TYPE_CHECKING:

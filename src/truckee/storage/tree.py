@@ -18,8 +18,8 @@ from typing import NamedTuple
 from truckee.errors.storage import StorageError
 from truckee.protocol.paths import LOG_DIRECTORY
 from truckee.storage.base import FileInfo, Storage
-from truckee.storage.fence import without_fence
 from truckee.storage.local import LocalStorage, folder_entries, typed_errors
+from truckee.storage.read_bounds import without_fence
 
 IsHidden = Callable[[str], bool]
 """Returns whether a file or folder, with everything in it, is skipped because of its name."""

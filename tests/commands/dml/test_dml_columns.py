@@ -91,7 +91,7 @@ def test_columns_that_table_and_source_share_are_ambiguous(table: Table) -> None
     assert error.value.sentence() == (
         "the condition of MERGE (=(id, 1)) names id, which can be any of [the table's, the "
         "source's], for the source was made of the table\n"
-        "hint: put the alias of the table before the name"
+        'hint: give both sides an alias(), and write "t.id = s.id"'
     )
     source = frame.where("id < 2").alias("s")
     merge = target.alias("t").merge(source, "t.id = s.id + 2")

@@ -20,8 +20,8 @@ from truckee.deletion_vectors.store import write_deletion_vectors
 from truckee.errors.storage import PathOutsideTableError
 from truckee.protocol.actions import encode_actions
 from truckee.protocol.paths import commit_path
-from truckee.storage.fence import ALSO_BELOW, ONLY_BELOW_ROOT
 from truckee.storage.local import LocalStorage
+from truckee.storage.read_bounds import ALSO_BELOW, ONLY_BELOW_ROOT
 
 pytestmark = pytest.mark.spark
 

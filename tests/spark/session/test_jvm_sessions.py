@@ -150,7 +150,7 @@ def test_only_two_modules_make_sessions_or_local_frames() -> None:
         "cli/demo.py",  # a program of its own
         "connect/client.py",  # a process without a JVM
         "installation.py",  # asks once, for the session that is active when the user calls it
-        "spark/local_rows.py",
+        "spark/local_frames.py",
         "spark/session/arguments.py",  # a hint
         "spark/jvm/TruckeeCalls.java",  # puts the user's in the place of a copy
         "spark/jvm/TruckeeSessions.java",

@@ -44,15 +44,15 @@ from truckee.protocol.features import (
 from truckee.protocol.paths import decode_path, is_absolute
 from truckee.protocol.properties import validated_properties
 from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
-from truckee.spark.result_frame import metrics_frame
+from truckee.spark.local_frames import metrics_frame
 from truckee.spark.session.hadoop_storage import HadoopStorage
 from truckee.spark.session.job_descriptions import job_description
 from truckee.spark.session.python_workers import workers_have_truckee
 from truckee.spark.session.settings import session_storage, session_zone
 from truckee.storage.base import Storage
 from truckee.storage.copying import FileCopy, copy_file, copy_files
-from truckee.storage.fence import without_fence
 from truckee.storage.memory import MemoryStorage
+from truckee.storage.read_bounds import without_fence
 from truckee.storage.urls import scheme_of
 
 # Storages that only this process can reach.

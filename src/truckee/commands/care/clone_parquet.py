@@ -28,7 +28,7 @@ from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import Protocol
 from truckee.protocol.features import protocol_request, upgraded_protocol
 from truckee.protocol.properties import TableProperties, validated_properties
-from truckee.spark.result_frame import metrics_frame
+from truckee.spark.local_frames import metrics_frame
 from truckee.spark.session.catalog import NamedTable
 from truckee.spark.session.settings import session_storage, session_zone
 from truckee.storage.base import Storage

@@ -37,7 +37,7 @@ from truckee.scan.scan_file import ALL_ROWS, RowSelection, ScanFile
 from truckee.spark.dml.row_bitmaps import is_in, marked_rows
 from truckee.spark.dml.target import Target
 from truckee.spark.jvm.projection import column, selected
-from truckee.spark.local_rows import local_frame
+from truckee.spark.local_frames import local_frame
 from truckee.spark.read.frames import snapshot_scan
 from truckee.spark.read.relations import FILE, ROW, scan_frame
 from truckee.spark.read.row_pairing import comparable_column

@@ -14,8 +14,7 @@ from truckee.commands.care.optimize_plan import OptimizePlan, OptimizeRequest
 from truckee.commands.care.rewrite import Rewritten
 from truckee.protocol.actions import AddFile
 from truckee.protocol.properties import TableProperties
-from truckee.spark.local_rows import local_frame
-from truckee.spark.result_frame import result_frame
+from truckee.spark.local_frames import local_frame, result_frame
 
 _LONG = pa.int64()
 _SIZES = pa.struct(

@@ -54,7 +54,7 @@ from truckee.protocol.features import check_writable, supported_features, upgrad
 from truckee.protocol.properties import TableProperties
 from truckee.protocol.schema import parse_schema
 from truckee.protocol.table_configuration import CLUSTERING_DOMAIN
-from truckee.spark.result_frame import metrics_frame
+from truckee.spark.local_frames import metrics_frame
 from truckee.spark.session.settings import session_settings, session_zone
 from truckee.storage.base import Storage
 

@@ -31,15 +31,14 @@ from truckee.errors.options import IllegalOptionError
 from truckee.log.running_command import running
 from truckee.options.delta_settings import warn_of_unused_settings
 from truckee.options.text import Options
-from truckee.spark.local_rows import local_frame
-from truckee.spark.result_frame import result_frame
+from truckee.spark.local_frames import local_frame, result_frame
 from truckee.spark.session.hadoop_storage import HadoopStorage
 from truckee.spark.session.job_descriptions import job_description
 from truckee.spark.session.python_workers import workers_have_truckee
 from truckee.spark.session.settings import session_settings
 from truckee.storage.base import Storage
-from truckee.storage.fence import without_fence
 from truckee.storage.memory import MemoryStorage
+from truckee.storage.read_bounds import without_fence
 from truckee.storage.tree import DeletionOutcome, delete_files
 from truckee.storage.urls import scheme_of
 

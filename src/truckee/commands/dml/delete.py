@@ -35,8 +35,8 @@ from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.dml.row_bitmaps import FileRows, found_rows, is_in, marked_rows
 from truckee.spark.dml.target import Reading, Target
 from truckee.spark.jvm.projection import Given, selected
+from truckee.spark.local_frames import metrics_frame
 from truckee.spark.read.partition_conditions import files_of_partitions
-from truckee.spark.result_frame import metrics_frame
 from truckee.spark.session.settings import session_settings
 from truckee.spark.write.writer import WrittenFiles
 from truckee.storage.base import Storage

@@ -41,9 +41,9 @@ from truckee.spark.dml.expressions import VARIES, Expression, true_only
 from truckee.spark.dml.frame_columns import ShownColumns
 from truckee.spark.dml.row_bitmaps import found_rows, is_of_files
 from truckee.spark.dml.target import Reading, Target
+from truckee.spark.local_frames import metrics_frame
 from truckee.spark.read.partition_conditions import files_of_partitions
 from truckee.spark.read.row_id_columns import check_row_ids
-from truckee.spark.result_frame import metrics_frame
 from truckee.spark.session.settings import session_settings
 from truckee.spark.write.writer import WrittenFiles
 from truckee.storage.base import Storage

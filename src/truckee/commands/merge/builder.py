@@ -18,7 +18,7 @@ from truckee.errors.options import ArgumentValueError, NoAssignmentsError
 from truckee.log.snapshot import Snapshot
 from truckee.options.delta_settings import warn_of_unused_settings
 from truckee.spark.dml.frame_columns import ShownColumns
-from truckee.spark.result_frame import metrics_frame
+from truckee.spark.local_frames import metrics_frame
 from truckee.spark.session.arguments import checked_frame
 from truckee.spark.session.settings import session_settings
 from truckee.storage.base import Storage

@@ -34,8 +34,8 @@ from truckee.protocol.paths import (
     parse_log_name,
 )
 from truckee.storage.base import FileInfo, Storage
-from truckee.storage.fence import without_fence
 from truckee.storage.local import LocalStorage
+from truckee.storage.read_bounds import without_fence
 from truckee.storage.tree import OwnFiles
 
 _DAY_MS = 24 * 3600 * 1000

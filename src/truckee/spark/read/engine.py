@@ -40,13 +40,13 @@ from truckee.rows.plan import (
     size_in_bytes,
 )
 from truckee.spark.jvm.projection import Given, Named, column, selected
+from truckee.spark.local_frames import FirstRowsFrame
 from truckee.spark.read.column_conversion import conformed
 from truckee.spark.read.history_frames import history_of_rows
 from truckee.spark.read.net_rows import IS_COMPARED, net_by_identity, net_by_rows
 from truckee.spark.read.relations import ROW, scan_frame
 from truckee.spark.read.row_pairing import is_after, paired_rows, uncancelled_rows
 from truckee.spark.read.scan import feed_scan, read_scan
-from truckee.spark.result_frame import FirstRowsFrame
 from truckee.spark.schema_conversion import bare, public_schema, spark_type
 from truckee.storage.base import Storage
 

@@ -30,7 +30,7 @@ from truckee.protocol.schema import PrimitiveType, StructField, StructType
 from truckee.rows.history import history_reads
 from truckee.rows.plan import Read
 from truckee.spark.jvm.projection import column
-from truckee.spark.local_rows import local_frame
+from truckee.spark.local_frames import local_frame
 from truckee.spark.read.relations import ROW, scan_frame
 from truckee.spark.read.scan import read_scan
 from truckee.spark.schema_conversion import public_schema

@@ -10,7 +10,7 @@ from truckee.log.snapshot import Snapshot
 from truckee.protocol.actions import AddFile
 from truckee.protocol.schema import StructType, physical_schema
 from truckee.spark.jvm.projection import quoted
-from truckee.spark.local_rows import local_frame
+from truckee.spark.local_frames import local_frame
 from truckee.spark.schema_conversion import to_spark
 
 _POSITION = "__truckee_position"

@@ -12,8 +12,7 @@ from truckee.log.detail import table_detail
 from truckee.log.files.history import HistoryEntry
 from truckee.log.snapshot import Snapshot
 from truckee.protocol.json_text import LAST_MOMENT_MS
-from truckee.spark.local_rows import local_frame
-from truckee.spark.result_frame import result_frame
+from truckee.spark.local_frames import local_frame, result_frame
 
 _JOB = ("jobId", "jobName", "jobRunId", "runId", "jobOwnerId", "triggerType")
 DETAIL_COLUMNS = (

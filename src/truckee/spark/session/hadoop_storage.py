@@ -34,8 +34,8 @@ from truckee.errors.storage import (
 )
 from truckee.spark.jvm.bridge import compiled
 from truckee.storage.base import FileInfo, Owner
-from truckee.storage.limits import LARGEST_READ, StorageLimits
 from truckee.storage.range_reader import range_file
+from truckee.storage.read_bounds import LARGEST_READ, StorageLimits
 from truckee.storage.urls import scheme_of
 
 ATOMIC_RENAME = "spark.truckee.hadoop.atomicRename"

@@ -17,7 +17,7 @@ from truckee.spark.session.arguments import PathLike, checked_path, checked_sess
 from truckee.spark.session.hadoop_storage import ATOMIC_RENAME, HadoopStorage
 from truckee.storage import open_storage
 from truckee.storage.base import Storage
-from truckee.storage.fence import with_fence
+from truckee.storage.read_bounds import with_fence
 from truckee.storage.urls import hadoop_url, is_object_url, scheme_of
 
 LAST_COMMIT = "spark.databricks.delta.lastCommitVersionInSession"
@@ -52,9 +52,9 @@ def session_storage(
 ) -> Storage:
     """Return the storage of the table at a path, reached as the session reaches its files.
 
-    Credentials, endpoints and the settings that keep reads below the table's root (see
-    `truckee.storage.fence`) come from the session's Hadoop settings, then from `options`. If we
-    have no client for the store, Hadoop's is used (see `hadoop_storage`). Raises TypeError unless
+    Credentials, endpoints and the bounds of reads (see `truckee.storage.read_bounds`) come from the
+    session's Hadoop settings, then from `options`. If we have no client for the store, Hadoop's is
+    used (see `hadoop_storage`). Raises TypeError unless
     the arguments are a session and a path.
     """
     checked_session(spark)

@@ -1,9 +1,15 @@
-"""Small results, such as a history or the numbers of a command, as notebooks show them."""
+"""DataFrames of few rows that Python has, and small results as notebooks show them.
+
+PySpark's `createDataFrame` makes its session the active one, of the class and of the thread, and
+never sets back the one before. The session of a batch, or another session of the user, would stay
+active after a command that only returns its metrics.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -11,7 +17,6 @@ from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
 from truckee.report.notebook import ROWS_SHOWN, nested_text, rows_html
-from truckee.spark.local_rows import local_frame
 
 _MOST_ROWS = 100
 _MOST_CHARACTERS = 2000
@@ -68,3 +73,16 @@ def metrics_frame(
     """Return one row with these columns of `affected`, 0 for those that are missing."""
     table = pa.table({name: pa.array([affected.get(name, 0)], pa.int64()) for name in columns})
     return result_frame(local_frame(spark, table))
+
+
+def local_frame(
+    spark: SparkSession,
+    rows: pa.Table | Iterable[tuple[Any, ...]],
+    schema: StructType | str | None = None,
+) -> DataFrame:
+    """Return rows as a DataFrame; an Arrow table has a schema of its own, tuples need one."""
+    kind = StructType.fromDDL(schema) if isinstance(schema, str) else schema
+    if isinstance(rows, pa.Table):
+        # PySpark's own session adds to this method only what makes it the active one.
+        return super(SparkSession, spark).createDataFrame(rows, kind)  # type: ignore[arg-type]
+    return spark._create_dataframe(rows, kind, None, True)
