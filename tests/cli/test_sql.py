@@ -45,7 +45,12 @@ def test_a_statement_that_is_wrong_is_one_sentence(
 @pytest.mark.parametrize(
     ("table", "code", "hint"),
     [
-        ("delta.`orders`", 1, "write delta.`./orders` for a folder in the working directory"),
+        (
+            "delta.`orders`",
+            1,
+            "write delta.`./orders` for a folder in the working directory, "
+            "or delta.`/the/whole/path`",
+        ),
         ("no_such_name", 3, "name the table by its path, as in delta.`/data/orders`"),
     ],
 )

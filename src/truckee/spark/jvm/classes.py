@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -38,7 +37,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from truckee.errors.spark import ClassesNotAddedError, SessionStoppedError
-from truckee.spark.jvm.jar_folder import SEAL_SIZE, danger_in, kept_jar
+from truckee.spark.jvm.jar_folder import SEAL_SIZE, danger_in, kept_jar, users_folder
 
 FOLDER = "spark.truckee.classes.folder"
 ON_CLASS_PATH = "spark.truckee.classes.onClassPath"
@@ -244,13 +243,12 @@ def _kept(context: Any, name: str, content: Callable[[], bytes]) -> Path:
 def _folders(context: Any) -> Iterator[Path]:
     """Yield where to keep JARs: the folder of the setting, the user's cache, a temporary one."""
     said = _setting(context, FOLDER)
-    cache_home = os.environ.get("XDG_CACHE_HOME")
     if said:
         yield Path(said).expanduser()
         if danger_in(Path(said).expanduser()) is None:
             return
-    elif cache_home or Path("~").expanduser() != Path("~"):
-        yield (Path(cache_home) if cache_home else Path("~/.cache").expanduser()) / "truckee"
+    elif (folder := users_folder()) is not None:
+        yield folder
     # With a predictable name in a shared folder, another user could put code there first.
     yield Path(tempfile.mkdtemp(prefix="truckee-"))
 

@@ -21,6 +21,15 @@ SEAL_SIZE = 64
 """The bytes that a JAR to be kept has for its digest, at its end."""
 
 
+def users_folder() -> Path | None:
+    """Return where truckee keeps files for the user; None if the user has no such place."""
+    cache_home = os.environ.get("XDG_CACHE_HOME")
+    if cache_home:
+        return Path(cache_home) / "truckee"
+    home = Path("~").expanduser()
+    return None if home == Path("~") else home / ".cache" / "truckee"
+
+
 def kept_jar(folders: Iterable[Path], name: str, content: Callable[[], bytes]) -> Path | None:
     """Return the JAR of this name in the first folder that can be used; None if none can.
 
@@ -35,7 +44,7 @@ def kept_jar(folders: Iterable[Path], name: str, content: Callable[[], bytes]) -
         reason = danger_in(place)
         if reason is not None:
             _log.warning("truckee keeps no classes in %s: %s", folder, reason)
-        elif _is_ours(place / name) and _is_whole(place / name):
+        elif is_ours(place / name) and _is_whole(place / name):
             return place / name
         elif os.access(place, os.W_OK):
             return _written(place, name, content())
@@ -64,10 +73,10 @@ def _is_owner_trusted(found: os.stat_result) -> bool:
     return not hasattr(os, "geteuid") or found.st_uid in (0, os.geteuid())
 
 
-def _is_ours(jar: Path) -> bool:
-    """Return whether a JAR is a file that only the user or root can have written."""
+def is_ours(kept: Path) -> bool:
+    """Return whether there is a file that only the user or root can have written."""
     try:
-        found = jar.lstat()
+        found = kept.lstat()
     except OSError:
         return False
     is_shared = hasattr(os, "geteuid") and found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

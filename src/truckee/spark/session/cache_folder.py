@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
+
+from truckee.spark.jvm.jar_folder import danger_in, is_ours, users_folder
 
 _OWN = ("truckee-*.jar", "spark-classes-*.jsa")
 
@@ -14,25 +15,19 @@ def user_cache() -> Path | None:
 
     There is none if its place is not known or not writable, or if another user could change it.
     """
-    home = os.environ.get("XDG_CACHE_HOME")
-    if not home and Path("~").expanduser() == Path("~"):
+    folder = users_folder()
+    if folder is None:
         return None
-    folder = (Path(home) if home else Path("~/.cache").expanduser()) / "truckee"
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError:
         return None
-    return folder if is_private(folder) and os.access(folder, os.W_OK) else None
+    return folder if danger_in(folder) is None and os.access(folder, os.W_OK) else None
 
 
 def is_private(path: Path) -> bool:
-    """Return whether a file or folder is there, is ours, and nobody else may write to it."""
-    try:
-        status = path.stat()
-    except OSError:
-        return False
-    own = status.st_uid == os.geteuid()
-    return own and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    """Return whether a file is there, and nobody else can have written it."""
+    return is_ours(path) and danger_in(path.parent) is None
 
 
 def kept_files() -> list[Path]:
