@@ -73,7 +73,7 @@ def warm() -> None:
         raise typer.Exit(1)
     words("making an archive of Spark's classes")
     if not make_archive(archive):
-        words("no archive was made; Spark starts as it did before")
+        words("this call made no archive; without one, Spark starts as it did before")
         raise typer.Exit(1)
     print(archive)
 

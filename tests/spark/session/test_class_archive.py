@@ -104,12 +104,26 @@ def test_an_archive_is_made_after_a_program_that_missed_it(
     assert len(registered) == 1
 
 
-def test_of_two_makers_the_second_leaves_it_to_the_first(archive: Path) -> None:
+def test_of_two_makers_the_second_leaves_it_to_the_first(
+    archive: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     mark = archive.with_suffix(".making")
     mark.touch()
 
     assert not make_archive(archive)
     assert mark.exists()
+    assert "another process is making the archive" in caplog.text
+
+
+def test_a_maker_that_takes_too_long_is_given_up(
+    archive: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(class_archive, "_LONGEST_S", 0.2)
+    monkeypatch.setattr(class_archive, "_WORK", "import time; time.sleep(30)")
+
+    assert not make_archive(archive)
+    assert [path.name for path in archive.parent.iterdir()] == []
+    assert "no archive of Spark's classes was made in" in caplog.text
 
 
 def test_only_the_newest_archives_are_kept(archive: Path) -> None:

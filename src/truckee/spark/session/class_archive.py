@@ -137,19 +137,24 @@ def make_archive(archive: Path, *, java_options: str = "") -> bool:
     env = {name: value for name, value in os.environ.items() if name not in JAVA_VARIABLES}
     with _only_maker(archive) as is_only:
         if not is_only:
+            _log.warning("another process is making the archive of Spark's classes")
             return archive.exists()
         with tempfile.TemporaryDirectory(dir=archive.parent, prefix="warm-") as folder:
             made = Path(folder) / "made.jsa"
-            done = subprocess.run(
-                [sys.executable, "-c", _WORK, str(Path(folder) / "table"), str(made)],
-                env=env | {VARIABLE: "off", "JDK_JAVA_OPTIONS": java_options},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                cwd=folder,
-                timeout=_LONGEST_S,
-                check=False,
-            )
+            try:
+                done = subprocess.run(
+                    [sys.executable, "-c", _WORK, str(Path(folder) / "table"), str(made)],
+                    env=env | {VARIABLE: "off", "JDK_JAVA_OPTIONS": java_options},
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    text=True,
+                    cwd=folder,
+                    timeout=_LONGEST_S,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                _log.warning("no archive of Spark's classes was made in %d s", _LONGEST_S)
+                return False
             if done.returncode != 0 or not made.exists():
                 _log.warning("no archive of Spark's classes was made: %s", done.stderr[-500:])
                 return False
